@@ -199,13 +199,14 @@ export class IssuingAgent {
    * Runs a skill that there is leave for.
    *
    * @param ending - Its `signal` is read when the skill first reads it: an `AbortController`, for example.
-   * @throws As {@link IssuingAgent.begin} does, and what the skill throws.
+   * @throws TypeError without a signal, and as {@link IssuingAgent.begin} does; what the skill throws.
    */
   async run(
     clearance: Clearance,
     caller: Caller,
     ending: { readonly signal: AbortSignal },
   ): Promise<Json> {
+    if (!("signal" in ending)) throw new TypeError('ending: must have a "signal"');
     this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
     const own = skillArguments(given);

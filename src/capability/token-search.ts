@@ -41,6 +41,7 @@ const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
   (alphabet) => new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH},}`, "g"),
 );
 const OBJECT = /\{[ \t\n\r]*"/g;
+const SIGNATURES: readonly string[] = ["s", "s64", "signature"];
 const SIGNED = /"(?:s|s64|signature)"|\\u/;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
 const MACAROON_DEPTH = 3;
@@ -70,14 +71,19 @@ export class TokenSearch {
 
   /** Looks through a value as `JSON.parse` returns it. What was judged before counts on. */
   look(value: Json): SearchResult {
+    if (typeof value === "string") return this.#inText(value);
     const left: Json[] = [value];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       let found: SearchResult = "none";
       if (typeof next === "string") found = this.#inText(next);
       else if (Array.isArray(next)) for (const item of next) left.push(item);
       else if (isJsonObject(next)) {
-        for (const name of Object.keys(next)) left.push(name, next[name] ?? null);
-        found = this.#judge(macaroonIn(next));
+        let isSigned = false;
+        for (const name of Object.keys(next)) {
+          left.push(name, next[name] ?? null);
+          isSigned ||= SIGNATURES.includes(name);
+        }
+        if (isSigned) found = this.#judge(macaroonIn(next));
       }
       if (found !== "none") return found;
     }

@@ -18,7 +18,7 @@ import {
   refuse,
 } from "./errors.js";
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
-import { answerOwnMethod, type OwnMethods } from "./extension-rpc.js";
+import { answerOwnMethod, isOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { historyIn } from "./injected-history.js";
 import { isRoot, membersOf, type Need, outlineOf } from "./places.js";
@@ -85,7 +85,8 @@ export function entrance(
       };
       const read = { call: { caller, binding, presented, whenClosed }, outline };
       withoutCapability(req);
-      const asked = isRpc ? await answerOwnMethod(req, res, read, options) : read;
+      const isOwn = isRpc && isOwnMethod(outline.method);
+      const asked = isOwn ? await answerOwnMethod(req, res, read, options) : read;
       if (asked === "answered") return;
       const { need, tenant } = asked.outline;
       if (
@@ -147,8 +148,8 @@ function withoutCapability(req: Request): void {
   if (!(CAPABILITY in req.headers)) return;
   // Not deleted: that makes a table of an object which much is still read from.
   const others: IncomingHttpHeaders = {};
-  for (const [name, value] of Object.entries(req.headers)) {
-    if (name !== CAPABILITY) others[name] = value;
+  for (const name of Object.keys(req.headers)) {
+    if (name !== CAPABILITY) others[name] = req.headers[name];
   }
   req.headers = others;
   const raw = req.rawHeaders;

@@ -43,7 +43,7 @@ export async function answerOwnMethod(
 ): Promise<Read | "answered"> {
   const body: Json = req.body ?? null;
   const method = isJsonObject(body) ? body["method"] : undefined;
-  if (!isJsonObject(body) || typeof method !== "string" || !OWN.includes(method)) return read;
+  if (!isJsonObject(body) || !isOwnMethod(method)) return read;
   const lenient = AS_WRITTEN.includes(method);
   const { id = lenient ? null : undefined, jsonrpc = lenient ? "2.0" : undefined } = body;
   const answer = (why: Fault): "answered" => {
@@ -93,6 +93,11 @@ const AS_WRITTEN: readonly string[] = [
   METHODS.send,
 ];
 const OWN: readonly string[] = Object.values(METHODS);
+
+/** Whether a method is one of the extension's own. */
+export function isOwnMethod(method: Json | undefined): method is string {
+  return typeof method === "string" && OWN.includes(method);
+}
 
 function isId(id: Json | undefined): id is string | number {
   return typeof id === "string" || typeof id === "number";

@@ -132,7 +132,7 @@ export function guard(options: GuardOptions): Guard {
     jsonBody(BODY_TYPES.rest, body, answer),
     entrance({ ...gates, caller, onFailure }, bindingOf),
   ]);
-  return { handler, middleware, jsonRpc: inTurn([middleware, jsonRpc(handler)]) };
+  return { handler, middleware, jsonRpc: inTurn([middleware, jsonRpc(handler, onFailure)]) };
 }
 
 /** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */

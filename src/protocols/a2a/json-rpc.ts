@@ -7,54 +7,72 @@ import {
 } from "@a2a-js/sdk/server";
 import { jsonRpcHandler } from "@a2a-js/sdk/server/express";
 import type { Request, RequestHandler, Response } from "express";
+import { INTERNAL, jsonRpcBody } from "./errors.js";
 import type { GuardedHandler } from "./guarded-handler.js";
+import { isRoot } from "./places.js";
 
 /**
  * Answers A2A's JSON-RPC behind an entrance. An operation that the entrance has let in goes to the SDK's transport at
  * once: its handler for Express would route the request, look for a body to read and judge the version once more.
- * Streams, and what was not let in, are left to that handler.
+ * Streams, and whatever else there is at the address or below it, are left to that handler.
+ *
+ * @param onFailure - Called with what could not be answered: its caller learns only that something failed.
  */
-export function jsonRpc(handler: GuardedHandler): RequestHandler {
+export function jsonRpc(
+  handler: GuardedHandler,
+  onFailure: (error: unknown, what: string) => void,
+): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);
-  const userOf = ({ headers }: Pick<Request, "headers">): User =>
-    handler.waiting(headers)?.user ?? UNKNOWN;
   const others = jsonRpcHandler({
     requestHandler: handler,
-    userBuilder: async (req) => userOf(req),
+    userBuilder: async ({ headers }) => handler.waiting(headers)?.user ?? UNKNOWN,
   });
   return (req, res, next) => {
     const { body, headers } = req;
-    const isWaiting = handler.waiting(headers) !== undefined;
-    if (!isWaiting || STREAMS.includes(body.method) || !JSON_TYPE.test(typeOf(req))) {
+    const user = handler.waiting(headers)?.user;
+    if (user === undefined || !isUnary(req)) {
       others(req, res, next);
       return;
     }
     const context = new ServerCallContext({
       requestedExtensions: Extensions.parseServiceParameter(req.get(HTTP_EXTENSION_HEADER)),
       requestedVersion: req.get(A2A_VERSION_HEADER) ?? "",
-      user: userOf(req),
+      user,
       state: new Map([[STATE_HEADERS_KEY, headers]]),
     });
-    transport
-      .handle(body, context)
-      .then((answer) => send(res, answer, context))
-      .catch(next);
+    const answered = transport.handle(body, context).then((answer) => send(res, answer, context));
+    answered.catch((error: unknown) => {
+      onFailure(error, "answer");
+      if (!res.headersSent) res.status(500).json(jsonRpcBody(INTERNAL, body.id));
+    });
   };
 }
 
-/** As the SDK's handler answers, without the settings of the app. */
+/**
+ * Whether a request that was let in is a call with one answer. What stands below the address was judged as HTTP+JSON,
+ * and is none of JSON-RPC's.
+ */
+function isUnary({ method, path, headers, body }: Request): boolean {
+  return (
+    method === "POST" &&
+    isRoot(path) &&
+    !STREAMS.includes(body?.method) &&
+    JSON_TYPE.test(headers["content-type"] ?? "")
+  );
+}
+
+/** As the SDK's handler answers, without the settings that an app has for JSON. */
 function send(res: Response, answer: unknown, { activatedExtensions }: ServerCallContext): void {
   const text = JSON.stringify(answer);
+  // What stands in front may have given up waiting.
+  if (res.headersSent) return;
+  res.statusCode = 200;
   if (activatedExtensions !== undefined) {
     res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
   }
   res.setHeader("Content-Type", "application/json; charset=utf-8");
   res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
-}
-
-function typeOf({ headers }: Pick<Request, "headers">): string {
-  return headers["content-type"] ?? "";
 }
 
 const STREAMS: readonly unknown[] = ["SendStreamingMessage", "SubscribeToTask"];

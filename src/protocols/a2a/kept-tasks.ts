@@ -22,7 +22,7 @@ import type { ApprovalTasks } from "./approval-tasks.js";
 import { callOf } from "./calls.js";
 import type { PushSender } from "./push-sender.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
-import { follow, repeatedTask } from "./repeats.js";
+import { follow, repeatedTask, taskMessage } from "./repeats.js";
 
 /** What the handler rests on. */
 export interface KeptTasksOptions {
@@ -128,11 +128,19 @@ export class KeptTasks extends DefaultRequestHandler {
 
   /** The task that the same message began before, where that came out only when this one was to begin. */
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
-    const { earlier, failure } = callOf(context);
-    if (failure !== undefined) throw failure.error;
+    const { agent, tasks } = this.#options;
+    const call = callOf(context);
+    const { failure, request } = call;
+    let { earlier } = call;
+    if (failure !== undefined) {
+      // What began before can be read where nothing can be written.
+      const message = request?.message;
+      earlier = message && (await tasks.begunBy(taskMessage(message, call)));
+      if (earlier === undefined) throw failure.error;
+    }
     if (earlier === undefined) return undefined;
     // It is read by all that is presented, and not only by what leave rests on.
-    await admit(this.#options.agent, context);
-    return repeatedTask(earlier, this.#options.tasks, context);
+    await admit(agent, context);
+    return repeatedTask(earlier, tasks, context);
   }
 }

@@ -78,10 +78,7 @@ export function messageGate({ agent, tasks, limit, push }: MessageGateContext): 
     async enter(request, context) {
       const { message } = request;
       const asked = askedBy(request, push);
-      // A message that goes on with a task would be refused because of that task, and for one over HTTP+JSON the SDK
-      // has no answer that says why.
-      const isFirst = goesOn(message) || callOf(context).binding === "rest";
-      const known = isFirst ? await repeated(message, context) : undefined;
+      const known = isAskedFirst(request, context) ? await repeated(message, context) : undefined;
       if (known !== undefined) return known;
       try {
         await give(message, asked, context);
@@ -95,6 +92,19 @@ export function messageGate({ agent, tasks, limit, push }: MessageGateContext): 
       }
     },
   };
+}
+
+/**
+ * Whether it is asked before all else whether a message came before. One that goes on with a task would be refused
+ * because of that task; the SDK keeps a push configuration before a task begins; and over HTTP+JSON it has no answer
+ * that says why nothing did.
+ */
+function isAskedFirst(
+  { message, configuration }: SendMessageRequest,
+  context: ServerCallContext,
+): boolean {
+  const pushes = configuration?.taskPushNotificationConfig !== undefined;
+  return pushes || goesOn(message) || callOf(context).binding === "rest";
 }
 
 /** Whether a message goes on with a task. */

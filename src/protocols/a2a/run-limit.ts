@@ -69,7 +69,7 @@ export class RunLimit {
 
   /** The timer keeps this alone: neither the run, through a function's scope, nor its asynchronous context. */
   #startTimer(): void {
-    const left = this.#until - performance.now();
+    const left = Math.ceil(this.#until - performance.now());
     const late = (): void => this.abort(TOO_LONG);
     if (left <= 0) late();
     else this.#timer = OUTSIDE.runInAsyncScope(() => setTimeout(late, left).unref());

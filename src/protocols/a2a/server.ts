@@ -245,7 +245,7 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   if (options.page !== false) {
     app.get("/", agentPage(options.card, agent, { url, cardUrl, rpcUrl }));
   }
-  app.use(RPC_PATH, inTurn([...before("jsonrpc"), jsonRpc(handler)]));
+  app.use(RPC_PATH, inTurn([...before("jsonrpc"), jsonRpc(handler, onFailure)]));
   app.use(REST_PATH, inTurn(before("rest")), restHandler({ requestHandler: handler, userBuilder }));
   const stop = async (): Promise<void> => {
     if (!stopping.signal.aborted && limit.running > 0) {

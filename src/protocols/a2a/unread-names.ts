@@ -39,16 +39,20 @@ interface Owner {
  * The first place in a request where something is called like a capability and not read; `undefined`
  * if absent. What a message says is not looked into, nor are the arguments of a skill.
  *
+ * @param message - Its message, and each of its parts.
  * @param headers - Their names, in lower case as Node has them.
  */
 export function unreadName(
   outline: Outline,
+  message: readonly Owner[],
   headers: readonly string[],
   query: URLSearchParams,
 ): string | undefined {
   const envelope = { where: "the request", value: outline.envelope };
   const { inMessage } = outline;
-  for (const owner of [envelope, ...owners(outline), ...(inMessage ? owners(inMessage) : [])]) {
+  const called =
+    inMessage === undefined ? [] : owners(inMessage, messageParts(inMessage.params["message"]));
+  for (const owner of [envelope, ...owners(outline, message), ...called]) {
     const found = unreadMember(owner);
     if (found !== undefined) return found;
   }
@@ -59,11 +63,14 @@ export function unreadName(
   return undefined;
 }
 
-function owners({ params, places }: Pick<Outline, "params" | "places">): readonly Owner[] {
+function owners(
+  { params, places }: Pick<Outline, "params" | "places">,
+  message: readonly Owner[],
+): readonly Owner[] {
   const allowed = [...places.params, ...places.defined];
   const own = { where: "params", value: params, allowed, metadata: places.metadata };
-  const { message, configuration } = params;
-  if (configuration === undefined) return [own, ...messageParts(message)];
+  const { configuration } = params;
+  if (configuration === undefined) return [own, ...message];
   const where = "params.configuration";
   const configured = membersOf(configuration);
   // As the SDK reads it: in either spelling.
@@ -72,7 +79,7 @@ function owners({ params, places }: Pick<Outline, "params" | "places">): readonl
     value: configured[name],
     allowed: ["token"],
   }));
-  return [own, ...messageParts(message), { where, value: configuration }, ...targets];
+  return [own, ...message, { where, value: configuration }, ...targets];
 }
 
 /** A message, and each of its parts. */
@@ -118,10 +125,16 @@ const READ_HEADERS: readonly string[] = [CAPABILITY_HEADER, AUTHORITY_HEADER].ma
   name.toLowerCase(),
 );
 
+/** Headers of nearly all requests, which need no pattern. */
+const USUAL: ReadonlySet<string> = new Set([
+  ...["host", "connection", "content-type", "content-length", "authorization", "user-agent"],
+  ...["accept", "accept-encoding", "accept-language", "a2a-version", "a2a-extensions"],
+]);
+
 function unreadHeader(names: readonly string[], { header }: Places): string | undefined {
   const known = header ? READ_HEADERS : READ_HEADERS.slice(1);
   return names.find((name) => {
-    if (known.includes(name)) return false;
+    if (USUAL.has(name) || known.includes(name)) return false;
     return name.startsWith("proviso-") || isNamed(name.replace(/^(?:(?:x|a2a|proviso)-)+/, ""));
   });
 }

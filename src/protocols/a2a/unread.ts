@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Request } from "express";
 import { isJsonObject, type Json } from "../../bytes/json.js";
 import { MAX_CANDIDATES, TokenSearch } from "../../capability/token-search.js";
@@ -12,28 +13,38 @@ import { messageParts, unreadName } from "./unread-names.js";
  * text, wherever it stands, that is a token of this issuer. Judged is the request as it came.
  */
 export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
-  const { originalUrl } = req;
+  const { originalUrl, headers } = req;
   const asked = originalUrl.indexOf("?");
   const query = asked < 0 ? NO_QUERY : new URLSearchParams(originalUrl.slice(asked));
-  const shapeless = notText(outline.params["message"]);
+  const message = messageParts(outline.params["message"]);
+  const shapeless = notText(message);
   if (shapeless !== undefined) return `${shapeless} must be a string`;
-  const named = unreadName(outline, Object.keys(req.headers), query);
+  const named = unreadName(outline, message, Object.keys(headers), query);
   if (named !== undefined) {
     return `${named} is not read as a capability, and not passed over; capabilities are read ${readIn(outline)}`;
   }
   const search = new TokenSearch((token) => issuer.isAuthentic(token));
-  for (const [where, value] of unreadValues(req, query, outline)) {
+  const look: Look = (where, value) => {
     const found = search.look(value);
-    if (found === "token") {
-      const why = where === MESSAGE ? "it is kept with its task" : "it is not read there";
-      return `${where} must not hold a token: ${why}`;
-    }
+    if (found === "none") return undefined;
     if (found === "too_many") {
       return `${where} has more than ${MAX_CANDIDATES} texts that may be tokens`;
     }
-  }
-  return undefined;
+    const why = where === MESSAGE ? "it is kept with its task" : "it is not read there";
+    return `${where} must not hold a token: ${why}`;
+  };
+  const decodedUrl = decoded(originalUrl);
+  return (
+    unreadValue(outline, look) ??
+    unreadHeader(headers, look) ??
+    look("the address", originalUrl) ??
+    (decodedUrl === originalUrl ? undefined : look("the address", decodedUrl)) ??
+    (asked < 0 ? undefined : look("the address", [...query.values()]))
+  );
 }
+
+/** What is wrong with a place, if there is a token in it. */
+type Look = (where: string, value: Json) => string | undefined;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -44,14 +55,14 @@ const LISTS = ["extensions", "referenceTaskIds"];
  * A member of a message that the SDK would make a text or bytes of: what it then says was not looked at,
  * and an object with a length would be as many bytes.
  */
-function notText(message: Json | undefined): string | undefined {
-  for (const { where, value } of messageParts(message)) {
+function notText(parts: ReturnType<typeof messageParts>): string | undefined {
+  for (const { where, value } of parts) {
     const members = membersOf(value);
     for (const name of TEXTS) {
       if (typeof (members[name] ?? "") !== "string") return `${where}.${name}`;
     }
   }
-  const members = membersOf(message);
+  const members = membersOf(parts[0]?.value);
   for (const name of LISTS) {
     const list = members[name];
     const listed: readonly Json[] = Array.isArray(list) ? list : [];
@@ -63,26 +74,36 @@ function notText(message: Json | undefined): string | undefined {
 
 const MESSAGE = "a message";
 
-/** All that a request has, but for the places where capabilities are read. */
-function* unreadValues(
-  req: Request,
-  query: URLSearchParams,
+/** Looks through all that a body has, but for the places where capabilities are read. */
+function unreadValue(
   { envelope, params, places, inMessage }: Outline,
-): Generator<readonly [where: string, value: Json]> {
-  yield ["the request", envelope];
+  look: Look,
+): string | undefined {
   const { message = null, metadata = null } = params;
-  yield [MESSAGE, inMessage === undefined ? message : withoutTokens(message, inMessage)];
-  yield ["params.metadata", places.metadata === true ? withoutEntry(metadata) : metadata];
-  for (const [name, value] of Object.entries(params)) {
+  const found =
+    look("the request", envelope) ??
+    look(MESSAGE, inMessage === undefined ? message : withoutTokens(message, inMessage)) ??
+    look("params.metadata", places.metadata === true ? withoutEntry(metadata) : metadata);
+  if (found !== undefined) return found;
+  for (const name of Object.keys(params)) {
     if (name === "message" || name === "metadata") continue;
+    // Attenuations are read, but as hops by id: a token in one would be kept with it.
+    if (places.params.includes(name) && name !== "attenuations") continue;
     // Any name may be a token itself.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
-    // Attenuations are read, but as hops by id: a token in one would be kept with it.
-    if (!places.params.includes(name) || name === "attenuations") yield [where, [name, value]];
+    const unread = look(where, [name, params[name] ?? null]);
+    if (unread !== undefined) return unread;
   }
-  const headers = Object.keys(req.headers).filter((name) => !READ_HEADERS.includes(name));
-  yield ["a header", headers.map((name) => req.headers[name] ?? "")];
-  yield ["the address", [req.originalUrl, decoded(req.originalUrl), ...query.values()]];
+  return undefined;
+}
+
+function unreadHeader(headers: IncomingHttpHeaders, look: Look): string | undefined {
+  for (const name of Object.keys(headers)) {
+    if (READ_HEADERS.includes(name)) continue;
+    const unread = look("a header", headers[name] ?? "");
+    if (unread !== undefined) return unread;
+  }
+  return undefined;
 }
 
 const READ_HEADERS = ["authorization", CAPABILITY_HEADER.toLowerCase()];

@@ -1,4 +1,9 @@
+import { Agent, request } from "node:http";
+import type { Task } from "@a2a-js/sdk";
+import { InMemoryTaskStore, type ServerCallContext } from "@a2a-js/sdk/server";
+import type { Response } from "express";
 import { expect, test } from "vitest";
+import { EXTENSION_URI } from "../../../../src/protocols/a2a/index.js";
 import { ALICE, granted } from "../../../agent/support.js";
 import { quietConsole } from "../callers.js";
 import { desk, startDesk } from "./own-agent.js";
@@ -57,13 +62,25 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   "a PUT": { method: "PUT", body: SAY },
   "a path below": { path: "/rpc/below", body: SAY },
   "a slash more": { path: "/rpc/", body: SAY },
+  "a call at an address of HTTP+JSON": {
+    path: "/rpc/message:send",
+    body: call("SendMessage", { ...said("say x"), tenant: "T".repeat(1000) }, said("say x")),
+  },
+  "another at one": { path: "/rpc/tasks/x:cancel", body: call("GetTask", { id: "a\u0007b" }) },
+  "a list at one": { method: "PATCH", path: "/rpc/tasks", body: call("ListTasks", {}) },
+  "a GET at one": { method: "GET", path: "/rpc/tasks" },
+};
+
+const HEADERS = {
+  ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+  "A2A-Extensions": EXTENSION_URI,
 };
 
 async function answerOf(url: string, token: string, { path = "/rpc", ...asked }: Asked) {
   const answer = await fetch(`${url}${path}`, {
     method: asked.method ?? "POST",
     headers: {
-      ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+      ...HEADERS,
       Authorization: `Bearer ${ALICE.principal}:${ALICE.invoker}`,
       "Proviso-Capability": token,
       ...asked.headers,
@@ -78,13 +95,90 @@ async function answerOf(url: string, token: string, { path = "/rpc", ...asked }:
   return { status: answer.status, headers, text };
 }
 
-test.each(Object.entries(REQUESTS))("%s", async (_name, asked) => {
+test.each(Object.entries(REQUESTS))("%s", async (name, asked) => {
   quietConsole();
   const issuing = await desk();
   const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
   const [whole, apart] = [await startDesk(issuing), await startDesk(issuing, { apart: true })];
   const answer = await answerOf(whole.url, token, asked);
   expect(answer).toEqual(await answerOf(apart.url, token, asked));
-  expect(whole.desk.told).toEqual(apart.desk.told);
+  const told = (one: typeof whole): readonly string[] =>
+    one.desk.told.map((text) => text.replace(/127\.0\.0\.1:\d+/, "host"));
+  expect(told(whole)).toEqual(told(apart));
   expect(whole.desk.ran.length).toBe(apart.desk.ran.length);
+  if (name === "a message") expect(whole.desk.ran.length).toBe(1);
+});
+
+type Act = (task: Task, context: ServerCallContext) => unknown;
+
+/** A store that does something before it keeps a task. */
+class ActingStore extends InMemoryTaskStore {
+  readonly #act: Act;
+
+  constructor(act: Act) {
+    super();
+    this.#act = act;
+  }
+
+  override async save(task: Task, context: ServerCallContext): Promise<void> {
+    await this.#act(task, context);
+    return super.save(task, context);
+  }
+}
+
+const WRITE: Asked = { body: call("SendMessage", said("write one")) };
+
+test.each<[string, Act]>([
+  ["a value that is not JSON", (task) => Object.assign(task, { metadata: { large: 1n } })],
+  ["a header that there cannot be", (_task, context) => context.addActivatedExtension("urn:a\nb")],
+])("what cannot be sent is an error of JSON-RPC: %s", async (_name, act) => {
+  quietConsole();
+  const failures: unknown[] = [];
+  const issuing = await desk();
+  const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
+  const onFailure = (error: unknown): void => void failures.push(error);
+  const { url } = await startDesk(issuing, { onFailure, tasks: new ActingStore(act) });
+  const { status, text } = await answerOf(url, token, WRITE);
+  const error = { code: -32603, message: "internal error" };
+  expect([status, JSON.parse(text)]).toMatchObject([500, { id: 7, error }]);
+  expect(failures).toHaveLength(1);
+});
+
+test("an answer that comes after another leaves the connection to the next request", async () => {
+  const issuing = await desk();
+  const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
+  let answers: Response[] = [];
+  const { url } = await startDesk(issuing, {
+    caller: (req) => {
+      if (req.res !== undefined) answers.push(req.res);
+      return ALICE;
+    },
+    tasks: new ActingStore(async () => {
+      for (const res of answers) res.status(503).end();
+      answers = [];
+      await new Promise((done) => setTimeout(done, 20));
+    }),
+  });
+  const connections = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ports = new Set<number | undefined>();
+  const post = (): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const options = { method: "POST", agent: connections };
+      const sent = request(
+        `${url}/rpc`,
+        { ...options, headers: { ...HEADERS, "Proviso-Capability": token } },
+        (answer) => {
+          ports.add(answer.socket.localPort);
+          answer.resume().on("end", () => resolve(answer.statusCode));
+        },
+      );
+      sent.on("error", reject).end(WRITE.body);
+    });
+  for (let at = 0; at < 3; at++) {
+    expect(await post()).toBe(503);
+    // The late answer is made by now.
+    await new Promise((done) => setTimeout(done, 150));
+  }
+  expect(ports.size).toBe(1);
+  connections.destroy();
 });
