@@ -49,8 +49,8 @@ export function jsonRpc(
 }
 
 /**
- * Whether a request that was let in is a call with one answer. What stands below the address was judged as HTTP+JSON,
- * and is none of JSON-RPC's.
+ * Whether a request that was let in is a call with one answer. What stands below the address was judged as HTTP+JSON:
+ * its body must not be answered as JSON-RPC.
  */
 function isUnary({ method, path, headers, body }: Request): boolean {
   return (
