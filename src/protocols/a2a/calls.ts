@@ -56,7 +56,7 @@ export interface Call {
   /** What the same message began before: nothing has run then. */
   earlier?: Earlier;
   /** What was thrown when the task could not be begun: nothing has run then. */
-  failure?: { readonly error: unknown };
+  failure?: { readonly error: unknown; readonly task: string };
   /** Calls back once the caller listens no more. */
   whenClosed?: (then: () => void) => void;
   /** What is answered in the place of whatever fails from now on. */

@@ -97,7 +97,7 @@ export class CapabilityExecutor implements AgentExecutor {
       call.earlier = beginning;
       giveUp(call, agent, "repeated");
     } catch (error) {
-      call.failure = { error };
+      call.failure = { error, task: task.id };
       call.release?.();
     }
     return false;

@@ -136,7 +136,8 @@ export class KeptTasks extends DefaultRequestHandler {
       // What began before can be read where nothing can be written.
       const message = request?.message;
       earlier = message && (await tasks.begunBy(taskMessage(message, call)));
-      if (earlier === undefined) throw failure.error;
+      // Its own task may be there, where it is not known whether that was committed: nothing runs in it.
+      if (earlier === undefined || earlier.task === failure.task) throw failure.error;
     }
     if (earlier === undefined) return undefined;
     // It is read by all that is presented, and not only by what leave rests on.

@@ -1,6 +1,7 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Message, TaskState } from "@a2a-js/sdk";
+import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate, createNonce, type HopInit } from "../../../src/index.js";
@@ -160,6 +161,48 @@ test("the id is the party's own, and opens nothing that is presented does not op
     body: JSON.stringify(waiting(1, "shared")),
   });
   expect([rest.status, textAt(rest.body, "error", "status")]).toEqual([409, "ALREADY_EXISTS"]);
+});
+
+test("is answered with its task while another process keeps the database from being written", async () => {
+  const first = await post("SendMessage", waiting(8, "locked"));
+  const other = new Database(join(agent.home, "proviso.db"));
+  other.exec("BEGIN IMMEDIATE");
+  try {
+    const runs = await runsIn(async () => {
+      expect(idIn(await post("SendMessage", waiting(8, "locked")))).toBe(idIn(first));
+      const unknown = await post("SendMessage", waiting(8, "never before"));
+      expect(textAt(unknown.body, "error", "message")).toContain("cannot reach its tasks");
+    });
+    expect(runs).toBe(0);
+  } finally {
+    other.exec("ROLLBACK");
+    other.close();
+  }
+});
+
+test("with a push configuration, leaves none behind", async () => {
+  const pushing = await startAgent({ pushOrigins: ["http://127.0.0.1:9"] });
+  try {
+    const alice = await clientOf(pushing, "JSON-RPC", "alice");
+    const capability = (await request(alice, { grants: ["work:do"] })).token;
+    const taskPushNotificationConfig = { url: "http://127.0.0.1:9/", id: "mine" };
+    const params = {
+      ...Object(waiting(9, "pushed")),
+      configuration: { taskPushNotificationConfig },
+    };
+    const ids = new Set<string>();
+    for (let time = 0; time < 3; time++) {
+      const answer = await rpc(pushing, "alice", "SendMessage", params, headers(capability));
+      ids.add(idIn(answer));
+    }
+    expect(ids.size).toBe(1);
+    const database = new Database(join(pushing.home, "proviso.db"));
+    const rows = database.prepare("SELECT count(*) AS n FROM push").all();
+    database.close();
+    expect(rows).toEqual([{ n: 1 }]);
+  } finally {
+    await pushing.remove();
+  }
 });
 
 test("what it presents may be attenuated anew", async () => {
