@@ -41,10 +41,12 @@ export function jsonRpc(
       state: new Map([[STATE_HEADERS_KEY, headers]]),
     });
     const answered = transport.handle(body, context).then((answer) => send(res, answer, context));
-    answered.catch((error: unknown) => {
-      onFailure(error, "answer");
+    const failed = (error: unknown): void => {
       if (!res.headersSent) res.status(500).json(jsonRpcBody(INTERNAL, body.id));
-    });
+      onFailure(error, "answer");
+    };
+    // What the app's own onFailure throws is the app's to handle.
+    answered.catch(failed).catch(next);
   };
 }
 

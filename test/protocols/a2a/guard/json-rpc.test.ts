@@ -136,7 +136,10 @@ test.each<[string, Act]>([
   const failures: unknown[] = [];
   const issuing = await desk();
   const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
-  const onFailure = (error: unknown): void => void failures.push(error);
+  const onFailure = (error: unknown): never => {
+    failures.push(error);
+    throw new Error("the log is full");
+  };
   const { url } = await startDesk(issuing, { onFailure, tasks: new ActingStore(act) });
   const { status, text } = await answerOf(url, token, WRITE);
   const error = { code: -32603, message: "internal error" };
