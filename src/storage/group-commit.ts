@@ -117,7 +117,6 @@ export class GroupCommit<Tables> {
   }
 
   async #work(): Promise<void> {
-    let isInPlace = false;
     while (this.#waiting.length > 0) {
       // One group: what came while the last one was written, and calls of this turn of the event loop; of
       // further turns as long as each brings more.
@@ -128,19 +127,17 @@ export class GroupCommit<Tables> {
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
       // Revocations take their lock before any other, in every process: no two wait for each other.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));
-      // The file was looked at when the group before was committed.
-      isInPlace = group.length > 0 && (await this.#commit(group, isInPlace));
+      if (group.length > 0) await this.#commit(group);
     }
     this.#running = undefined;
   }
 
-  /** @returns Whether the file was in its place when the group was committed. */
-  async #commit(group: readonly Job<Tables>[], isInPlace: boolean): Promise<boolean> {
+  async #commit(group: readonly Job<Tables>[]): Promise<void> {
     const { writer } = this.#engine;
     const failed = new Map<Job<Tables>, unknown>();
     const settle: (() => void)[] = [];
     try {
-      if (!isInPlace) this.#engine.assertInPlace();
+      this.#engine.assertInPlace();
       this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
         writing += 1;
@@ -167,11 +164,10 @@ export class GroupCommit<Tables> {
     } catch (error) {
       // What made the transaction itself fail came first.
       for (const job of group) this.#failed(job, failed.get(job) ?? error);
-      return false;
+      return;
     }
     for (const [job, error] of failed) this.#failed(job, error);
     for (const fulfill of settle) fulfill();
-    return true;
   }
 
   /** Makes a call again that a deadlock with another process ended; any other failure is its answer. */
