@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
 import { HOP_KEYS } from "../../src/caveats/hop-rules.js";
 import { anyCharacter } from "../support/any-character.js";
-import { sized } from "../support/size.js";
+import { SEEDED, sized } from "../support/size.js";
 import { ALICE, denialOf, type World, world } from "./support.js";
 
 // Requests as they come over the network: whatever JSON can say, and never an exception.
@@ -114,7 +114,7 @@ describe("a request of any shape", () => {
         const answer = await answered(parts, JSON.parse(JSON.stringify(value ?? null)));
         seen.set(answer, (seen.get(answer) ?? 0) + 1);
       }),
-      { numRuns: sized(1500) },
+      { numRuns: sized(1500), ...SEEDED },
     );
     // All of it was reached, or the generator is not worth its name.
     expect(seen.get("granted")).toBeGreaterThan(sized(100, 5));
