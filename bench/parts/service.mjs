@@ -16,7 +16,7 @@ function measured(quick) {
   const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
   const file = join(folder, "service.json");
   try {
-    const args = [PROGRAM, "--json", file, ...(quick ? ["--quick"] : ["--rounds", "9"])];
+    const args = [PROGRAM, "--json", file, ...(quick ? ["--quick"] : [])];
     const { status, signal } = spawnSync(process.execPath, args, {
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -8,6 +8,7 @@ import { warmUp } from "./warm.mjs";
 /** @import { Kind } from "./servers.mjs" */
 /** @typedef {Awaited<ReturnType<typeof startChild>>} Server */
 /** @typedef {Awaited<ReturnType<typeof startLoad>>} Load */
+/** @typedef {{ calls: number, seconds: number, cpu: number }} Stretch */
 
 /**
  * How much is measured: `rounds` stretches of `milliseconds` each, with so many entries in the revocation list.
@@ -26,6 +27,11 @@ import { warmUp } from "./warm.mjs";
 export const KINDS = ["bare", "guarded", "ledger", "volatile", "durable"];
 /** @type {readonly Section[]} */
 export const SECTIONS = ["latency", "concurrency", "grants"];
+/**
+ * Rounds in turns before any is measured: a process that has been idle for some 15 seconds, while others are started and
+ * warmed, has lost what was compiled, and takes two to three seconds of calls to be as quick as it was.
+ */
+const SETTLING = 4;
 const CONNECTIONS = 10;
 const CONCURRENT = [1, 5, 10, 50, 100];
 const GRANTS = [1, 10, 100, 1000];
@@ -80,36 +86,47 @@ export async function measure(extent) {
  */
 async function stretchOf(server, load, stretch) {
   const before = await server.ask("cpu");
-  const { perSecond, calls, p50, p99 } = await load.calls(server.address, stretch);
-  return { perSecond, p50, p99, cpu: ((await server.ask("cpu")) - before) / calls };
+  const { calls, seconds, perSecond, p50, p99 } = await load.calls(server.address, stretch);
+  const cpu = ((await server.ask("cpu")) - before) / calls;
+  return { calls, seconds, perSecond, p50, p99, cpu };
 }
 
 /** @param {Server[]} servers @param {Load} load @param {Extent} extent */
 async function inTurns(servers, load, { rounds, milliseconds }) {
-  /** @type {Map<Kind, { perSecond: number, cpu: number }[]>} */
+  /** @type {Map<Kind, Stretch[]>} */
   const measured = new Map(servers.map(({ kind }) => [kind, []]));
-  for (let round = 0; round < rounds; round++) {
+  for (let round = -SETTLING; round < rounds; round++) {
     // The server that comes first in a round comes last in the next.
     for (const server of round % 2 === 0 ? servers : [...servers].reverse()) {
-      measured.get(server.kind)?.push(await stretchOf(server, load, { milliseconds }));
+      const figures = await stretchOf(server, load, { milliseconds });
+      if (round >= 0) measured.get(server.kind)?.push(figures);
     }
   }
   const bare = measured.get("bare") ?? [];
-  const quietBare = quiet(bare);
   return [...measured].map(([kind, all]) => ({
     kind,
-    perSecond: Math.round(median(all.map(({ perSecond }) => perSecond))),
+    perSecond: Math.round(overall(all)),
     cpuMicroseconds: Math.round(quiet(all)),
-    // Of each round, and then the median: what slows the machine down slows both of a round.
-    ofBare: rounded(median(all.map((one, at) => one.perSecond / (bare[at]?.perSecond ?? NaN)))),
-    ofBareByCpu: rounded(quietBare / quiet(all)),
+    ofBare: rounded(overall(all) / overall(bare)),
+    ofBareByCpu: rounded(quiet(bare) / quiet(all)),
   }));
+}
+
+/**
+ * Calls per second of all rounds. Rounds are of two kinds, with a collection of the whole heap or without: a median is
+ * one of the two.
+ * @param {readonly Stretch[]} rounds
+ */
+function overall(rounds) {
+  const sum = (/** @type {"calls" | "seconds"} */ what) =>
+    rounds.reduce((all, one) => all + one[what], 0);
+  return sum("calls") / sum("seconds");
 }
 
 /**
  * Processor time a call in the quieter rounds, the lower quartile: other work on the machine only ever adds to it,
  * by emptying caches and sharing cores.
- * @param {readonly { cpu: number }[]} rounds
+ * @param {readonly Stretch[]} rounds
  */
 function quiet(rounds) {
   return rounds.map(({ cpu }) => cpu).sort((a, b) => a - b)[rounds.length >> 2] ?? Number.NaN;

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type {
   Authenticator,
   Caller,
@@ -121,5 +121,5 @@ function checkedToken(fixed: FixedToken, where: string): KnownToken {
 }
 
 function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { errors, JWTPayload } from "jose";
 import type {
   Authenticator,
@@ -83,7 +83,7 @@ export async function createJwtAuthenticator(
         cachedFor = find;
       }
       const now = settings.clock();
-      const digest = createHash("sha256").update(bearer.token).digest("base64");
+      const digest = hash("sha256", bearer.token, "base64");
       const known = cache.get(digest);
       // A clock that is set back makes tokens too new that were not.
       if (known !== undefined && now >= known.from && now < known.until) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JsonObject } from "../bytes/json.js";
 import { readAddress } from "../client/address.js";
 import { isNamed } from "../client/address-rules.js";
@@ -90,7 +90,7 @@ export async function fetchCard(
 /** A card that one caller may be led to is not for one who may not: what it was asked for with counts too. */
 function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
   const { allowHosts, insecure = false, ca } = options;
-  const trust = ca === undefined ? "" : createHash("sha256").update(ca).digest("base64url");
+  const trust = ca === undefined ? "" : hash("sha256", ca, "base64url");
   return JSON.stringify([url.href, isNamed(url, { named, allowHosts }), insecure, trust]);
 }
 

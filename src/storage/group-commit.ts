@@ -18,6 +18,11 @@ export interface WriteOptions {
    * process never does. False unless given.
    */
   readonly relaxed?: boolean;
+  /**
+   * Whether it does nothing but by the transaction, whose failures it lets through: it may then run again, where
+   * another call fails that shares it. False unless given.
+   */
+  readonly repeatable?: boolean;
 }
 
 interface Job<Tables> extends Required<WriteOptions> {
@@ -35,6 +40,8 @@ const MAX_TURNS = 4;
 const AMPLE = 100;
 /** How often a call is made that a deadlock ends. */
 const MAX_ATTEMPTS = 4;
+/** Groups that have savepoints after one that had none has failed: callers can make calls that fail. */
+const CAREFUL = 64;
 
 /** A write in which the code runs that asks for it. */
 interface Scope {
@@ -57,9 +64,9 @@ function underWay(): Scope | undefined {
 }
 
 /**
- * Group commit: the calls that come while a transaction is under way share the next one. Each call
- * has a savepoint of its own, so that one that fails takes nothing of the others with it, and each
- * promise is fulfilled only when its transaction is committed.
+ * Group commit: the calls that come while a transaction is under way share the next one, and each promise is
+ * fulfilled only when its transaction is committed. A call that fails takes nothing of the others with it: either
+ * each has a savepoint of its own, or, where all may run again, the group is rolled back and then written with them.
  */
 export class GroupCommit<Tables> {
   readonly #engine: Engine<Tables>;
@@ -71,6 +78,8 @@ export class GroupCommit<Tables> {
   #running: Promise<void> | undefined;
   /** Until when the disk is not asked for its room. */
   #ample = 0;
+  /** Groups that are still to have savepoints. */
+  #careful = 0;
 
   /** @param reserve - Bytes that must be free for a write that is not urgent. */
   constructor(engine: Engine<Tables>, reserve: number) {
@@ -88,7 +97,7 @@ export class GroupCommit<Tables> {
 
   write<T>(
     action: Write<Tables, T>,
-    { urgent = false, relaxed = false }: WriteOptions,
+    { urgent = false, relaxed = false, repeatable = false }: WriteOptions,
   ): Promise<T> {
     this.assertOutside();
     return new Promise<T>((resolve, reject) => {
@@ -96,6 +105,7 @@ export class GroupCommit<Tables> {
         attempts: 1,
         urgent,
         relaxed,
+        repeatable,
         run: async (transaction) => {
           const scope: Scope = { of: this, outer: underWay(), over: false };
           try {
@@ -117,22 +127,29 @@ export class GroupCommit<Tables> {
   }
 
   async #work(): Promise<void> {
+    // The first group: calls of this turn of the event loop, and of further turns as long as each brings more.
+    for (let turn = 0, known = 0; turn < MAX_TURNS && known < this.#waiting.length; turn++) {
+      known = this.#waiting.length;
+      await nextTurn();
+    }
+    // Each further one: what came while the last was written.
     while (this.#waiting.length > 0) {
-      // One group: what came while the last one was written, and calls of this turn of the event loop; of
-      // further turns as long as each brings more.
-      for (let turn = 0, known = 0; turn < MAX_TURNS && known < this.#waiting.length; turn++) {
-        known = this.#waiting.length;
-        await nextTurn();
-      }
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
       // Revocations take their lock before any other, in every process: no two wait for each other.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));
-      if (group.length > 0) await this.#commit(group);
+      if (group.length > 0) await this.#commit(group, this.#savepointsOf(group));
     }
     this.#running = undefined;
   }
 
-  async #commit(group: readonly Job<Tables>[]): Promise<void> {
+  /** Whether each call of a group needs a savepoint. */
+  #savepointsOf(group: readonly Job<Tables>[]): boolean {
+    if (this.#careful === 0) return !group.every(({ repeatable }) => repeatable);
+    this.#careful -= 1;
+    return true;
+  }
+
+  async #commit(group: readonly Job<Tables>[], savepoints: boolean): Promise<void> {
     const { writer } = this.#engine;
     const failed = new Map<Job<Tables>, unknown>();
     const settle: (() => void)[] = [];
@@ -144,14 +161,15 @@ export class GroupCommit<Tables> {
         const end = openToFixedQueries(transaction);
         try {
           for (const job of group) {
-            await this.#savepoint(transaction, {});
+            if (savepoints) await this.#savepoint(transaction, {});
             try {
               settle.push(await job.run(transaction));
             } catch (error) {
               failed.set(job, error);
+              if (!savepoints) throw error;
               await this.#rollBack(transaction, {});
             }
-            await this.#release(transaction, {});
+            if (savepoints) await this.#release(transaction, {});
           }
         } finally {
           end();
@@ -162,12 +180,26 @@ export class GroupCommit<Tables> {
       // Moved away during the commit, it may be lost to the next process that opens the path.
       this.#engine.assertInPlace();
     } catch (error) {
+      if (!savepoints && group.length > 1 && failed.size > 0) {
+        this.#careful = CAREFUL;
+        return this.#apart(group, failed);
+      }
       // What made the transaction itself fail came first.
       for (const job of group) this.#failed(job, failed.get(job) ?? error);
       return;
     }
     for (const [job, error] of failed) this.#failed(job, error);
     for (const fulfill of settle) fulfill();
+  }
+
+  /** Writes a group again that was rolled back. A failure of the database itself is not waited for twice. */
+  async #apart(
+    group: readonly Job<Tables>[],
+    failed: ReadonlyMap<Job<Tables>, unknown>,
+  ): Promise<void> {
+    const again = group.filter((job) => !(failed.get(job) instanceof StorageError));
+    for (const [job, error] of failed) if (!again.includes(job)) this.#failed(job, error);
+    await this.#commit(again, true);
   }
 
   /** Makes a call again that a deadlock with another process ended; any other failure is its answer. */

@@ -16,6 +16,8 @@ import { randomBytes } from "../bytes/random.js";
 
 /** Milliseconds after which a file of an unfinished change belongs to a process that died. */
 const ABANDONED = 60_000;
+/** SQLite, too, keeps a file beside that of a database which is being made. */
+const TEMPORARY = /\.tmp(-journal)?$/;
 
 /** A name in the directory of `path` for what is to take its place; nothing else has it. */
 export function temporaryName(path: string): string {
@@ -85,7 +87,7 @@ export function removeAbandoned(path: string): void {
   const start = `.${basename(path)}.`;
   try {
     for (const name of readdirSync(directory)) {
-      if (!name.startsWith(start) || !name.endsWith(".tmp")) continue;
+      if (!name.startsWith(start) || !TEMPORARY.test(name)) continue;
       const file = join(directory, name);
       if (Date.now() - lstatSync(file).mtimeMs > ABANDONED) rmSync(file, { force: true });
     }

@@ -15,6 +15,8 @@ const LONGEST_STATEMENT = 8000;
 const LONGEST_SILENCE = 10_000;
 /** What every session is sure of, whatever the server's defaults; an address may say otherwise. */
 const SESSION = "-c search_path=public -c synchronous_commit=on";
+/** What no earlier failure of a session counts after. */
+const AFRESH = /^(begin|start transaction|rollback)/i;
 /** The type of `bigint`, which `pg` gives as a text unless given a parser. */
 const INT8 = 20;
 
@@ -71,8 +73,20 @@ export async function kyselyOf<Tables>(address: string): Promise<Kysely<Tables>>
     pool: { connect: () => attempt(pool.connect()), end: () => pool.end() },
     async onCreateConnection(connection) {
       const execute = connection.executeQuery.bind(connection);
-      connection.executeQuery = (query) =>
-        attempt(execute({ ...query, parameters: query.parameters.map(bindable) }));
+      let failure: unknown;
+      connection.executeQuery = async (query) => {
+        // The server would undo a transaction in which a query has failed, and say nothing of it.
+        if (query.sql === "commit" && failure !== undefined) throw failure;
+        try {
+          const parameters = query.parameters.map(bindable);
+          const result = await attempt(execute<never>({ ...query, parameters }));
+          if (AFRESH.test(query.sql)) failure = undefined;
+          return result;
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      };
     },
   });
   return new Kysely<Tables>({ dialect });

@@ -252,12 +252,12 @@ describe("replacing", () => {
 
   test("what a process that died left behind goes with the next change, a fresh one stays", () => {
     const { directory, path, keyring } = keyFile();
-    for (const name of [".keys.json.dead.tmp", ".keys.json.live.tmp", ".other.json.dead.tmp"]) {
+    const dead = [".keys.json.dead.tmp", ".keys.json.dead.tmp-journal", ".other.json.dead.tmp"];
+    for (const name of [...dead, ".keys.json.live.tmp"]) {
       writeFileSync(join(directory, name), "secret");
     }
     const longAgo = Date.now() / 1000 - 120;
-    utimesSync(join(directory, ".keys.json.dead.tmp"), longAgo, longAgo);
-    utimesSync(join(directory, ".other.json.dead.tmp"), longAgo, longAgo);
+    for (const name of dead) utimesSync(join(directory, name), longAgo, longAgo);
     replaceKeyringFile(path, keyring.rotate(), keyring);
     expect(readdirSync(directory).sort()).toEqual([
       ".keys.json.live.tmp",

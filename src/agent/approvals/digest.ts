@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson, type Json } from "../../bytes/json.js";
 import type { Approval } from "./approval.js";
 
@@ -19,5 +19,5 @@ export function digestOfJson(value: unknown): string {
 
 /** SHA-256 of a text's UTF-8, as base64url. */
 export function digestOfText(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("base64url");
+  return hash("sha256", text, "base64url");
 }

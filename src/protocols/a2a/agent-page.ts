@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { html, type Markup } from "../approvals/markup/markup.js";
@@ -37,7 +37,7 @@ pre { white-space: pre-wrap; }
 
 const POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(String(STYLE)).digest("base64")}'`,
+  `style-src 'sha256-${hash("sha256", String(STYLE), "base64")}'`,
   ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join("; ");
 

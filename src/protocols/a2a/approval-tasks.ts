@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import {
   Role,
@@ -230,8 +230,8 @@ function contextOf(caller: Caller): ServerCallContext {
 /** By a path that no token has, so that what the party presents does not matter. */
 function accessOf(caller: Caller) {
   const { principal, invoker } = caller;
-  const party = createHash("sha256").update(JSON.stringify([principal, invoker]));
-  return { principal, invoker, paths: [[WAITS, `asker-${party.digest("base64url")}`]] };
+  const party = hash("sha256", JSON.stringify([principal, invoker]), "base64url");
+  return { principal, invoker, paths: [[WAITS, `asker-${party}`]] };
 }
 
 function waitingTask(

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Extensions } from "@a2a-js/sdk";
 import type { RequestHandler } from "express";
 import type { CardTexts } from "./card.js";
@@ -33,5 +33,5 @@ export function cardRoute({ plain, extended }: CardTexts): RequestHandler {
 }
 
 function tagOf(text: string): string {
-  return `"${createHash("sha256").update(text).digest("base64url")}"`;
+  return `"${hash("sha256", text, "base64url")}"`;
 }

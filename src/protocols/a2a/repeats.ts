@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { beside } from "../../bytes/beside.js";
@@ -18,9 +18,11 @@ export function taskMessage(message: Message, call: Pick<Call, "caller" | "asked
   if (known?.message === message) return known.sent;
   const { caller, asked = null } = call;
   const text = canonicalJson([JSON.parse(JSON.stringify(Message.toJSON(message))), asked]);
-  const hash = createHash("sha256").update(text).digest("base64url");
   const { principal, invoker } = caller;
-  const sent = { principal, invoker, id: message.messageId, hash };
+  const sent = {
+    ...{ principal, invoker, id: message.messageId },
+    hash: hash("sha256", text, "base64url"),
+  };
   asking.set(call, { message, sent });
   return sent;
 }

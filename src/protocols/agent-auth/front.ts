@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
@@ -182,7 +182,7 @@ function boundBody(party: Party | Fault | undefined): string | undefined {
 }
 
 function hashOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64url");
+  return hash("sha256", bytes, "base64url");
 }
 
 const NO_BODY = hashOf(new Uint8Array());

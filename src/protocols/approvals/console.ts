@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import express from "express";
 import type { Ledger } from "../../agent/ledger.js";
@@ -145,7 +145,7 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
   };
 }
 
-const STYLE_TAG = `"${createHash("sha256").update(STYLE).digest("base64url")}"`;
+const STYLE_TAG = `"${hash("sha256", STYLE, "base64url")}"`;
 
 const styleSheet: RequestHandler = (req, res) => {
   res.set({ "Cache-Control": "public, max-age=300", ETag: STYLE_TAG });

@@ -179,7 +179,7 @@ export class LedgerStore implements Ledger {
         if (lost !== undefined) await db.insertInto("gap").values(lost).execute();
         await insertEvents(db, rows, hops);
       },
-      { relaxed: true },
+      { relaxed: true, repeatable: true },
     );
     this.#hops.add(hops);
   }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { StoreDatabase } from "../database.js";
 
 /** Ids of one INSERT. */
@@ -26,9 +26,7 @@ export class UsedOnce {
 
   /** Whether this is the first use. */
   use(scope: string, id: string, expires: number): Promise<boolean> {
-    const key = createHash("sha256")
-      .update(JSON.stringify([scope, id]))
-      .digest("base64url");
+    const key = hash("sha256", JSON.stringify([scope, id]), "base64url");
     return new Promise((settle, fail) => {
       this.#waiting.push({ key, expires, settle, fail });
       this.#working ??= this.#work();

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Kysely, Selectable, SelectQueryBuilder } from "kysely";
 import type { AuthorityUse } from "../../agent/coverage.js";
@@ -89,7 +89,7 @@ export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">)
   const { principal, invoker = null } = access;
   const paths = sortedPaths(access);
   const parts = [tenant, principal, paths, ...(paths.length === 0 ? [invoker] : [])];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+  return hash("sha256", JSON.stringify(parts), "base64url");
 }
 
 /**

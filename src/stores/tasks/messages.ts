@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { isTexts } from "../../bytes/json.js";
 import { fixedQuery } from "../../storage/fixed-query.js";
@@ -37,16 +37,17 @@ const selectMessage = fixedQuery<StoreTables, { readonly key: string }, MessageR
   db.selectFrom("message").select(["hash", "task"]).where("key", "=", later("key")).compile(),
 );
 
+type KeptMessage = Pick<StoreTables["message"], "key" | "hash">;
 type MessageRow = Pick<StoreTables["message"], "hash" | "task">;
 
 /** Keeps a message with the task that it begins, unless it has begun one before. */
 export async function keepMessage(
   db: Kysely<StoreTables>,
-  message: TaskMessage,
+  message: KeptMessage,
   task: string,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const row = { key: messageKey(message), hash: message.hash, task: JSON.stringify(task) };
+  const row = { ...message, task: JSON.stringify(task) };
   const { numAffectedRows: fresh = 0n } = await insertMessage(db, row);
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
 }
@@ -61,17 +62,19 @@ export function keysIn({ messages }: { readonly messages: string | null }): read
 /** What a message has begun before, if one of the same id came from the same party. */
 export async function earlierOf(
   db: Kysely<StoreTables>,
-  message: TaskMessage,
+  { key, hash }: KeptMessage,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const { rows } = await selectMessage(db, { key: messageKey(message) });
+  const { rows } = await selectMessage(db, { key });
   const [row] = rows;
   if (row === undefined) return undefined;
-  return { task: tasks.sound(() => textOf(row.task)), same: row.hash === message.hash };
+  return { task: tasks.sound(() => textOf(row.task)), same: row.hash === hash };
 }
 
-export function messageKey({ principal, invoker, id }: TaskMessage): string {
-  return createHash("sha256")
-    .update(JSON.stringify([principal, invoker, id]))
-    .digest("base64url");
+/** A message as it is kept: under a hash of who sent it and of its id. */
+export function keptMessage({ principal, invoker, id, hash: asked }: TaskMessage): KeptMessage {
+  return {
+    key: hash("sha256", JSON.stringify([principal, invoker, id]), "base64url"),
+    hash: asked,
+  };
 }

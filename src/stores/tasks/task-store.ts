@@ -8,7 +8,7 @@ import type { StoreDatabase, StoreTables } from "../database.js";
 import { textOf } from "../sound.js";
 import { partyOf, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
-import { type Earlier, earlierOf, type TaskMessage } from "./messages.js";
+import { type Earlier, earlierOf, keptMessage, type TaskMessage } from "./messages.js";
 import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
@@ -99,7 +99,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws A2AError if it could not be read; its cause is a StorageError.
    */
   async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
-    return this.#tasks.readAhead((db) => earlierOf(db, message, this.#tasks));
+    return this.#tasks.readAhead((db) => earlierOf(db, keptMessage(message), this.#tasks));
   }
 
   /**

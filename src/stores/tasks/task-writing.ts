@@ -5,7 +5,7 @@ import type { Kysely } from "kysely";
 import { beside } from "../../bytes/beside.js";
 import type { StoreTables } from "../database.js";
 import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
-import { type Earlier, keepMessage, keysIn, messageKey, type TaskMessage } from "./messages.js";
+import { type Earlier, keepMessage, keptMessage, keysIn, type TaskMessage } from "./messages.js";
 import { endTask, insertTask, type NewTask, rowOf } from "./task-queries.js";
 import {
   columnsOf,
@@ -44,6 +44,9 @@ interface Putting {
   readonly message?: string;
 }
 
+/** What runs again takes off a principal's room again: the next count puts that right. */
+const REPEATABLE = { repeatable: true };
+
 /** Writes the tasks of requests: what each is written with, and when it may be. */
 export class TaskWriting {
   readonly #tasks: Tasks;
@@ -61,21 +64,24 @@ export class TaskWriting {
     const viewer = viewerOf(context);
     const said = saidOf(task);
     const fields = columnsOf(task, said);
-    return this.#tasks.write(async (db) => {
-      const earlier = await keepMessage(db, message, task.id, this.#tasks);
-      if (earlier !== undefined) return { begun: false, ...earlier };
-      const putting = { may: isWaiting, fields, message: messageKey(message) };
+    const kept = keptMessage(message);
+    const putting = { may: isWaiting, fields, message: kept.key };
+    const beginning = await this.#tasks.write(async (db) => {
+      const earlier = await keepMessage(db, kept, task.id, this.#tasks);
+      if (earlier !== undefined) return { begun: false, ...earlier } as const;
       const isNew = await this.#insert(db, task, viewer, putting);
       const state = isNew ? undefined : await this.#put(db, task, viewer, putting);
-      if (state === undefined) {
-        const { uses } = viewer;
-        this.#begun.set(context, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
-      }
-      if (state === undefined || isWaiting(state)) return { begun: true };
+      if (state === undefined || isWaiting(state)) return { begun: true, state } as const;
       throw new UnsupportedOperationError(
         `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
       );
-    });
+    }, REPEATABLE);
+    if (!beginning.begun) return beginning;
+    if (beginning.state === undefined) {
+      const { uses } = viewer;
+      this.#begun.set(context, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
+    }
+    return { begun: true };
   }
 
   async end(task: Task, context: ServerCallContext): Promise<boolean> {
@@ -87,12 +93,13 @@ export class TaskWriting {
       if ((await rowOf(db, task.id)) === undefined) return false;
       const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true, fields });
       return state !== undefined && goesOn(state);
-    });
+    }, REPEATABLE);
   }
 
   async save(task: Task, context: ServerCallContext): Promise<void> {
     const viewer = viewerOf(context);
-    await this.#tasks.write((db) => this.#put(db, task, viewer, { fields: columnsOf(task) }));
+    const fields = columnsOf(task);
+    await this.#tasks.write((db) => this.#put(db, task, viewer, { fields }), REPEATABLE);
   }
 
   /** Inserts a task in one statement. @returns Whether it did: not where anything is to be looked up. */

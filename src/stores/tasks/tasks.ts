@@ -1,6 +1,6 @@
 import { A2AError } from "@a2a-js/sdk/errors";
 import type { Kysely } from "kysely";
-import type { Write } from "../../storage/group-commit.js";
+import type { Write, WriteOptions } from "../../storage/group-commit.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { corrupt, sound } from "../sound.js";
@@ -36,8 +36,8 @@ export class Tasks {
     return this.#attempt(() => this.database.readAhead(action));
   }
 
-  write<T>(action: Write<StoreTables, T>): Promise<T> {
-    return this.#attempt(() => this.database.write(action));
+  write<T>(action: Write<StoreTables, T>, options: WriteOptions = {}): Promise<T> {
+    return this.#attempt(() => this.database.write(action, options));
   }
 
   /** @throws StorageError `store_corrupt` if what is read is damaged. */

@@ -75,7 +75,9 @@ describe("killed without warning", () => {
     look(last.lines[0]);
     expect(committed.size).toBeGreaterThan(KILLS);
     expect(noted.size).toBeGreaterThan(3);
-    expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
+    // A process that is killed while it makes the database leaves what others remove a minute later.
+    const names = namesIn(join(path, "..")).filter((name) => !name.startsWith(".proviso.db."));
+    expect(names).toEqual(["proviso.db"]);
   });
 });
 

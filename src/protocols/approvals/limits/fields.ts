@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Approval, AskedGrant } from "../../../agent/approvals/approval.js";
 import type { Authority } from "../../../caveats/authority.js";
 import { allows } from "../../../caveats/domain.js";
@@ -77,9 +77,7 @@ export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf
     fields.operations,
     fields.others.length,
   ]);
-  const form = createHash("sha256")
-    .update(JSON.stringify([digest, shape]))
-    .digest("base64url");
+  const form = hash("sha256", JSON.stringify([digest, shape]), "base64url");
   return { grants, form };
 }
 
