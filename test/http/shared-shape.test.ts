@@ -37,13 +37,19 @@ async function served(...before: RequestHandler[]) {
   return all;
 }
 
-test("all requests and answers behind it have one shape, and no other members", async () => {
-  const [first, ...others] = await served((_req, _res, next) => next(), shareShapes);
-  expect(others).toHaveLength(5);
-  for (const { req, res } of others) {
-    expect(haveSameShape(req, first?.req ?? {})).toBe(true);
-    expect(haveSameShape(res, first?.res ?? {})).toBe(true);
-  }
+/** How many shapes some objects have. */
+function shapesOf(all: readonly object[]): number {
+  return all.filter((one, at) => !all.slice(0, at).some((other) => haveSameShape(one, other)))
+    .length;
+}
+
+test("requests and answers behind it share their shapes, and have no other members", async () => {
+  const all = await served((_req, _res, next) => next(), shareShapes);
+  expect(all).toHaveLength(6);
+  // V8 gives all a shape anew when it learns that a member holds another kind of value; without this each has its own.
+  expect(shapesOf(all.map(({ req }) => req))).toBeLessThanOrEqual(2);
+  expect(shapesOf(all.map(({ res }) => res))).toBeLessThanOrEqual(2);
+  const [first] = all;
   const [plain] = await served((_req, _res, next) => next());
   for (const of of ["req", "res"] as const) {
     expect(new Set(Reflect.ownKeys(first?.[of] ?? {}))).toEqual(
