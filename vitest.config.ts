@@ -23,6 +23,8 @@ const config: ViteUserConfig = defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A busy machine may take a second for anything.
+    expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "json"],
     outputFile: { json: "reports/vitest.json" },

@@ -86,9 +86,7 @@ function saidIn({ status }: Pick<Task, "status">): unknown {
 
 /** The task once it is in this state. */
 async function inState(client: Client, id: string, state: string): Promise<Task> {
-  await expect
-    .poll(async () => stateOf(await getTask(client, id)), { timeout: 20_000 })
-    .toBe(state);
+  await expect.poll(async () => stateOf(await getTask(client, id))).toBe(state);
   return getTask(client, id);
 }
 
@@ -351,7 +349,7 @@ test("the end is pushed to who asked for it, without a token", async () => {
   });
   await decide(agent, id, "approve");
   const ends = (): number => got.filter((body) => body.includes("TASK_STATE_COMPLETED")).length;
-  await expect.poll(ends, { timeout: 20_000 }).toBe(2);
+  await expect.poll(ends).toBe(2);
   expect(got.join("")).not.toMatch(/"token"/);
 });
 

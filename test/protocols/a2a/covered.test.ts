@@ -134,7 +134,7 @@ test("what still runs, or was made with ambient authority, is not opened so", as
     name: "TaskNotFoundError",
   });
   await expect
-    .poll(() => reader.getTask({ tenant: "", id }).then(resultOf, () => null), { timeout: 5000 })
+    .poll(() => reader.getTask({ tenant: "", id }).then(resultOf, () => null))
     .toEqual({ waited: 800 });
 });
 

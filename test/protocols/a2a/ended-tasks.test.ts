@@ -92,7 +92,7 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
     const answers = Array.from({ length: 20 }, async () => {
       if (/too_many_tasks|tasks are running/.test(await one())) busy += 1;
     });
-    await expect.poll(() => busy, { timeout: 20_000 }).toBe(17);
+    await expect.poll(() => busy).toBe(17);
     await expect.poll(() => agent.ran.length).toBe(3);
     await agent.stop();
     await Promise.all(answers);

@@ -118,7 +118,7 @@ test("an origin that the operator has withdrawn gets nothing of a task that was 
   onTestFinished(() => agent.stop());
   const { digest = "" } = (await agent.approvals.get(id)) ?? {};
   await agent.approvals.decide(id, { principal: "alice" }, { answer: "approve", digest });
-  await expect.poll(() => kept.got.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => kept.got.length).toBe(1);
   expect(kept.got[0]?.body).toContain("TASK_STATE_COMPLETED");
   expect(withdrawn.got).toEqual([]);
   expect(agent.logged()).toContain("is not one of the origins in push.origins");

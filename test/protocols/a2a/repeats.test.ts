@@ -317,7 +317,7 @@ describe("while tasks cannot be written", () => {
         expect(JSON.stringify((await first).body)).toContain("it has run, but its outcome");
         bringBack();
         await expect
-          .poll(async () => JSON.stringify((await call()).body), { timeout: 5000 })
+          .poll(async () => JSON.stringify((await call()).body))
           .toContain("it has run, but its outcome");
       });
       expect(runs).toBe(1);

@@ -170,9 +170,7 @@ test(`killed ${KILLS} times in the middle of its work, the agent loses nothing t
     await acknowledged.look(child, home, 12);
     const before = acknowledged.granted.length;
     const work = [0, 1, 2, 3].map(async () => acknowledged.work(await child.client()));
-    await expect
-      .poll(() => acknowledged.granted.length, { timeout: 20_000 })
-      .toBeGreaterThan(before + 8);
+    await expect.poll(() => acknowledged.granted.length).toBeGreaterThan(before + 8);
     await pause(Math.random() * 60);
     await child.kill();
     await Promise.all(work);
@@ -202,7 +200,7 @@ test("what was under way when the agent was killed fails, and does not run when 
   const returned = await withCapability(await again.client(), token);
   const repeated = async (): Promise<Task> => taskIn(await returned.sendMessage(call));
   await expect
-    .poll(async () => (await repeated()).status, { timeout: 10_000 })
+    .poll(async () => (await repeated()).status)
     .toMatchObject({
       state: TaskState.TASK_STATE_FAILED,
       message: {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createStores, openRevocations, openStores } from "../../../src/stores/index.js";
 import {
   type Act,
@@ -99,7 +99,7 @@ onBothDatabases((place, dialect) => {
     const watcher = new Talker("watch", [path]);
     await watcher.until(1);
     // What the other has acknowledged counts here, too, when this one has looked.
-    await vi.waitFor(() => expect(store.version).toBe(1), { timeout: 1000, interval: 5 });
+    await expect.poll(() => store.version, { interval: 5 }).toBe(1);
     const query = { links: [], capability: "cap_watcher", keys: ["key_1"], issued: 0 };
     expect(store.find(query).map(({ id }) => id)).toEqual(["cap_watcher"]);
     // The best of several: the machine may be busy with other tests.

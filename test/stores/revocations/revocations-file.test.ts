@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createIssuer, createKeyring } from "../../../src/issuer/index.js";
 import {
   createStores,
@@ -46,7 +46,7 @@ function finds(store: RevocationStore, id: string): boolean {
 }
 
 const failed = (store: RevocationStore, code: string): Promise<void> =>
-  vi.waitFor(() => expect(store.problem?.code).toBe(code), { interval: 2 });
+  expect.poll(() => store.problem?.code, { interval: 2 }).toBe(code);
 
 describe("a file that goes away", () => {
   test("look-ups go on, age, refuse, and recover when it is back", async () => {
@@ -56,11 +56,11 @@ describe("a file that goes away", () => {
     await failed(store, "store_missing");
     expect([denials(store), finds(store, "cap_1")]).toEqual([[], true]);
     expect((await storageError(() => store.add(capability("cap_2")))).code).toBe("store_missing");
-    await vi.waitFor(() => expect(denials(store)).toEqual(["revocation_stale"]));
+    await expect.poll(() => denials(store)).toEqual(["revocation_stale"]);
     expect(store.age).toBeGreaterThan(0.6);
     expect(finds(store, "cap_1")).toBe(true);
     renameSync(join(directory, "away.db"), path);
-    await vi.waitFor(() => expect([denials(store), store.problem]).toEqual([[], undefined]));
+    await expect.poll(() => [denials(store), store.problem]).toEqual([[], undefined]);
     await store.add(capability("cap_2"));
     expect(store.version).toBe(2);
     await database.close();
@@ -74,7 +74,7 @@ describe("a file that goes away", () => {
     await failed(store, "store_replaced");
     expect(finds(store, "cap_1")).toBe(true);
     expect((await storageError(() => store.add(capability("cap_2")))).code).toBe("store_replaced");
-    await vi.waitFor(() => expect(denials(store)).toEqual(["revocation_stale"]));
+    await expect.poll(() => denials(store)).toEqual(["revocation_stale"]);
     await database.close();
   });
 
@@ -85,9 +85,9 @@ describe("a file that goes away", () => {
     await failed(store, "store_corrupt");
     expect((await storageError(() => openStores(path))).code).toBe("store_corrupt");
     expect(finds(store, "cap_1")).toBe(true);
-    await vi.waitFor(() => expect(denials(store)).toEqual(["revocation_stale"]));
+    await expect.poll(() => denials(store)).toEqual(["revocation_stale"]);
     shell('cat "$1.copy" > "$1"', path);
-    await vi.waitFor(() => expect(denials(store)).toEqual([]));
+    await expect.poll(() => denials(store)).toEqual([]);
     await database.close();
   });
 

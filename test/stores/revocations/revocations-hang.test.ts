@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createStores, openRevocations } from "../../../src/stores/index.js";
 import { postgresPlace } from "../../support/databases.js";
 import { ADDRESS } from "../../support/postgres.js";
@@ -41,12 +41,10 @@ test.skipIf(process.env[ADDRESS] === undefined)(
     const store = await openRevocations(database, { refreshEvery: 20, staleAfter: 0.5 });
     expect(store.isCurrent()).toBe(true);
     way.stopped = true;
-    await vi.waitFor(() => expect(store.isCurrent()).toBe(false), { timeout: 5000 });
-    await vi.waitFor(() => expect(store.problem?.code).toBe("store_unreachable"), {
-      timeout: 5000,
-    });
+    await expect.poll(() => store.isCurrent()).toBe(false);
+    await expect.poll(() => store.problem?.code).toBe("store_unreachable");
     way.stopped = false;
-    await vi.waitFor(() => expect(store.isCurrent()).toBe(true), { timeout: 10_000 });
+    await expect.poll(() => store.isCurrent()).toBe(true);
     expect(store.problem).toBeUndefined();
   },
 );

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createIssuer, createKeyring, type RevocationQuery } from "../../../src/issuer/index.js";
 import {
   createStores,
@@ -32,7 +32,7 @@ async function ids(store: RevocationStore): Promise<string[]> {
 
 /** Waits until a store has seen a version of the list. */
 function sees(store: RevocationStore, version: number): Promise<void> {
-  return vi.waitFor(() => expect(store.version).toBe(version), { timeout: 2000, interval: 2 });
+  return expect.poll(() => store.version, { interval: 2 }).toBe(version);
 }
 
 onBothDatabases((place) => {
@@ -84,9 +84,9 @@ onBothDatabases((place) => {
       expect([await here.store.list(), await there.store.list()]).toEqual([[merged], [merged]]);
       expect(await here.store.add({ ...merged, reason: "third" })).toBe("known");
       await there.store.add({ ...alice, before: early });
-      await vi.waitFor(async () =>
-        expect(await here.store.list()).toEqual([{ ...alice, before: late, reason: "first" }]),
-      );
+      await expect
+        .poll(() => here.store.list())
+        .toEqual([{ ...alice, before: late, reason: "first" }]);
       await Promise.all([here.database.close(), there.database.close()]);
       const again = await opened(where);
       expect(await again.store.list()).toEqual([{ ...alice, before: late, reason: "first" }]);
@@ -249,7 +249,7 @@ onBothDatabases((place) => {
       await expect(store.add(capability("cap_2"))).rejects.toThrow(TypeError);
       await expect(store.exclusively(() => 1)).rejects.toThrow(TypeError);
       expect(finds(store, "cap_1")).toBe(true);
-      await vi.waitFor(() => expect(store.isCurrent()).toBe(false));
+      await expect.poll(() => store.isCurrent()).toBe(false);
     });
 
     test("wrong options", async () => {
@@ -282,7 +282,7 @@ onBothDatabases((place) => {
       expect(await there.store.add(capability("cap_4"), mallory)).toBe("over_quota");
       expect(await add(3, { party: "alice", most: 2 })).toBe("added");
       expect(await there.store.add(capability("cap_5"))).toBe("added");
-      await vi.waitFor(() => expect(here.store.size).toBe(4));
+      await expect.poll(() => here.store.size).toBe(4);
       // What added nothing is no change: the list need not be written out again.
       await sees(here.store, 4);
       await Promise.all([here.database.close(), there.database.close()]);
@@ -364,7 +364,7 @@ onBothDatabases((place) => {
       expect(failure.code).toBe("store_locked");
       expect(failure.waited).toBeGreaterThan(1800);
       await there.store.add(capability("cap_2"));
-      await vi.waitFor(() => expect(finds(here.store, "cap_2")).toBe(true));
+      await expect.poll(() => finds(here.store, "cap_2")).toBe(true);
       await Promise.all([here.database.close(), there.database.close()]);
     });
   });
@@ -403,12 +403,12 @@ onBothDatabases((place) => {
       const { database, store } = await opened(await place(), { refreshEvery: 5, staleAfter: 0.3 });
       await store.add(capability("cap_1"));
       await run(database, "UPDATE revocation_state SET version = 0");
-      await vi.waitFor(() => expect(store.problem?.code).toBe("store_corrupt"));
+      await expect.poll(() => store.problem?.code).toBe("store_corrupt");
       expect(finds(store, "cap_1")).toBe(true);
       expect((await storageError(() => store.add(capability("cap_2")))).code).toBe("store_corrupt");
-      await vi.waitFor(() => expect(store.isCurrent()).toBe(false));
+      await expect.poll(() => store.isCurrent()).toBe(false);
       await run(database, "UPDATE revocation_state SET version = 1");
-      await vi.waitFor(() => expect(store.isCurrent()).toBe(true));
+      await expect.poll(() => store.isCurrent()).toBe(true);
       expect(store.problem).toBeUndefined();
       await database.close();
     });
