@@ -21,7 +21,7 @@ const config: ViteUserConfig = defineConfig({
     execArgv: ["--min-semi-space-size=16", "--max-semi-space-size=32"],
     // What a test file compiles to is kept, by its contents, for the next run.
     experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
-    testTimeout: 60_000,
+    testTimeout: FULL ? 180_000 : 60_000,
     hookTimeout: 120_000,
     // A busy machine may take a second for anything.
     expect: { poll: { timeout: 20_000 } },
