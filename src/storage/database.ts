@@ -93,8 +93,13 @@ export class Database<Tables> {
     return this.#closed !== undefined;
   }
 
-  /** Waits for what is being written, and lets go of the database. */
+  /**
+   * Waits for what is being written, and lets go of the database.
+   *
+   * @throws TypeError from within a write: it would wait for itself.
+   */
   async close(): Promise<void> {
+    this.#commits.assertOutside();
     this.#closed ??= this.#commits.drain().then(() => this.#engine.close());
     await this.#closed;
   }

@@ -1,10 +1,5 @@
-import {
-  type CompiledQuery,
-  type Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  type Transaction,
-} from "kysely";
+import { type CompiledQuery, type Kysely, type QueryResult, SqliteAdapter } from "kysely";
+import { assertNotOver, ownQuery } from "./own-transaction.js";
 
 /** What a query of fixed form is given each time. */
 type Values = { readonly [name: string]: string | number | null };
@@ -23,11 +18,7 @@ class Later {
  * wait for a connection, and take a third of the time that they take through Kysely's executor.
  */
 export class ImmediateAdapter extends SqliteAdapter {
-  readonly execute: (
-    sql: string,
-    parameters: readonly unknown[],
-    within: "transaction" | "none",
-  ) => ImmediateResult;
+  readonly execute: (sql: string, parameters: readonly unknown[]) => ImmediateResult;
 
   constructor(execute: ImmediateAdapter["execute"]) {
     super();
@@ -40,20 +31,6 @@ export interface ImmediateResult {
   readonly rows: unknown[];
   /** Of one that gives no rows. */
   readonly changes?: number;
-}
-
-// By executor: each transaction has one of its own.
-const underWay = new WeakSet<object>();
-
-/**
- * Lets fixed queries run in a transaction: they pass by the executor, where Kysely refuses what comes later.
- *
- * @returns Ends that.
- */
-export function openToFixedQueries<Tables>(transaction: Transaction<Tables>): () => void {
-  const executor = transaction.getExecutor();
-  underWay.add(executor);
-  return () => underWay.delete(executor);
 }
 
 /** Runs a query of fixed form with values, in a database or in a transaction of it. */
@@ -85,20 +62,17 @@ export function fixedQuery<Tables, Given extends Values, Row>(
     return made;
   };
   return async (db, values) => {
-    if (db.isTransaction && !underWay.has(db.getExecutor())) {
-      throw new TypeError("this transaction is over");
-    }
+    const executor = db.getExecutor();
+    assertNotOver(executor);
     const query = compiledFor(db);
     const parameters = query.parameters.map((one) =>
       one instanceof Later ? values[one.name] : one,
     );
-    const { adapter } = db.getExecutor();
-    if (!(adapter instanceof ImmediateAdapter)) return db.executeQuery({ ...query, parameters });
-    const { rows, changes } = adapter.execute(
-      query.sql,
-      parameters,
-      db.isTransaction ? "transaction" : "none",
-    );
+    const { adapter } = executor;
+    if (!(adapter instanceof ImmediateAdapter)) {
+      return db.executeQuery(ownQuery(executor, { ...query, parameters }));
+    }
+    const { rows, changes } = adapter.execute(query.sql, parameters);
     // Kysely, too, takes the rows for what the query says that they are.
     const typed = rows as Row[];
     return changes === undefined

@@ -4,7 +4,8 @@ import type { DatabaseDialect } from "./columns.js";
 import { isAddress } from "./database.js";
 import { loadLibsql } from "./libsql.js";
 import { kyselyOf, withoutPassword } from "./postgres.js";
-import { identityOf, openFile } from "./sqlite.js";
+import { identityOf } from "./sqlite.js";
+import { openFile } from "./sqlite-file.js";
 
 /** Tables of another owner: of any name, with any columns. */
 interface ForeignTables {
@@ -53,7 +54,7 @@ async function sqlite(name: string): Promise<ForeignDatabase> {
   const path = resolve(name);
   const open = () => {
     const identity = identityOf(path, name);
-    const file = openFile<ForeignTables>(connect, path, name, BEGIN, PATIENCE);
+    const file = openFile<ForeignTables>(connect, path, name, { begin: BEGIN, patience: PATIENCE });
     file.connection.exec("PRAGMA query_only = ON");
     return { identity, ...file };
   };

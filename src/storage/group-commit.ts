@@ -1,12 +1,16 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CompiledQuery, type Transaction } from "kysely";
 import { errorCode } from "../bytes/error-code.js";
 import type { Engine } from "./engine.js";
-import { type FixedQuery, fixedQuery, openToFixedQueries } from "./fixed-query.js";
+import { type FixedQuery, fixedQuery } from "./fixed-query.js";
+import { ownTransaction } from "./own-transaction.js";
 import { StorageError } from "./storage-error.js";
+import { inScope, type Scope, scopesEnd, scopesStart, underWay } from "./write-scope.js";
 
-/** What one call writes, in a transaction that it may share with others. */
+/**
+ * What one call writes, in a transaction that it may share with others. Nothing runs in it once the call is over, and
+ * while the call waits for something else, they wait too.
+ */
 export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
 
 /** How a call writes. */
@@ -20,7 +24,7 @@ export interface WriteOptions {
   readonly relaxed?: boolean;
   /**
    * Whether it does nothing but by the transaction, whose failures it lets through: it may then run again, where
-   * another call fails that shares it. False unless given.
+   * another call fails that shares it. False unless given. What a deadlock ends runs again in any case.
    */
   readonly repeatable?: boolean;
 }
@@ -42,26 +46,6 @@ const AMPLE = 100;
 const MAX_ATTEMPTS = 4;
 /** Groups that have savepoints after one that had none has failed: callers can make calls that fail. */
 const CAREFUL = 64;
-
-/** A write in which the code runs that asks for it. */
-interface Scope {
-  readonly of: object;
-  readonly outer: Scope | undefined;
-  over: boolean;
-}
-
-// Up to Node 22, it costs time at every promise of the process until it is disabled: it is on only while calls
-// write. At other times no write is under way.
-const SCOPES = new AsyncLocalStorage<Scope>();
-/** Transactions, of all databases, in which calls write now. */
-let writing = 0;
-
-/** The innermost write that is not over. */
-function underWay(): Scope | undefined {
-  let scope = SCOPES.getStore();
-  while (scope?.over === true) scope = scope.outer;
-  return scope;
-}
 
 /**
  * Group commit: the calls that come while a transaction is under way share the next one, and each promise is
@@ -100,6 +84,7 @@ export class GroupCommit<Tables> {
     { urgent = false, relaxed = false, repeatable = false }: WriteOptions,
   ): Promise<T> {
     this.assertOutside();
+    const outer = underWay();
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         attempts: 1,
@@ -107,9 +92,9 @@ export class GroupCommit<Tables> {
         relaxed,
         repeatable,
         run: async (transaction) => {
-          const scope: Scope = { of: this, outer: underWay(), over: false };
+          const scope: Scope = { of: this, outer, over: false };
           try {
-            const value = await SCOPES.run(scope, () => action(transaction));
+            const value = await inScope(scope, () => action(ownTransaction(transaction, scope)));
             return () => resolve(value);
           } finally {
             scope.over = true;
@@ -157,24 +142,24 @@ export class GroupCommit<Tables> {
       this.#engine.assertInPlace();
       this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
-        writing += 1;
-        const end = openToFixedQueries(transaction);
+        scopesStart();
         try {
           for (const job of group) {
             if (savepoints) await this.#savepoint(transaction, {});
             try {
-              settle.push(await job.run(transaction));
+              const fulfill = await job.run(transaction);
+              // PostgreSQL refuses it where a query of the call has failed and the call has passed over that.
+              if (savepoints) await this.#release(transaction, {});
+              settle.push(fulfill);
             } catch (error) {
               failed.set(job, error);
               if (!savepoints) throw error;
               await this.#rollBack(transaction, {});
+              await this.#release(transaction, {});
             }
-            if (savepoints) await this.#release(transaction, {});
           }
         } finally {
-          end();
-          writing -= 1;
-          if (writing === 0) SCOPES.disable();
+          scopesEnd();
         }
       });
       // Moved away during the commit, it may be lost to the next process that opens the path.

@@ -5,6 +5,7 @@ import { errorCode } from "../bytes/error-code.js";
 import { bindable } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { type IfMissing, migrate, type Schema } from "./migrations.js";
+import { assertNotOver } from "./own-transaction.js";
 import { knownFailure, StorageError } from "./storage-error.js";
 
 /** Milliseconds after which an attempt to connect, or a statement that waits for a lock, gives up. */
@@ -74,12 +75,18 @@ export async function kyselyOf<Tables>(address: string): Promise<Kysely<Tables>>
     async onCreateConnection(connection) {
       const execute = connection.executeQuery.bind(connection);
       let failure: unknown;
+      let last: Promise<unknown> | undefined;
       connection.executeQuery = async (query) => {
+        // What ends a transaction does not wait in Kysely for the queries that no call waits for.
+        await last?.catch(() => {});
+        assertNotOver(query.queryId);
+        const parameters = query.parameters.map(bindable);
         // The server would undo a transaction in which a query has failed, and say nothing of it.
         if (query.sql === "commit" && failure !== undefined) throw failure;
+        const running = attempt(execute<never>({ ...query, parameters }));
+        last = running;
         try {
-          const parameters = query.parameters.map(bindable);
-          const result = await attempt(execute<never>({ ...query, parameters }));
+          const result = await running;
           if (AFRESH.test(query.sql)) failure = undefined;
           return result;
         } catch (error) {

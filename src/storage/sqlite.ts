@@ -1,11 +1,9 @@
 import { linkSync, lstatSync, realpathSync, rmSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type DialectAdapter, type Driver, Kysely, SqliteDialect, SqliteDriver, sql } from "kysely";
+import { sql } from "kysely";
 import type { Engine } from "./engine.js";
-import { ImmediateAdapter } from "./fixed-query.js";
-import { type Connect, type Connection, loadLibsql } from "./libsql.js";
+import { type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
 import {
   createPrivateFile,
@@ -14,14 +12,8 @@ import {
   syncDirectoryOf,
   temporaryName,
 } from "./new-file.js";
+import { type OpenFile, openFile, withPatience } from "./sqlite-file.js";
 import { StorageError, storeCreationError, storeError } from "./storage-error.js";
-
-/** Milliseconds that a write waits for those of other processes. */
-const PATIENCE = 2000;
-/** So that what reads first can write afterwards. */
-const IMMEDIATE = "BEGIN IMMEDIATE";
-/** Milliseconds between two attempts. */
-const PAUSE = 5;
 
 /**
  * Makes a database file, mode 0600, under a temporary name, and gives it its own when it is whole. A
@@ -83,7 +75,7 @@ export async function openSqlite<Tables>(
   if (detail !== undefined) throw new StorageError("store_exposed", name, { detail });
   const opened: OpenFile<Tables>[] = [];
   const open = (): OpenFile<Tables> => {
-    const one = openFile<Tables>(connect, path, name, IMMEDIATE, patience);
+    const one = openFile<Tables>(connect, path, name, { patience });
     opened.push(one);
     return one;
   };
@@ -138,87 +130,6 @@ export async function openSqlite<Tables>(
     await close();
     throw error;
   }
-}
-
-/** Tries again while another process holds the lock, for so many milliseconds. */
-async function withPatience(patience: number, attempt: () => void): Promise<void> {
-  const until = performance.now() + patience;
-  for (;;) {
-    try {
-      attempt();
-      return;
-    } catch (error) {
-      const locked = error instanceof StorageError && error.code === "store_locked";
-      if (!locked || performance.now() >= until) throw error;
-    }
-    await sleep(PAUSE);
-  }
-}
-
-/** One connection to a file, and Kysely over it. */
-export interface OpenFile<Tables> {
-  readonly connection: Connection;
-  readonly db: Kysely<Tables>;
-  readonly close: () => Promise<void>;
-}
-
-/**
- * Opens a file whose transactions begin when those of other processes let them.
- *
- * @param begin - How: one that is to write and had read first could not write beside another.
- * @param patience - Milliseconds for which it waits.
- */
-export function openFile<Tables>(
-  connect: Connect,
-  path: string,
-  name: string,
-  begin: string = IMMEDIATE,
-  patience: number = PATIENCE,
-): OpenFile<Tables> {
-  const connection = connect(path, name);
-  // Kysely's own `destroy` closes nothing that no query has used.
-  const database = { prepare: connection.prepare, close: () => {} };
-  class PatientDriver extends SqliteDriver {
-    override beginTransaction(): Promise<void> {
-      return withPatience(patience, () => {
-        try {
-          connection.exec(begin);
-        } catch (error) {
-          // The first of several statements may have begun it.
-          if (connection.inTransaction) connection.exec("ROLLBACK");
-          throw error;
-        }
-      });
-    }
-
-    override commitTransaction(): Promise<void> {
-      return connection.commit();
-    }
-
-    override async rollbackTransaction(): Promise<void> {
-      // SQLite has rolled back of its own accord where the disk is full.
-      if (connection.inTransaction) connection.exec("ROLLBACK");
-    }
-  }
-  class Dialect extends SqliteDialect {
-    override createDriver(): Driver {
-      return new PatientDriver({ database });
-    }
-
-    override createAdapter(): DialectAdapter {
-      return new ImmediateAdapter(execute);
-    }
-  }
-  const execute: ImmediateAdapter["execute"] = (query, parameters, within) => {
-    if (within === "transaction" && !connection.inTransaction) {
-      throw new TypeError("this transaction is over");
-    }
-    const statement = connection.prepare(query);
-    if (statement.reader) return { rows: statement.all(parameters) };
-    return { rows: [], changes: Number(statement.run(parameters).changes) };
-  };
-  const db = new Kysely<Tables>({ dialect: new Dialect({ database }) });
-  return { connection, db, close: () => db.destroy().finally(connection.close) };
 }
 
 /** @throws StorageError `store_corrupt`, `store_outdated` or `store_version`. */

@@ -1,45 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/storage/database.js";
-import type { Schema } from "../../src/storage/migrations.js";
 import { StorageError } from "../../src/storage/storage-error.js";
 import { onBothDatabases } from "../support/databases.js";
-
-interface Tables {
-  item: { name: string; amount: number };
-}
-
-const schema: Schema = {
-  applicationId: 0x74657374,
-  outdated: [],
-  migrations: [
-    async ({ schema, columns }) => {
-      await schema
-        .createTable("item")
-        .addColumn("name", columns.text, (column) => column.primaryKey())
-        .addColumn("amount", columns.integer, (column) => column.notNull())
-        .execute();
-    },
-  ],
-};
+import { names, put, schema, type Tables } from "./items.js";
 
 onBothDatabases((place) => {
   async function opened(): Promise<[Database<Tables>, string]> {
     const where = await place();
     return [await openDatabase<Tables>(where, schema, "new"), where];
   }
-  const names = (database: Database<Tables>): Promise<string[]> =>
-    database.read(async (db) =>
-      (await db.selectFrom("item").select("name").orderBy("name").execute()).map(
-        ({ name }) => name,
-      ),
-    );
-  const put = (database: Database<Tables>, name: string, amount: unknown = 1): Promise<unknown> =>
-    database.write((db) =>
-      db
-        .insertInto("item")
-        .values({ name, amount: amount as number })
-        .execute(),
-    );
 
   test("what was written is read, here and by another that opens it", async () => {
     const [database, where] = await opened();

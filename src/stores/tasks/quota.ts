@@ -95,6 +95,11 @@ export class Quota {
     this.#room.set(principal, { ...known, bytes: known.bytes - bytes }, { noUpdateTTL: true });
   }
 
+  /** Counts anew for the next addition: of what a write has failed to remove, the room is not there. */
+  forget(): void {
+    this.#room.clear();
+  }
+
   /** Counts what is kept for a principal. @returns What may be added before it is counted again. */
   async #counted(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;

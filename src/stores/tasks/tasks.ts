@@ -74,6 +74,7 @@ export class Tasks {
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       this.report(error);
+      this.quota.forget();
       throw new A2AError({ message: "the agent cannot reach its tasks now", cause: error });
     }
   }

@@ -344,6 +344,21 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
+    test("undoes what was added at once, beside another that adds", async () => {
+      const { database, store } = await opened(await place());
+      for (const round of ["a", "b"]) {
+        const all = ["", "1", "2", "3"].map((id) => capability(id && `cap_${round}${id}`));
+        const [failed] = await Promise.allSettled([
+          store.exclusively((add) => Promise.all(all.map(add))),
+          store.add(capability(`cap_${round}`)),
+        ]);
+        expect(failed.status).toBe("rejected");
+      }
+      await store.add(capability("cap_c"));
+      expect([await ids(store), store.version]).toEqual([["cap_a", "cap_b", "cap_c"], 3]);
+      await database.close();
+    });
+
     test("takes no other way to write", async () => {
       const { database, store } = await opened(await place());
       const within = store.exclusively(() => store.add(capability("cap_1")));

@@ -7,13 +7,21 @@ import type { StoreDatabase } from "../../../src/stores/database.js";
 import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
 import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
 import { onBothDatabases } from "../../support/databases.js";
+import { administer } from "../../support/postgres.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { as, newStore, opened, status, task } from "./support.js";
 
 const LARGE = { metadata: { text: "x".repeat(1000) } };
 const DONE = status(TaskState.TASK_STATE_COMPLETED, 1);
 
-onBothDatabases((place) => {
+/** Ends the connection of a transaction that has removed tasks, when it is committed. */
+const ENDS_AT_COMMIT = `
+  CREATE FUNCTION ends() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+  CREATE CONSTRAINT TRIGGER ends AFTER DELETE ON task
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ends();`;
+
+onBothDatabases((place, dialect) => {
   test("a principal has so many tasks, whatever capabilities it presents", async () => {
     let now = 1000;
     const store = await newStore(await place(), { quota: { tasks: 2 }, clock: () => now });
@@ -29,6 +37,25 @@ onBothDatabases((place) => {
     expect(await store.prune(5000)).toBe(2);
     await store.save(task("d"), as("alice", ["jb"]));
   });
+
+  test.skipIf(dialect !== "postgres")(
+    "the room that a write was to make is not there if its commit fails",
+    async () => {
+      let now = 1000;
+      const where = await place();
+      const store = await newStore(where, { quota: { tasks: 40 }, clock: () => now });
+      const save = (id: string): Promise<void> => store.save(task(id), as("alice"));
+      for (let at = 0; at < 40; at++) await save(`a${at}`);
+      now = 10_000;
+      await administer(where, ENDS_AT_COMMIT);
+      const both = await Promise.allSettled([store.prune(5000), save("b")]);
+      expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+      await administer(where, "DROP TRIGGER ends ON task");
+      await expect(save("c")).rejects.toThrow(TaskQuotaError);
+      expect(await store.prune(5000)).toBe(40);
+      await save("c");
+    },
+  );
 
   test("a principal's tasks and push configurations take so many bytes", async () => {
     const store = await newStore(await place(), { quota: { bytes: 2800 } });

@@ -1,0 +1,44 @@
+import type { Kysely } from "kysely";
+import type { Database } from "../../src/storage/database.js";
+import type { Schema } from "../../src/storage/migrations.js";
+
+// A database of one table, for tests of what all databases have in common.
+
+export interface Tables {
+  item: { name: string; amount: number };
+}
+
+export const schema: Schema = {
+  applicationId: 0x74657374,
+  outdated: [],
+  migrations: [
+    async ({ schema, columns }) => {
+      await schema
+        .createTable("item")
+        .addColumn("name", columns.text, (column) => column.primaryKey())
+        .addColumn("amount", columns.integer, (column) => column.notNull())
+        .execute();
+    },
+  ],
+};
+
+export function names(database: Database<Tables>): Promise<string[]> {
+  return database.read(async (db) =>
+    (await db.selectFrom("item").select("name").orderBy("name").execute()).map(({ name }) => name),
+  );
+}
+
+export function insert(db: Kysely<Tables>, name: string, amount: unknown = 1): Promise<unknown> {
+  return db
+    .insertInto("item")
+    .values({ name, amount: amount as number })
+    .execute();
+}
+
+export function put(
+  database: Database<Tables>,
+  name: string,
+  amount: unknown = 1,
+): Promise<unknown> {
+  return database.write((db) => insert(db, name, amount));
+}
