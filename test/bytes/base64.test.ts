@@ -28,6 +28,11 @@ describe("writing", () => {
     expect(encodeBase64url(Uint8Array.of(0xfb, 0xef, 0xbe, 0xff, 0xff, 0xff))).toBe("----____");
   });
 
+  test.each([12_287, 12_288, 12_289, 40_000])("agrees with Buffer for %d bytes", (length) => {
+    const bytes = Uint8Array.from({ length }, (_, at) => at * 7);
+    expect(encodeBase64url(bytes)).toBe(Buffer.from(bytes).toString("base64url"));
+  });
+
   test("agrees with Buffer for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {

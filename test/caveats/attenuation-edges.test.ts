@@ -40,6 +40,25 @@ test("the nearest text is found among values of other types", () => {
   expect(found).toMatchObject({ value: "retreive", nearest: "retrieve" });
 });
 
+describe("at most 16 overreaches are said", () => {
+  const names = Array.from({ length: 20 }, (_, at) => `name${10 + at}`);
+
+  test("also where several rules have some", () => {
+    const authority = meetOf([[{ audience: ["x"], maxFurtherHops: 0, operations: ["x"] }]]);
+    expect(overreaches(authority, { audience: names, operations: names })).toHaveLength(16);
+  });
+
+  test("also of arguments that nothing would be left of", () => {
+    const limits = (value: string) =>
+      Object.fromEntries(names.map((name) => [name, { not_in: [value] }]));
+    const authority = meetOf([
+      [{ constraints: Object.fromEntries(names.map((name) => [name, "a"])) }],
+    ]);
+    expect(overreaches(authority, { constraints: limits("a") })).toHaveLength(16);
+    expect(overreaches(authority, { constraints: limits("b") })).toEqual([]);
+  });
+});
+
 describe("intersecting changes nothing but what goes beyond the token", () => {
   test.each<[string, Hop, Hop, Hop]>([
     ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],

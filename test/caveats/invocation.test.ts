@@ -37,6 +37,11 @@ describe("misuse is a TypeError that names the member", () => {
       { operation: "get", resourceHandles: [1] },
       "invocation.resourceHandles must",
     ],
+    [
+      "a handle and a number",
+      { operation: "get", resourceHandles: ["rh", 1] },
+      "invocation.resourceHandles must",
+    ],
     ["no handles", { operation: "get", resourceHandles: null }, "invocation.resourceHandles must"],
     ["an argument list", { operation: "get", arguments: [] }, "invocation.arguments must"],
     ["text arguments", { operation: "get", arguments: "a=1" }, "invocation.arguments must"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HOP_KEYS } from "../../src/caveats/hop-rules.js";
-import { readHop } from "../../src/caveats/read-hop.js";
+import { hopFrom, readHop } from "../../src/caveats/read-hop.js";
 import { problemsIn, utf8 } from "./support.js";
 
 const FULL =
@@ -125,4 +125,16 @@ test("every problem of a caveat is reported", () => {
     "caveat_malformed expires",
     "caveat_malformed operations",
   ]);
+});
+
+test("the first 16 problems of a caveat are reported, whatever they are of", () => {
+  const limits = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${10 + at}`, []]));
+  const text = JSON.stringify({ cnf: 1, constraints: limits, operations: [] });
+  const problems = problemsIn(text);
+  expect(problems).toHaveLength(16);
+  expect(problems.slice(0, 2)).toEqual(["caveat_unknown cnf", "caveat_malformed constraints.a10"]);
+});
+
+test.each([null, 1, "text", true, ["operations"]])("what a caveat says is no hop: %j", (value) => {
+  expect(hopFrom(value)).toMatchObject({ ok: false, problems: [{ code: "caveat_unknown" }] });
 });
