@@ -18,6 +18,7 @@ import { bytesOf, WORDS } from "../../src/macaroon/sha256.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
 import { revocationIdOf, revocationIdsOfWords } from "../../src/revocation/id.js";
 import { sized } from "../support/size.js";
+import { rejection } from "./support.js";
 
 // The compact reading beside the reading of all forms: what it accepts, that one accepts, and they see the same.
 
@@ -56,6 +57,24 @@ function read(text: string, limits: MacaroonLimits = MACAROON_LIMITS): boolean {
     expect(some).toEqual(ids.slice(first));
   }
   return true;
+}
+
+/** The compact reading takes what the other reads as v2 with nothing but first-party caveats. */
+function agrees(bytes: readonly number[]): void {
+  const text = encodeBase64url(Uint8Array.from(bytes));
+  expect(compact.read(text, MACAROON_LIMITS), text).toBe(isCompact(text));
+}
+
+function isCompact(text: string): boolean {
+  try {
+    const { format, macaroons } = readMacaroons(text);
+    const [{ location, caveats }, ...others] = macaroons;
+    const plain = caveats.every(({ kind }) => kind === "first-party");
+    return format === "v2" && others.length === 0 && location === undefined && plain;
+  } catch (error) {
+    if (error instanceof TokenError) return false;
+    throw error;
+  }
 }
 
 describe("the compact reading", () => {
@@ -119,6 +138,23 @@ describe("the compact reading", () => {
     expect(taken).toBeGreaterThan(0);
   });
 
+  test("takes all that has its form, whatever byte of the structure is another", () => {
+    for (const text of [made([]), made(["a", "bc"]), made(["b".repeat(130), "c"])].map(
+      macaroonToText,
+    )) {
+      const bytes = [...Buffer.from(text, "base64url")];
+      const end = bytes.length - 30;
+      for (let at = 0; at < end; at++) {
+        // One byte of what a long caveat says is as good as another.
+        if (at > 12 && bytes[at] === 0x62 && bytes[at + 1] === 0x62) continue;
+        for (let value = 0; value < 256; value++) agrees(bytes.with(at, value));
+        for (const value of [0, 1, 2, 6, 0x20, 0x80, 0xff]) agrees(bytes.toSpliced(at, 0, value));
+        agrees(bytes.toSpliced(at, 1));
+        agrees(bytes.slice(0, at));
+      }
+    }
+  });
+
   test("does not remember what it read before", () => {
     const [long, short] = [made(["a".repeat(300), "b", "c"]), made(["d"])].map(macaroonToText);
     expect([read(long ?? ""), read(short ?? ""), compact.caveats]).toEqual([true, true, 1]);
@@ -141,4 +177,73 @@ describe("the compact reading", () => {
     );
     expect(compact.isAuthentic).toBe(false);
   });
+});
+
+describe("appending", () => {
+  test("gives the text of the same macaroon with one more caveat, again and again", () => {
+    for (const identifier of ["i", "id", "identifier"]) {
+      let macaroon = made([], identifier);
+      for (const size of [1, 2, 3, 127, 128, 1000, 5]) {
+        const text = macaroonToText(macaroon);
+        const caveat = new Uint8Array(size).fill(0x61);
+        macaroon = addFirstPartyCaveat(macaroon, caveat);
+        expect(compact.read(text, MACAROON_LIMITS)).toBe(true);
+        const once = compact.append(text, caveat);
+        expect(once).toBe(macaroonToText(macaroon));
+        expect([compact.caveats, compact.isAuthentic]).toEqual([macaroon.caveats.length, true]);
+        expect(compact.part(compact.caveats)).toEqual(caveat);
+        const twice = macaroonToText(addFirstPartyCaveat(macaroon, "more"));
+        expect(compact.append(once, Buffer.from("more"))).toBe(twice);
+      }
+    }
+  });
+
+  test("is held to each limit where it is reached", () => {
+    const text = macaroonToText(made(["a", "b"]));
+    compact.read(text, MACAROON_LIMITS);
+    const refusal = (size: number, limits: Partial<MacaroonLimits>): string =>
+      rejection(() => compact.assertRoom(size, { ...MACAROON_LIMITS, ...limits })).code;
+    expect([3, 2].map((caveats) => refusal(1, { caveats }))).toEqual([
+      "accepted",
+      "too_many_caveats",
+    ]);
+    expect([5, 6].map((size) => refusal(size, { caveatBytes: 5 }))).toEqual([
+      "accepted",
+      "caveat_too_large",
+    ]);
+    for (const size of [1, 127, 128]) {
+      const longer = addFirstPartyCaveat(made(["a", "b"]), "c".repeat(size));
+      const bytes = Buffer.from(macaroonToText(longer), "base64url").length;
+      expect([bytes, bytes - 1].map((most) => refusal(size, { bytes: most }))).toEqual([
+        "accepted",
+        "too_large",
+      ]);
+    }
+  });
+
+  test("goes on after the caveats were read as one text", () => {
+    const caveats = ['{"a":1}', `"${"b".repeat(200)}"`, "[2,3]", "4"];
+    const macaroon = made(caveats);
+    const text = macaroonToText(macaroon);
+    for (const first of [1, 2, 4]) {
+      compact.read(text, MACAROON_LIMITS);
+      const values = caveats.slice(first - 1).map((caveat): unknown => JSON.parse(caveat));
+      expect(JSON.parse(compact.jsonFrom(first))).toEqual(values);
+      const child = macaroonToText(addFirstPartyCaveat(macaroon, "5"));
+      expect(compact.append(text, Buffer.from("5"))).toBe(child);
+    }
+  });
+});
+
+test("what is behind a prefix is the start that descendants have in common", () => {
+  const prefix = new Uint8Array(32).fill(9);
+  const texts = [made(["a", "b"]), made(["a", "b", "c"])].map(macaroonToText);
+  const [own, childs] = texts.map((text) => {
+    compact.read(text, MACAROON_LIMITS);
+    return Buffer.from(compact.behind(prefix, 2)).toString("hex");
+  });
+  expect(own).toBe(childs);
+  const bytes = Buffer.from(texts[0] ?? "", "base64url");
+  // All but the end of caveats, and the signature with its two bytes.
+  expect(own).toBe(Buffer.concat([prefix, bytes.subarray(0, -35)]).toString("hex"));
 });
