@@ -41,6 +41,26 @@ describe("a token that needs a discharge", () => {
     expect(decision.allowed && decision.capability.hops[1]).not.toHaveProperty("hop");
   });
 
+  test("is worth what token and discharge leave together, until the first of them ends", () => {
+    const hop = { constraints: { size: { max: 5 } }, expires: "2030-01-01T00:05:00Z" };
+    const presented = bindDischarges(token, [answer("q1", JSON.stringify(hop))]);
+    const decision = issuer.authorize(presented, { ...GET, arguments: { size: 5 } });
+    expect(decision).toMatchObject({
+      allowed: true,
+      capability: {
+        expires: hop.expires,
+        authority: { operations: ["get", "put"], constraints: { size: { max: 5 } } },
+      },
+    });
+    expect(decision.allowed && Object.isFrozen(decision.capability.authority)).toBe(true);
+    expect(codes(issuer.authorize(presented, { ...GET, arguments: { size: 6 } }))).toEqual([
+      "constraint_violated",
+    ]);
+    const later = JSON.stringify({ expires: "2030-01-01T00:59:00Z" });
+    const own = issuer.authorize(bindDischarges(token, [answer("q1", later)]), GET);
+    expect(own).toMatchObject({ allowed: true, capability: { expires: "2030-01-01T00:15:00Z" } });
+  });
+
   test("cannot be extended by the party that checks it, which holds its discharges", () => {
     const authentic = issuer.authenticate(bindDischarges(token, [answer("q1")]));
     if (!authentic.ok) throw new Error(authentic.denial.message);

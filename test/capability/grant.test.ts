@@ -227,3 +227,14 @@ describe("without any grant", () => {
     expect(codes(knowing.authorize(child, call))).toEqual([]);
   });
 });
+
+test("an operation that no grant has is named with the one that was probably meant", () => {
+  const start =
+    "invocation.grant must say under which grant this service acts: no grant has the operation";
+  expect(misuse(() => knowing.authorize(files, { operation: "forcast" }))).toContain(
+    `${start} "forcast" (did you mean "forecast"?); there are "files", "weather:read", "mail:send"`,
+  );
+  expect(misuse(() => knowing.authorize(files, { operation: "xyz" }))).toContain(
+    `${start} "xyz"; there`,
+  );
+});

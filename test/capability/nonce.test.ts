@@ -81,3 +81,11 @@ test("an option that does not exist is misuse: a misspelt one must not be ignore
     'options.nonces: unknown member; did you mean "nonce"?',
   );
 });
+
+test.each<[object, string]>([
+  [{ nonce: 0 }, "options.nonce must be a boolean"],
+  [{ intersect: "yes" }, "options.intersect must be a boolean"],
+  [{ now: Number.NaN }, "options.now must be milliseconds since 1970"],
+])("an option of another type is misuse: %j", (options, message) => {
+  expect(misuse(() => attenuate(token, { operations: ["get"] }, options))).toBe(message);
+});
