@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Kysely, type QueryResult, SqliteAdapter } from "kysely";
-import { assertNotOver, ownQuery } from "./own-transaction.js";
+import { assertNotOver } from "./own-transaction.js";
 
 /** What a query of fixed form is given each time. */
 type Values = { readonly [name: string]: string | number | null };
@@ -62,16 +62,13 @@ export function fixedQuery<Tables, Given extends Values, Row>(
     return made;
   };
   return async (db, values) => {
-    const executor = db.getExecutor();
-    assertNotOver(executor);
+    assertNotOver(db);
     const query = compiledFor(db);
     const parameters = query.parameters.map((one) =>
       one instanceof Later ? values[one.name] : one,
     );
-    const { adapter } = executor;
-    if (!(adapter instanceof ImmediateAdapter)) {
-      return db.executeQuery(ownQuery(executor, { ...query, parameters }));
-    }
+    const { adapter } = db.getExecutor();
+    if (!(adapter instanceof ImmediateAdapter)) return db.executeQuery({ ...query, parameters });
     const { rows, changes } = adapter.execute(query.sql, parameters);
     // Kysely, too, takes the rows for what the query says that they are.
     const typed = rows as Row[];

@@ -8,8 +8,8 @@ import { StorageError } from "./storage-error.js";
 import { inScope, type Scope, scopesEnd, scopesStart, underWay } from "./write-scope.js";
 
 /**
- * What one call writes, in a transaction that it may share with others. Nothing runs in it once the call is over, and
- * while the call waits for something else, they wait too.
+ * What one call writes, in a transaction that it may share with others. Nothing runs in it once the call is over. While
+ * the call waits for something else, the other calls wait too, so that it must not wait for one of them.
  */
 export type Write<Tables, T> = (transaction: Transaction<Tables>) => Promise<T>;
 
@@ -143,19 +143,20 @@ export class GroupCommit<Tables> {
       this.#engine.relax(group.every(({ relaxed }) => relaxed));
       await writer.transaction().execute(async (transaction) => {
         scopesStart();
+        const whole = ownTransaction(transaction, { over: false });
         try {
           for (const job of group) {
-            if (savepoints) await this.#savepoint(transaction, {});
+            if (savepoints) await this.#savepoint(whole, {});
             try {
               const fulfill = await job.run(transaction);
               // PostgreSQL refuses it where a query of the call has failed and the call has passed over that.
-              if (savepoints) await this.#release(transaction, {});
+              if (savepoints) await this.#release(whole, {});
               settle.push(fulfill);
             } catch (error) {
               failed.set(job, error);
               if (!savepoints) throw error;
-              await this.#rollBack(transaction, {});
-              await this.#release(transaction, {});
+              await this.#rollBack(whole, {});
+              await this.#release(whole, {});
             }
           }
         } finally {

@@ -1,12 +1,33 @@
-import { type CompiledQuery, createQueryId, type Transaction } from "kysely";
+import { type Dialect, type Driver, Transaction } from "kysely";
 
 /** One of several calls that write in a transaction. */
 export interface Owner {
   readonly over: boolean;
 }
 
-/** By the executor of its own transaction, and by the id of each of its queries. */
+/** By the executor of its own transaction: queries of fixed form run past it. */
 const owners = new WeakMap<object, Owner>();
+
+const refused = (): never => {
+  throw new TypeError("a call neither begins nor ends the transaction that it shares");
+};
+const DRIVER: Driver = {
+  init: refused,
+  acquireConnection: refused,
+  beginTransaction: refused,
+  commitTransaction: refused,
+  rollbackTransaction: refused,
+  releaseConnection: refused,
+  destroy: refused,
+};
+const DIALECT: Dialect = {
+  createDriver: refused,
+  createQueryCompiler: refused,
+  createAdapter: refused,
+  createIntrospector: refused,
+};
+
+const CONFIG = { dialect: DIALECT };
 
 /**
  * A transaction as one of the calls has it that share it: nothing that this call asks for runs once the call is
@@ -16,32 +37,31 @@ export function ownTransaction<Tables>(
   transaction: Transaction<Tables>,
   owner: Owner,
 ): Transaction<Tables> {
-  const own = transaction.withPlugin({
-    transformQuery({ node, queryId }) {
-      owners.set(queryId, owner);
-      return node;
-    },
-    transformResult: async ({ result }) => result,
+  const shared = transaction.getExecutor();
+  // Whatever Kysely derives from this, with other plugins or another schema, asks it for the connection.
+  const executor = shared.withConnectionProvider({
+    provideConnection: (consumer) =>
+      shared.provideConnection(async (connection) => {
+        if (owner.over) throw over();
+        return consumer(connection);
+      }),
   });
-  owners.set(own.getExecutor(), owner);
-  return own;
-}
-
-/** A query that was compiled elsewhere, as one of the call that has this executor. */
-export function ownQuery<Row>(executor: object, query: CompiledQuery<Row>): CompiledQuery<Row> {
-  const owner = owners.get(executor);
-  if (owner === undefined) return query;
-  const queryId = createQueryId();
-  owners.set(queryId, owner);
-  return { ...query, queryId };
+  owners.set(executor, owner);
+  return new Transaction({ config: CONFIG, dialect: DIALECT, driver: DRIVER, executor });
 }
 
 /**
- * Asked when a query is about to run.
+ * Asked right before a query of fixed form runs.
  *
- * @param of - Its id, or the executor that is to run it.
- * @throws TypeError if the call is over that it belongs to.
+ * @throws TypeError unless it runs in no transaction, or in that of a call that is not over.
  */
-export function assertNotOver(of: object): void {
-  if (owners.get(of)?.over === true) throw new TypeError("this transaction is over");
+export function assertNotOver(db: {
+  readonly isTransaction: boolean;
+  getExecutor(): object;
+}): void {
+  if (db.isTransaction && owners.get(db.getExecutor())?.over !== false) throw over();
+}
+
+function over(): TypeError {
+  return new TypeError("this transaction is over");
 }

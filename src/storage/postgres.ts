@@ -5,7 +5,6 @@ import { errorCode } from "../bytes/error-code.js";
 import { bindable } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { type IfMissing, migrate, type Schema } from "./migrations.js";
-import { assertNotOver } from "./own-transaction.js";
 import { knownFailure, StorageError } from "./storage-error.js";
 
 /** Milliseconds after which an attempt to connect, or a statement that waits for a lock, gives up. */
@@ -75,28 +74,38 @@ export async function kyselyOf<Tables>(address: string): Promise<Kysely<Tables>>
     async onCreateConnection(connection) {
       const execute = connection.executeQuery.bind(connection);
       let failure: unknown;
-      let last: Promise<unknown> | undefined;
+      let last: Promise<void> | undefined;
       connection.executeQuery = async (query) => {
-        // What ends a transaction does not wait in Kysely for the queries that no call waits for.
-        await last?.catch(() => {});
-        assertNotOver(query.queryId);
         const parameters = query.parameters.map(bindable);
-        // The server would undo a transaction in which a query has failed, and say nothing of it.
-        if (query.sql === "commit" && failure !== undefined) throw failure;
-        const running = attempt(execute<never>({ ...query, parameters }));
-        last = running;
-        try {
-          const result = await running;
-          if (AFRESH.test(query.sql)) failure = undefined;
-          return result;
-        } catch (error) {
-          failure = error;
-          throw error;
-        }
+        const before = last;
+        const running = (async () => {
+          // What ends a transaction does not wait in Kysely for the queries that no call waits for.
+          await before;
+          // The server would undo a transaction in which a query has failed, and say nothing of it.
+          if (query.sql === "commit" && failure !== undefined) throw failure;
+          try {
+            const result = await attempt(execute<never>({ ...query, parameters }));
+            if (AFRESH.test(query.sql)) failure = undefined;
+            return result;
+          } catch (error) {
+            failure ??= error;
+            throw isAfterFailure(error) ? failure : error;
+          }
+        })();
+        last = running.then(
+          () => {},
+          () => {},
+        );
+        return running;
       };
     },
   });
   return new Kysely<Tables>({ dialect });
+}
+
+/** Whether the server refuses a query for an earlier one of its transaction that has failed. */
+function isAfterFailure(error: unknown): boolean {
+  return error instanceof StorageError && errorCode(error.cause) === "25P02";
 }
 
 async function poolOf(address: string, name: string): Promise<Pool> {

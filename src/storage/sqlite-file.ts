@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DialectAdapter, type Driver, Kysely, SqliteDialect, SqliteDriver } from "kysely";
 import { ImmediateAdapter } from "./fixed-query.js";
 import type { Connect, Connection } from "./libsql.js";
-import { assertNotOver } from "./own-transaction.js";
 import { StorageError } from "./storage-error.js";
 
 /** Milliseconds that a write waits for those of other processes. */
@@ -62,7 +61,7 @@ export function openFile<Tables>(
     try {
       return run();
     } catch (error) {
-      failure = error;
+      if (begun && !connection.inTransaction) failure = error;
       throw error;
     }
   };
@@ -87,8 +86,8 @@ export function openFile<Tables>(
     }
 
     override async rollbackTransaction(): Promise<void> {
-      if (connection.inTransaction) connection.exec("ROLLBACK");
       begun = false;
+      if (connection.inTransaction) connection.exec("ROLLBACK");
     }
   }
   class Dialect extends SqliteDialect {
@@ -97,10 +96,11 @@ export function openFile<Tables>(
         database,
         async onCreateConnection(made) {
           const run = made.executeQuery.bind(made);
-          made.executeQuery = async (query) => {
-            assertNotOver(query.queryId);
-            return inPlace(() => run<never>(query));
+          // One that is left unfinished would keep the connection from all others.
+          made.streamQuery = () => {
+            throw new TypeError("nothing is streamed from a database");
           };
+          made.executeQuery = async (query) => inPlace(() => run<never>(query));
         },
       });
     }

@@ -3,9 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { fixedQuery } from "../../src/storage/fixed-query.js";
 import type { StoreTables } from "../../src/stores/database.js";
 import { createStores, type StoreDatabase } from "../../src/stores/index.js";
+import { onBothDatabases } from "../support/databases.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Queries of fixed form in SQLite, where they run past Kysely's executor. PostgreSQL has them in the stores' tests.
+// Queries of fixed form: in SQLite they run past Kysely's executor.
 
 type Kept = StoreTables["instance"];
 
@@ -40,6 +41,24 @@ test("a fixed query is compiled once for a database, and gives what Kysely gives
   );
   expect(rows).toEqual([{ id: "two", until: 7 }]);
   expect(rows).toEqual(byKysely);
+});
+
+onBothDatabases((place) => {
+  test("a fixed query that a write has compiled runs in reads, and in further writes", async () => {
+    const database = await createStores(await place());
+    onTestFinished(() => database.close());
+    const own = fixedQuery<StoreTables, { readonly id: string }, Kept>((db, later) =>
+      db.selectFrom("instance").selectAll().where("id", "=", later("id")).compile(),
+    );
+    const found = async (db: Kysely<StoreTables>): Promise<string[]> =>
+      (await own(db, { id: "one" })).rows.map(({ id }) => id);
+    await database.write((db) =>
+      db.insertInto("instance").values({ id: "one", until: 7 }).execute(),
+    );
+    expect(await database.write(found)).toEqual(["one"]);
+    expect(await database.read(found)).toEqual(["one"]);
+    expect(await database.write(found)).toEqual(["one"]);
+  });
 });
 
 test("a fixed query of a call that fails is undone with it, and one after its transaction is refused", async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
+import { CompiledQuery, type Kysely, sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "../../src/storage/database.js";
 import type { WriteOptions } from "../../src/storage/group-commit.js";
@@ -78,9 +78,15 @@ onBothDatabases((place, dialect) => {
         database.write(async (db) => {
           await insert(db, "good");
           if (left === undefined) throw new TypeError("nothing was written");
-          const raw = sql`INSERT INTO item VALUES ('m5', 1)`.execute(left);
-          const tried = await Promise.allSettled([insert(left, "m4"), raw]);
-          expect(tried).toMatchObject([{ reason: over }, { reason: over }]);
+          const raw = sql`INSERT INTO item VALUES ('m5', 1)`;
+          const tried = await Promise.allSettled([
+            ...[insert(left, "m4"), raw.execute(left), raw.execute(left.withoutPlugins())],
+            left.executeQuery(CompiledQuery.raw("INSERT INTO item VALUES ('m6', 1)")),
+          ]);
+          expect(tried).toMatchObject(tried.map(() => ({ reason: over })));
+          // What another call has refused is this one's own all the same.
+          await raw.execute(db);
+          await db.deleteFrom("item").where("name", "=", "m5").execute();
         }, options),
       ]);
       expect([fails, uses]).toMatchObject([
@@ -130,6 +136,19 @@ onBothDatabases((place, dialect) => {
       const lost = dialect === "postgres" && name === "taken";
       expect(acknowledged).toEqual(lost ? ["first", "third"] : ["first", "middle", "third"]);
       expect(await names(database)).toEqual([...acknowledged, "taken"].sort());
+    }
+  });
+
+  test("a call neither begins, nor ends, nor streams in the transaction that it shares", async () => {
+    const database = await opened();
+    for (const misuse of [
+      (db) => db.startTransaction().execute(),
+      (db) => db.connection().execute((one) => one.startTransaction().execute()),
+      (db) => db.selectFrom("item").selectAll().stream().next(),
+    ] satisfies Action[]) {
+      await database.write((db) => db.deleteFrom("item").where("name", "!=", "taken").execute());
+      expect(await between(database, misuse, {})).toEqual(["first", "third"]);
+      expect(await names(database)).toEqual(["first", "taken", "third"]);
     }
   });
 

@@ -172,7 +172,8 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it
    * throws, nothing is, and its error is thrown on.
    *
-   * @param action - Adds entries by the function that it is given: `store.add` would wait for itself.
+   * @param action - Adds entries by the function that it is given, and waits for each: `store.add` would wait for itself,
+   *   and what is added once the action is over is refused.
    * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
    */
   async exclusively<T>(

@@ -95,7 +95,7 @@ export class Quota {
     this.#room.set(principal, { ...known, bytes: known.bytes - bytes }, { noUpdateTTL: true });
   }
 
-  /** Counts anew for the next addition: of what a write has failed to remove, the room is not there. */
+  /** Forgets every count: one may have taken tasks for removed whose removal was not committed. */
   forget(): void {
     this.#room.clear();
   }
