@@ -199,3 +199,97 @@ test("no more than so many characters are judged, however few the texts", () => 
   expect(look([forged])).toBe("none");
   expect(look(Array.from({ length: 20 }, () => forged))).toBe("too_many");
 });
+
+describe("every spelling of a macaroon is seen", () => {
+  const bound = addThirdPartyCaveat(parseMacaroon(TOKEN), {
+    ...{ key: new Uint8Array(32).fill(7), identifier: "who is it" },
+    location: "https://auth.example",
+  });
+
+  /** What a search judges. */
+  function judged(value: Json): string[] {
+    const seen: string[] = [];
+    expect(new TokenSearch((text) => seen.push(text) < 0).look(value)).toBe("none");
+    return seen;
+  }
+
+  test.each(FORMATS)("with a third party's caveat and its location, in %s", (format) => {
+    const text = writeMacaroons([bound], format);
+    expect(look(text)).toBe("token");
+    expect(look(`see ${text}`)).toBe("token");
+    if (format.endsWith("json")) expect(look({ note: JSON.parse(text) })).toBe("token");
+  });
+
+  test.each(["v1", "v2"] as const)("with a location of its own, in %s", (format) => {
+    const { identifier } = parseMacaroon(TOKEN);
+    for (const location of ["x", "https://agent.example/".padEnd(200, "x")]) {
+      const own = createMacaroon(createRootKey(new Uint8Array(32)), { identifier, location });
+      const text = writeMacaroons([own], format);
+      const [seen = "", ...others] = judged(text);
+      expect(others).toEqual([]);
+      expect(parseMacaroon(seen)).toEqual(own);
+      expect(parseMacaroon(judged(`xy${text}zz`)[0] ?? "")).toEqual(own);
+    }
+  });
+
+  test("in either encoding of identifier and signature", () => {
+    const { i, c, s64 } = JSON.parse(written(TOKEN, "v2json"));
+    const i64 = Buffer.from(i).toString("base64url");
+    const s = "é".repeat(16);
+    const long = "x".repeat(200);
+    expect(look({ i64, c, s64 })).toBe("token");
+    expect(judged({ i: long, c: 7, s })).toEqual([JSON.stringify({ v: 2, i: long, c: [], s })]);
+    expect(judged({ i64: long, c: [1], s64: `${"A".repeat(42)}+=` })).toHaveLength(1);
+    const none: Json[] = [
+      ...[
+        { i: long, s: "é".repeat(15) },
+        { i: long, s: "é".repeat(17) },
+        { i: long, s: "x".repeat(33) },
+      ],
+      ...[{ i: long, s: 1 }, { i: 1, s }, { i64: [long], s }, { s, c: long }, [long, "s"]],
+      ...[`${"A".repeat(44)}=`, `x${"A".repeat(43)}`, `${"A".repeat(43)}==`, "A".repeat(42)].map(
+        (s64) => ({ i: long, s64 }),
+      ),
+      ...["0".repeat(63), "0".repeat(65), "g".repeat(64), 7].map((signature) => ({
+        ...{ identifier: long, signature },
+      })),
+      { identifier: 7, signature: "0".repeat(64), c: long },
+    ];
+    for (const value of none) expect(judged(value), JSON.stringify(value)).toEqual([]);
+    expect(judged({ identifier: long, signature: "aF".repeat(32) })).toHaveLength(1);
+  });
+});
+
+describe("JSON within texts", () => {
+  const nested = (levels: number): string => {
+    let text = written(TOKEN, "v2json").replace('"s64"', '"\\u0073\\u0036\\u0034"');
+    for (let level = 0; level < levels; level++) text = JSON.stringify({ text });
+    return text;
+  };
+
+  test("is read three deep, whatever is escaped", () => {
+    expect([0, 1, 2, 3].map((levels) => look(nested(levels)))).toEqual(
+      Array.from({ length: 4 }, () => "token"),
+    );
+    expect(look(nested(5))).toBe("none");
+  });
+
+  test("ends at the end of a line, and at what nests deeper than a macaroon", () => {
+    const text = written(TOKEN, "v1json");
+    expect(look(text.replace('"signature"', '"a\nb":1,"signature"'))).toBe("none");
+    expect(look(text.replace('"signature"', '"a\\nb":1,"signature"'))).toBe("token");
+    expect(look(text.replace('"signature"', '"a":[[1]],"signature"'))).toBe("token");
+    expect(look(text.replace('"signature"', '"a":[[[1]]],"signature"'))).toBe("none");
+    expect(look(text.replace('"signature"', '"a":"\\"[[[[","signature"'))).toBe("token");
+  });
+});
+
+test("what only begins like a macaroon is read so often, and no oftener", () => {
+  const begun = Buffer.from([2, 2, 100, 0x7b, ...Array.from({ length: 99 }, () => 0x20), 0, 0]);
+  expect(begun.length % 3).toBe(0);
+  const text = (count: number): string =>
+    Buffer.concat([...Array.from({ length: count }, () => begun), Buffer.alloc(200)]).toString(
+      "base64url",
+    );
+  expect([1024, 1025].map((count) => look(text(count)))).toEqual(["none", "too_many"]);
+});
