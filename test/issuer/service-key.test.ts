@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { readServiceKeyId } from "../../src/capability/key-id.js";
+import { inspect } from "../../src/index.js";
 import {
   createKeyring,
   createRevocationList,
@@ -45,6 +47,21 @@ describe("the key for one service", () => {
     );
     expect(importKeyring({ keys: own }).service).toBe(DOCS);
     expect(keys.service).toBeUndefined();
+  });
+
+  test("is named by its root key and the service, whatever they are called", () => {
+    const id = "k@docs";
+    expect(readServiceKeyId(id)).toEqual({ root: "k", service: "docs" });
+    for (const none of ["@docs", "k@", "k", "k@a b", ""]) {
+      expect(readServiceKeyId(none)).toBeUndefined();
+    }
+  });
+
+  test("is seen in what is made under it", () => {
+    const { issuer } = fixture();
+    expect(inspect(mintFor(issuer)).service).toBe(DOCS);
+    const { token } = issuer.mint({ grant: "files", operations: ["get"] });
+    expect(inspect(token)).not.toHaveProperty("service");
   });
 
   test("gives no key in its turn, and its issuer rotates it", () => {
