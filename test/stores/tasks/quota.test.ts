@@ -38,9 +38,8 @@ onBothDatabases((place, dialect) => {
     await store.save(task("d"), as("alice", ["jb"]));
   });
 
-  test.skipIf(dialect !== "postgres")(
-    "the room that a write was to make is not there if its commit fails",
-    async () => {
+  if (dialect === "postgres") {
+    test("the room that a write was to make is not there if its commit fails", async () => {
       let now = 1000;
       const where = await place();
       const store = await newStore(where, { quota: { tasks: 40 }, clock: () => now });
@@ -54,8 +53,8 @@ onBothDatabases((place, dialect) => {
       await expect(save("c")).rejects.toThrow(TaskQuotaError);
       expect(await store.prune(5000)).toBe(40);
       await save("c");
-    },
-  );
+    });
+  }
 
   test("a principal's tasks and push configurations take so many bytes", async () => {
     const store = await newStore(await place(), { quota: { bytes: 2800 } });
