@@ -64,6 +64,15 @@ test.each([
   expect(wrong(textsOf(pieces, most), BOUNDS)).toEqual([]);
 });
 
+test("members stand apart by one comma, and values behind one colon", () => {
+  const between = [",", ":", " ", "", "}", "[", '"', "1", ",,"];
+  const texts = between.flatMap((mark) => [
+    ...[`{"a":1${mark}"b":1}`, `{"a"${mark}1}`, `[1${mark}1]`, `["a"${mark}"b"]`],
+    ...[`{"a":{}${mark}"b":[]}`, `[[]${mark}{}]`, `{"a":true${mark}}`, `[null${mark}]`],
+  ]);
+  expect(wrong(texts, BOUNDS)).toEqual([]);
+});
+
 test("bounds hold at their edges", () => {
   const texts = [...textsOf(["{", "}", "[", "]", ",", '"a":', "1"], 4)];
   for (const depth of [0, 1, 2]) {

@@ -59,7 +59,7 @@ function read(text: string, limits: MacaroonLimits = MACAROON_LIMITS): boolean {
   return true;
 }
 
-/** The compact reading takes what the other reads as v2 with nothing but first-party caveats. */
+/** The compact reading takes what the other reads as v2 with nothing but first-party caveats, none empty. */
 function agrees(bytes: readonly number[]): void {
   const text = encodeBase64url(Uint8Array.from(bytes));
   expect(compact.read(text, MACAROON_LIMITS), text).toBe(isCompact(text));
@@ -68,9 +68,11 @@ function agrees(bytes: readonly number[]): void {
 function isCompact(text: string): boolean {
   try {
     const { format, macaroons } = readMacaroons(text);
-    const [{ location, caveats }, ...others] = macaroons;
+    const [{ location, identifier, caveats }, ...others] = macaroons;
     const plain = caveats.every(({ kind }) => kind === "first-party");
-    return format === "v2" && others.length === 0 && location === undefined && plain;
+    const parts = [identifier, ...caveats.map((caveat) => caveat.identifier)];
+    const filled = parts.every(({ length }) => length > 0);
+    return format === "v2" && others.length === 0 && location === undefined && plain && filled;
   } catch (error) {
     if (error instanceof TokenError) return false;
     throw error;
@@ -152,6 +154,32 @@ describe("the compact reading", () => {
         agrees(bytes.toSpliced(at, 1));
         agrees(bytes.slice(0, at));
       }
+    }
+  });
+
+  test("takes a length in its shortest form alone, and no part without bytes", () => {
+    const signature = Array.from({ length: 32 }, () => 9);
+    const written = (identifier: readonly number[], ...caveats: readonly (readonly number[])[]) => [
+      ...[2, 2, ...identifier, 0, ...caveats.flatMap((caveat) => [2, ...caveat, 0])],
+      ...[0, 6, 32, ...signature],
+    ];
+    const long = Array.from({ length: 130 }, () => 0x62);
+    expect(
+      isCompact(encodeBase64url(Uint8Array.from(written([1, 0x61], [0x82, 1, ...long])))),
+    ).toBe(true);
+    for (const part of [
+      ...[[1, 0x61], [0x81, 0, 0x61], [0x81, 0x80, 0, 0x61], [0], [0x80, 0], [0x80]],
+      ...[
+        [0x82, 1, ...long],
+        [0x82, 0x81, 0, ...long],
+        [0x82, 0x80, 1, ...long],
+        [0x83, 1, ...long],
+      ],
+    ]) {
+      agrees(written(part));
+      agrees(written(part, [1, 0x61]));
+      agrees(written([1, 0x61], part));
+      agrees(written([1, 0x61], [1, 0x61], part));
     }
   });
 
