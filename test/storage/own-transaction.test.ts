@@ -132,7 +132,7 @@ onBothDatabases((place, dialect) => {
         },
         {},
       );
-      // PostgreSQL can do nothing more for a call of which a query has failed there.
+      // PostgreSQL refuses whatever a call asks for after a query of it has failed there.
       const lost = dialect === "postgres" && name === "taken";
       expect(acknowledged).toEqual(lost ? ["first", "third"] : ["first", "middle", "third"]);
       expect(await names(database)).toEqual([...acknowledged, "taken"].sort());
@@ -169,6 +169,21 @@ onBothDatabases((place, dialect) => {
     await put(database, "after");
     expect(await names(database)).toEqual(["after", "taken"]);
   });
+
+  if (dialect === "postgres") {
+    test("a call that passes over a failure is refused for that failure", async () => {
+      const database = await opened();
+      const passing = (more: Action): Promise<unknown> =>
+        database.write(async (db) => {
+          await insert(db, "taken").catch(() => {});
+          await more(db);
+        });
+      const taken = { cause: { code: "23505" } };
+      await expect(passing(async () => {})).rejects.toMatchObject(taken);
+      await expect(passing((db) => insert(db, "more"))).rejects.toMatchObject(taken);
+      expect(await names(database)).toEqual(["taken"]);
+    });
+  }
 
   if (dialect === "sqlite") {
     test.each(KINDS)(
