@@ -58,6 +58,11 @@ export const serviceKeys: CheckSubject = {
       under(derived(LONGEST), LONGEST),
     ),
     allowed("a name of one character", "ServiceKey", under(derived("!"), "!")),
+    allowed(
+      "a name with capital letters, which has a key of its own",
+      "ServiceKey",
+      under(derived("Files"), "Files"),
+    ),
     refused("another service's name", "ServiceKey", under(FILES, "mail"), "audience_denied@0"),
     refused(
       "the service's name in another case",
@@ -113,6 +118,12 @@ export const serviceKeys: CheckSubject = {
       "made by a service in another's name",
       ["ServiceKey", "Forged"],
       { ...under(derived("mail"), "mail"), secret: FILES.secret },
+      "signature_mismatch",
+    ),
+    refused(
+      "made by a service in the name of one that differs in case",
+      ["ServiceKey", "Forged"],
+      { ...under(derived("Files"), "Files"), secret: FILES.secret },
       "signature_mismatch",
     ),
     refused(

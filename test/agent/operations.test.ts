@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { LeaveLostError } from "../../src/agent/index.js";
+import { revocationId } from "../../src/capability/attenuate.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
 // Operations that no skill has: code outside the agent runs them, once it has leave.
@@ -49,6 +50,22 @@ test("what the capability, its rules or the agent do not know is refused", async
   const bare = await agent.clearOperation(ALICE, { ...asked(token), capabilities: [] });
   expect(bare).toMatchObject({ allowed: false, denials: [{ code: "capability_missing" }] });
   expect(await ledger.list({ decision: "refused", kind: "invocation" })).toHaveLength(4);
+});
+
+test("a capability that is revoked while the policy is asked gets no leave", async () => {
+  const { again, policy, revocations, token } = await notes();
+  const revoked = revocationId(token);
+  const agent = await again({
+    ...{ skills: [], operations: [{ operation: "note", reach: "none" }] },
+    policy: {
+      async permissions(...asked) {
+        revocations.add({ kind: "link", id: revoked, at: "2026-01-01T00:00:00Z" });
+        return policy.permissions(...asked);
+      },
+    },
+  });
+  const answer = await agent.clearOperation(ALICE, asked(token));
+  expect(answer).toMatchObject({ allowed: false, denials: [{ code: "revoked" }] });
 });
 
 test("a capability that is revoked before the code runs stops it", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readServiceKeyId } from "../../src/capability/key-id.js";
 import { inspect } from "../../src/index.js";
 import {
+  createIssuer,
   createKeyring,
   createRevocationList,
   type Issuer,
@@ -54,6 +55,28 @@ describe("the key for one service", () => {
     expect(readServiceKeyId(id)).toEqual({ root: "k", service: "docs" });
     for (const none of ["@docs", "k@", "k", "k@a b", ""]) {
       expect(readServiceKeyId(none)).toBeUndefined();
+    }
+  });
+
+  test("is another for a name in another case, also once the first has been derived", () => {
+    const keys = createKeyring();
+    const secretOf = (service: string) => keys.serviceKeys(service).keys.map(({ k }) => k);
+    expect(secretOf("Docs")).not.toEqual(secretOf("docs"));
+    const issuer = createIssuer({ name: "agent", keys, revocations: createRevocationList() });
+    const asked = { grant: "files", operation: "get" };
+    for (const service of ["docs", "Docs"]) {
+      const own = importKeyring(keys.serviceKeys(service));
+      const checker = createIssuer({
+        name: "agent",
+        keys: own,
+        revocations: createRevocationList(),
+      });
+      const token = mintFor(issuer, service);
+      for (const audience of ["docs", "Docs"]) {
+        const allowed = audience === service;
+        expect(issuer.authorize(token, { ...asked, audience }).allowed).toBe(allowed);
+        expect(checker.authorize(token, { ...asked, audience }).allowed).toBe(allowed);
+      }
     }
   });
 

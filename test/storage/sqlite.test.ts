@@ -121,6 +121,31 @@ describe("writers", () => {
   });
 });
 
+describe("a file that is taken away while a group is written to it", () => {
+  const write = (database: Awaited<ReturnType<typeof opened>>["database"], during: () => void) =>
+    database.write(async (db) => {
+      await db.insertInto("item").values({ name: "lost", amount: 1 }).execute();
+      during();
+    });
+
+  test("acknowledges nothing, where nothing is in its place", async () => {
+    const { path, database } = await opened();
+    const error = await storageError(() => write(database, () => renameSync(path, `${path}.away`)));
+    expect(error.code).toBe("store_missing");
+  });
+
+  test("acknowledges nothing, where another is in its place", async () => {
+    const { path, database } = await opened();
+    const spare = await opened();
+    await spare.database.close();
+    const error = await storageError(() => write(database, () => renameSync(spare.path, path)));
+    expect(error.code).toBe("store_replaced");
+    const present = await openDatabase<Tables>(path, FIRST, "refuse");
+    onTestFinished(() => present.close());
+    expect(await present.read((db) => db.selectFrom("item").selectAll().execute())).toEqual([]);
+  });
+});
+
 describe("a file", () => {
   test.runIf(posix)("is private, and refused when it is not", async () => {
     const { path, database } = await opened();
