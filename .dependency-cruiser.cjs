@@ -3,6 +3,7 @@ const { builtinModules } = require("node:module");
 // The house: imports run downward only (see CONTRIBUTING.md, "Where things are").
 const floors = [
   "bytes",
+  "checks",
   "macaroon|caveats",
   "revocation",
   "capability",

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { nearest } from "../src/caveats/nearest.js";
+import { nearest } from "../src/checks/nearest.js";
 import type { Keyring } from "../src/issuer/keyring.js";
 import { type CliError, usageError } from "./exit.js";
 

@@ -2,7 +2,7 @@ import type { Approval } from "../../src/agent/approvals/approval.js";
 import { decidersOf } from "../../src/agent/approvals/approval-result.js";
 import type { DecisionCode } from "../../src/agent/approvals/deciding.js";
 import type { HopInit } from "../../src/caveats/hop.js";
-import { nearest } from "../../src/caveats/nearest.js";
+import { nearest } from "../../src/checks/nearest.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { nameOf } from "./words.js";

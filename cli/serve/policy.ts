@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import { stampOf } from "../../src/bytes/file-stamp.js";
-import { meant } from "../../src/caveats/known-members.js";
+import { meant } from "../../src/checks/members.js";
 import type { Context } from "../context.js";
 import { CliError } from "../exit.js";
 import { printable, say } from "../output.js";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
-import { assertMembers } from "../../src/caveats/known-members.js";
+import { assertMembers } from "../../src/checks/members.js";
 import type { SessionCallOptions } from "../../src/protocols/a2e/client-calls.js";
 import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import { readArguments } from "../argument-expression.js";

@@ -1,5 +1,5 @@
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { RevocationSink } from "../revocation/sink.js";
 import type { ArgumentCheck } from "./arguments.js";

@@ -1,8 +1,8 @@
 import { isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
-import { meant } from "../caveats/known-members.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
+import { meant } from "../checks/members.js";
 import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";

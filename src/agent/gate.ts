@@ -1,5 +1,5 @@
 import type { AuthenticToken } from "../capability/authentic-token.js";
-import { meant } from "../caveats/known-members.js";
+import { meant } from "../checks/members.js";
 import { ambientDenial } from "./admission.js";
 import type { AgentContext } from "./agent-options.js";
 import { handlesIn } from "./arguments.js";

@@ -1,4 +1,4 @@
-import { assertMembers, meant } from "../caveats/known-members.js";
+import { assertMembers, meant } from "../checks/members.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
 import { checkGrantApproval } from "./approvals/approval-result.js";
 import type { Operation } from "./skill.js";

@@ -1,4 +1,4 @@
-import { assertMembers, meant } from "../caveats/known-members.js";
+import { assertMembers, meant } from "../checks/members.js";
 import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../bytes/json.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
 

@@ -5,7 +5,7 @@ import type {
   CallerAuthentication,
   CallerRequest,
 } from "../agent/caller.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 

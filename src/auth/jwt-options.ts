@@ -1,5 +1,5 @@
-import { assertMembers } from "../caveats/known-members.js";
-import { nearest } from "../caveats/nearest.js";
+import { assertMembers } from "../checks/members.js";
+import { nearest } from "../checks/nearest.js";
 
 /** Public keys in the form of a JWK Set (RFC 7517). */
 export interface PublicJwkSet {

@@ -5,10 +5,10 @@
 import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
-import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
-import { suggestions } from "../caveats/nearest.js";
 import { shown } from "../caveats/scalar.js";
+import { assertMembers } from "../checks/members.js";
+import { suggestions } from "../checks/nearest.js";
 import type { RevocationEntry } from "../revocation/entry.js";
 import type { RevocationSource } from "../revocation/source.js";
 import { type AuthenticToken, capabilityOfToken, revocationQueryFor } from "./authentic-token.js";

@@ -1,7 +1,7 @@
 import { NONE } from "../caveats/hop-rule.js";
 import type { CheckedInvocation } from "../caveats/invocation.js";
-import { nearest } from "../caveats/nearest.js";
 import { shown, shownList } from "../caveats/scalar.js";
+import { nearest } from "../checks/nearest.js";
 import type { Denial } from "./denial.js";
 
 /** The grants that an issuer knows, each with its operations. */

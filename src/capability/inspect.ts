@@ -1,9 +1,9 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
-import { assertMembers } from "../caveats/known-members.js";
 import { meetOf } from "../caveats/meet.js";
 import { readHop } from "../caveats/read-hop.js";
+import { assertMembers } from "../checks/members.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { readMacaroons } from "../macaroon/read.js";

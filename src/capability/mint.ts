@@ -1,10 +1,10 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
-import { nearest } from "../caveats/nearest.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { formatTime } from "../caveats/time.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
+import { nearest } from "../checks/nearest.js";
 import { addFirstPartyCaveat, createMacaroon } from "../macaroon/chain.js";
 import { partsOf } from "../macaroon/macaroon.js";
 import type { RootKey } from "../macaroon/root-key.js";

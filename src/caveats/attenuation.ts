@@ -1,9 +1,9 @@
+import { suggestions } from "../checks/nearest.js";
 import type { Authority } from "./authority.js";
 import type { Hop } from "./hop.js";
 import type { Overreach } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
-import { suggestions } from "./nearest.js";
 
 // The caller chooses how much a hop names, so cap how many overreaches are reported.
 const MAX_REPORTED = 16;

@@ -1,4 +1,4 @@
-import { assertMembers } from "./known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { formatTime } from "./time.js";
 
 /** What is being asked of a capability. */

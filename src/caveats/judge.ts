@@ -1,8 +1,8 @@
+import { suggestions } from "../checks/nearest.js";
 import type { Hop } from "./hop.js";
 import { type HopRule, NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey, type HopValue } from "./hop-rules.js";
 import type { CheckedInvocation } from "./invocation.js";
-import { suggestions } from "./nearest.js";
 
 /**
  * Judges an invocation by one hop. Returns every rule that is not met, in the order of the table of

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, readCanonicalJson } from "../bytes/json.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
+import { type Suggest, suggestions } from "../checks/nearest.js";
 import type { Hop } from "./hop.js";
 import {
   type HopProblem,
@@ -10,7 +11,6 @@ import {
   unknownName,
 } from "./hop-rule.js";
 import { HOP_KEYS, HOP_RULES } from "./hop-rules.js";
-import { type Suggest, suggestions } from "./nearest.js";
 
 export type HopReading =
   | { readonly ok: true; readonly hop: Hop }

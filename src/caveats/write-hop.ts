@@ -1,8 +1,8 @@
 import { canonicalJson, type Json } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
+import { meant } from "../checks/members.js";
 import type { Hop, HopInit } from "./hop.js";
 import { HOP_KEYS, HOP_RULES, isHopKey } from "./hop-rules.js";
-import { meant } from "./known-members.js";
 import { readHop } from "./read-hop.js";
 
 /**

@@ -1,5 +1,5 @@
 import { type JsonObject, quotedName } from "../bytes/json.js";
-import type { Suggest } from "../caveats/nearest.js";
+import type { Suggest } from "../checks/nearest.js";
 import { objectIn, textIn, textsIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
 import { extensionRemarks } from "./extension-remarks.js";

@@ -1,4 +1,4 @@
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import type { DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
 import type { UsableAgent } from "./discovery.js";
 import { judgeItself } from "./judge.js";

@@ -1,7 +1,7 @@
 import { decodeBase64 } from "../bytes/base64.js";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
-import type { Suggest } from "../caveats/nearest.js";
+import type { Suggest } from "../checks/nearest.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
 import { pointer, shown, shownPath } from "./faults.js";

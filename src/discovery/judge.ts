@@ -1,5 +1,5 @@
 import { quotedName } from "../bytes/json.js";
-import { suggestions } from "../caveats/nearest.js";
+import { suggestions } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
 import type { CardInterface, CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";

@@ -1,5 +1,5 @@
 import { outlineJson } from "../bytes/json.js";
-import { type Suggest, suggestions } from "../caveats/nearest.js";
+import { type Suggest, suggestions } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
 import { cardRemarks } from "./card-remarks.js";
 import { bounded, pointer, shownPath } from "./faults.js";

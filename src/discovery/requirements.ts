@@ -1,5 +1,5 @@
 import { isObject } from "../bytes/json.js";
-import { assertMembers, meant } from "../caveats/known-members.js";
+import { assertMembers, meant } from "../checks/members.js";
 import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
 import { type ProtocolVersion, parseVersion } from "./versions.js";
 

@@ -1,5 +1,5 @@
 import { isDeeperThan, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { readAddress, readUrl } from "../client/address.js";
 import { readHostAndPort } from "../client/address-rules.js";
 import { ClientError } from "../client/client-error.js";

@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
-import type { Suggest } from "../caveats/nearest.js";
+import type { Suggest } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
 import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shownPath } from "./faults.js";

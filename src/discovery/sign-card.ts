@@ -1,6 +1,6 @@
 import { ALGORITHMS } from "../auth/jwt-options.js";
 import type { Json, JsonObject } from "../bytes/json.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { isSameJson } from "./places.js";
 import { loadJose } from "./signature.js";
 import { signedForms } from "./signed-forms.js";

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
 import { isErrno } from "../bytes/error-code.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { createKeyring, type Keyring } from "../issuer/keyring.js";
 import { isAddress } from "../storage/database.js";
 import { createPrivateFile, syncDirectoryOf, temporaryName } from "../storage/new-file.js";

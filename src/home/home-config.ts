@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isErrno } from "../bytes/error-code.js";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { type Grant, grantsById } from "../issuer/grant.js";
 import { HomeError, unreadable } from "./home-error.js";
 

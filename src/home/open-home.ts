@@ -1,5 +1,5 @@
 import type { RegistryStore } from "../agent/registry/registry-store.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import type { Grant } from "../issuer/grant.js";
 import { createIssuer, type Issuer } from "../issuer/issuer.js";
 import type { IssuerOptions } from "../issuer/issuer-options.js";

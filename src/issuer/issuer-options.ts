@@ -6,7 +6,7 @@ import {
   type CacheBounds,
   VerificationCache,
 } from "../capability/verification-cache.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import type { RevocationSource } from "../revocation/source.js";
 import type { Grant } from "./grant.js";
 import { Keyring } from "./keyring.js";

@@ -27,7 +27,7 @@ import {
 } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Invocation } from "../caveats/invocation.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import {
   ambientScope,
   type CapabilityDraft,

@@ -1,8 +1,8 @@
 import { randomBytes } from "../bytes/random.js";
 import { assertServiceName, readServiceKeyId, serviceKeyId } from "../capability/key-id.js";
 import type { KeySource } from "../capability/verification-cache.js";
-import { assertMembers } from "../caveats/known-members.js";
 import { formatTime } from "../caveats/time.js";
+import { assertMembers } from "../checks/members.js";
 import type { RootKey } from "../macaroon/root-key.js";
 import type { FeedKey } from "./feed-key.js";
 import type { HandleKey } from "./handle.js";

@@ -1,6 +1,6 @@
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { serviceKeyId } from "../capability/key-id.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { serviceSecret } from "./service-key.js";
 
 /** A root key as a JSON Web Key (RFC 7517, RFC 7518 section 6.4). It holds the secret. */

@@ -1,5 +1,5 @@
-import { assertMembers } from "../caveats/known-members.js";
 import { formatTime, parseTime } from "../caveats/time.js";
+import { assertMembers } from "../checks/members.js";
 import { isRevocationId } from "./id.js";
 
 /** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */

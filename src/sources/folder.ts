@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
-import { assertMembers } from "../caveats/known-members.js";
 import { shown } from "../caveats/scalar.js";
+import { assertMembers } from "../checks/members.js";
 import { FolderItems, folderError } from "./folder-items.js";
 import { loadFrontMatterReader } from "./front-matter.js";
 import { ResourceFolder } from "./resource-folder.js";

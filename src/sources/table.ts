@@ -6,8 +6,8 @@ import type {
   ResourceQuery,
   ResourceSource,
 } from "../agent/resources/resource.js";
-import { assertMembers } from "../caveats/known-members.js";
 import { shown } from "../caveats/scalar.js";
+import { assertMembers } from "../checks/members.js";
 import { type ForeignDatabase, openForeign } from "../storage/foreign.js";
 import { StorageError } from "../storage/storage-error.js";
 import { collectionIn, collectionResource } from "./collection-names.js";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { following, stampOf } from "../bytes/file-stamp.js";
-import { assertMembers } from "../caveats/known-members.js";
+import { assertMembers } from "../checks/members.js";
 import { KEYRING_OPTIONS, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
 import { readKeyringFile } from "./keyring-file.js";

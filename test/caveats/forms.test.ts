@@ -3,9 +3,9 @@ import { allows, type Domain, domainOf, limitFrom, meetDomains } from "../../src
 import type { Constraint } from "../../src/caveats/hop.js";
 import { checkInvocation } from "../../src/caveats/invocation.js";
 import { emptyRules } from "../../src/caveats/meet.js";
-import { nearest } from "../../src/caveats/nearest.js";
 import { shown } from "../../src/caveats/scalar.js";
 import { formatTime, parseTime } from "../../src/caveats/time.js";
+import { nearest } from "../../src/checks/nearest.js";
 import { asked, misuse, NOW } from "./support.js";
 
 // What these functions give down to the last member: nothing that is undefined, nothing left over.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { overreaches } from "../../src/caveats/attenuation.js";
 import { judgeHop } from "../../src/caveats/judge.js";
-import { nearest, suggestions } from "../../src/caveats/nearest.js";
 import { encodeHop } from "../../src/caveats/write-hop.js";
+import { nearest, suggestions } from "../../src/checks/nearest.js";
 import { append, denials, fixture, GET, mint } from "../capability/support.js";
 import { asked } from "./support.js";
 

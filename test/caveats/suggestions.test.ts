@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { nearest } from "../../src/caveats/nearest.js";
 import { shown, shownList } from "../../src/caveats/scalar.js";
+import { nearest } from "../../src/checks/nearest.js";
 
 describe("the nearest name", () => {
   test.each<[string, unknown, string[], string | undefined]>([

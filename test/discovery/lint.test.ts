@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
-import { suggestions } from "../../src/caveats/nearest.js";
+import { suggestions } from "../../src/checks/nearest.js";
 import { cardRemarks } from "../../src/discovery/card-remarks.js";
 import { DISCOVERY_URI, lintCard, readCard } from "../../src/discovery/index.js";
 import { CAPABILITIES_URI } from "../../src/discovery/uris.js";

@@ -1,7 +1,7 @@
 import type { Hop } from "../../caveats/hop.js";
-import { assertMembers } from "../../caveats/known-members.js";
 import { emptyRules, meetOf } from "../../caveats/meet.js";
 import { formatTime } from "../../caveats/time.js";
+import { assertMembers } from "../../checks/members.js";
 import type { GrantApproval } from "../../issuer/grant.js";
 import type { Approval, ApprovalRule, AskedGrant } from "./approval.js";
 

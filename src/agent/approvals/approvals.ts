@@ -1,6 +1,6 @@
 import { randomBytes } from "../../bytes/random.js";
 import { newCapabilityId } from "../../capability/mint.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import {
   everyRecord,
   MAX_FOUND,

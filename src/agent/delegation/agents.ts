@@ -1,4 +1,4 @@
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { RegistryStore } from "../registry/registry-store.js";
 
 /** An agent that the operator lists, beside those that are registered. */

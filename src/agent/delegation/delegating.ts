@@ -1,8 +1,8 @@
 import { quotedName } from "../../bytes/json.js";
 import { TokenError } from "../../bytes/token-error.js";
 import type { Extension } from "../../capability/extend.js";
-import { suggestions } from "../../caveats/nearest.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
+import { suggestions } from "../../checks/nearest.js";
 import { chainIdOf } from "../../revocation/chain-id.js";
 import type { DelegationRecord } from "../registry/records.js";
 import type { KnownAgent } from "./agents.js";

@@ -1,5 +1,5 @@
-import { assertMembers } from "../../caveats/known-members.js";
-import type { Suggest } from "../../caveats/nearest.js";
+import { assertMembers } from "../../checks/members.js";
+import type { Suggest } from "../../checks/nearest.js";
 import type { RevocationSink } from "../../revocation/sink.js";
 import type { RevocationRecords, RevocationSource } from "../../revocation/source.js";
 import type { KnownGrant } from "../grant.js";

@@ -1,5 +1,5 @@
 import { isWellFormed } from "../../bytes/utf8.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import { MAX_HOPS_BYTES } from "../approvals/approval-result.js";
 import { sizeOf } from "../approvals/deciding.js";
 import { emptyArguments, readConstraints } from "./constraints.js";

@@ -1,5 +1,5 @@
 import { encodeBase64url } from "../../bytes/base64.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import { digestOfText } from "../approvals/digest.js";
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { randomBytes } from "../../bytes/random.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { RevocationSink } from "../../revocation/sink.js";
 import type { Actor } from "../approvals/approval-events.js";
 import { Approvals } from "../approvals/approvals.js";

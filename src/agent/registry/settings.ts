@@ -1,6 +1,6 @@
 import type { Constraint, Hop } from "../../caveats/hop.js";
-import { assertMembers, meant } from "../../caveats/known-members.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
+import { assertMembers, meant } from "../../checks/members.js";
 import { texts } from "../../issuer/grant.js";
 import type { ApprovalRule } from "../approvals/approval.js";
 import { checkApprovalRule } from "../approvals/approval-result.js";

@@ -1,5 +1,5 @@
-import { nearest } from "../../caveats/nearest.js";
 import { shown, shownList } from "../../caveats/scalar.js";
+import { nearest } from "../../checks/nearest.js";
 import type { QueryDenial } from "./resource.js";
 
 /** The path of a condition: what a denial of it names. */

@@ -3,7 +3,7 @@
 
 import type { Decision, VerifiedCapability } from "../../capability/authorize.js";
 import type { Invocation } from "../../caveats/invocation.js";
-import { assertMembers, meant } from "../../caveats/known-members.js";
+import { assertMembers, meant } from "../../checks/members.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 import { checkRequirement, type RouteRequirement } from "./requirement.js";

@@ -5,7 +5,7 @@ import type { RequestOutcome } from "../../agent/outcomes.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
 import { denialFault, type Fault, fault, malformed, problemFault } from "./errors.js";
 import { METHODS } from "./extension.js";

@@ -2,7 +2,7 @@ import type { A2ARequestHandler, TaskStore } from "@a2a-js/sdk/server";
 import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { inTurn } from "../../http/in-turn.js";

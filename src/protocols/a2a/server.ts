@@ -5,7 +5,7 @@ import type { Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { JsonObject } from "../../bytes/json.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
 import { inTurn } from "../../http/in-turn.js";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { Outlet } from "./connection.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
 import { readError, SessionError } from "./received.js";

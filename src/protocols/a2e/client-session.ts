@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Json, JsonObject } from "../../bytes/json.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
 import { Connection, type ConnectionLimits, Outlet } from "./connection.js";
 import { capabilityOf } from "./plugin.js";

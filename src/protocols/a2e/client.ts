@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { JsonObject } from "../../bytes/json.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import { ClientSession, type Session, type SessionUpdate } from "./client-session.js";
 import type { ConnectionLimits } from "./connection.js";
 import { connectionLimits } from "./limits.js";

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Caller, Presenter } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { assertMembers, meant } from "../../caveats/known-members.js";
+import { assertMembers, meant } from "../../checks/members.js";
 import { Connection, Outlet } from "./connection.js";
 import { fault } from "./errors.js";
 import { type MessageRate, type SessionLimits, sessionLimits } from "./limits.js";

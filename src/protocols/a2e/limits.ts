@@ -1,4 +1,4 @@
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { ConnectionLimits } from "./connection.js";
 import { LINE_LIMITS } from "./lines.js";
 

@@ -1,6 +1,6 @@
 import { MAX_PRESENTED } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../../bytes/json.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../bytes/json.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import type { SessionAuthority } from "./authority.js";
 import { CAPABILITY_NAMES, type CapabilityName, isCapabilityName } from "./plugin.js";
 import type { PluginMetadata, Registry } from "./registry.js";

@@ -1,6 +1,6 @@
 import { type ArgumentCheck, compileArgumentChecks } from "../../agent/arguments.js";
 import type { Operation } from "../../agent/skill.js";
-import { assertMembers, meant } from "../../caveats/known-members.js";
+import { assertMembers, meant } from "../../checks/members.js";
 import type { Grant } from "../../issuer/grant.js";
 import {
   CAPABILITY_NAMES,

@@ -4,7 +4,7 @@ import type { AgentGrantStatus } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { describing } from "./answers.js";
 import { isJsonObject } from "./bodies.js";

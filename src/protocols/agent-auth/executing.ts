@@ -6,7 +6,7 @@ import type { Registry } from "../../agent/registry/registry.js";
 import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { meant } from "../../caveats/known-members.js";
+import { meant } from "../../checks/members.js";
 import { type ConcurrencyLimit, within } from "../../http/work.js";
 import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
 import { type Fault, invocationFault, refuse } from "./errors.js";

@@ -4,7 +4,7 @@ import type { Ledger } from "../../agent/ledger.js";
 import type { Policy } from "../../agent/policy.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { CapabilityTerms } from "../../agent/registry/terms.js";
-import { assertMembers, meant } from "../../caveats/known-members.js";
+import { assertMembers, meant } from "../../checks/members.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
 import type { ListenOptions } from "../../http/listen.js";

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, RequestHandler } from "express";
 import express from "express";
 import type { Ledger } from "../../agent/ledger.js";
 import type { Registry } from "../../agent/registry/registry.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import { isLoopback } from "../../client/address.js";
 import type { RateLimit } from "../../http/callers.js";
 import { DENIAL_HEADER } from "../../http/headers.js";

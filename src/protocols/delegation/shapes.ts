@@ -2,7 +2,7 @@ import type { Delegation, DelegationRequest } from "../../agent/delegation/deleg
 import type { HeldScopes } from "../../agent/delegation/delegations.js";
 import type { ChainState, DelegationVerdict } from "../../agent/delegation/verifying.js";
 import { isObject, isTexts } from "../../bytes/json.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 
 export type BodyReading<Read> =
   | { readonly ok: true; readonly read: Read }

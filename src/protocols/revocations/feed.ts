@@ -1,8 +1,8 @@
 import type { Authenticator } from "../../agent/caller.js";
 import { wwwAuthenticate } from "../../auth/bearer.js";
 import { encodeBase64url } from "../../bytes/base64.js";
-import { assertMembers } from "../../caveats/known-members.js";
 import { formatTime } from "../../caveats/time.js";
+import { assertMembers } from "../../checks/members.js";
 import { Keyring } from "../../issuer/keyring.js";
 import {
   type FeedAnswer,

@@ -1,4 +1,4 @@
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import { readUrl } from "../../client/address.js";
 import { Keyring } from "../../issuer/keyring.js";
 import { RevocationFollower } from "./follower.js";

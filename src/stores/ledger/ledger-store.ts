@@ -1,6 +1,6 @@
 import type { IssuedCapability, Ledger, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
-import { assertMembers } from "../../caveats/known-members.js";
 import { parseTime } from "../../caveats/time.js";
+import { assertMembers } from "../../checks/members.js";
 import type { StoreDatabase } from "../database.js";
 import { type Batch, type LedgerGap, Notes, type NotesOptions } from "./notes.js";
 import { assertQuery, readEvents, readGaps, readIssued } from "./reading.js";

@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
 import type { Hop } from "../../caveats/hop.js";
-import { assertMembers } from "../../caveats/known-members.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
+import { assertMembers } from "../../checks/members.js";
 import { isRevocationId } from "../../revocation/id.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { sound, whole } from "../sound.js";

@@ -1,4 +1,4 @@
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 
 /** What is kept for one principal at most. */
 export interface MemoryLimits {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Json } from "../../bytes/json.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { sound, whole } from "../sound.js";
 import {

@@ -7,7 +7,7 @@ import type {
   RegistryView,
 } from "../../agent/registry/registry-store.js";
 import { errorCode } from "../../bytes/error-code.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase } from "../database.js";
 import { KnownHops } from "../ledger/writing.js";

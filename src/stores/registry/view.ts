@@ -5,7 +5,7 @@ import {
   type RegistryKinds,
   type RegistryView,
 } from "../../agent/registry/registry-store.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { StoreTables } from "../database.js";
 import { sound, whole } from "../sound.js";
 import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";

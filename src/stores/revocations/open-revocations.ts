@@ -1,4 +1,4 @@
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { StoreDatabase } from "../database.js";
 import { RevocationStore } from "./revocation-store.js";
 

@@ -2,7 +2,7 @@ import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } f
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Selectable } from "kysely";
 import type { Caller } from "../../agent/caller.js";
-import { assertMembers } from "../../caveats/known-members.js";
+import { assertMembers } from "../../checks/members.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import { textOf } from "../sound.js";

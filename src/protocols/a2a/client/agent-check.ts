@@ -1,6 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import type { AfterArgs, Client } from "@a2a-js/sdk/client";
-import { assertMembers } from "../../../caveats/known-members.js";
+import { assertMembers } from "../../../checks/members.js";
 import type { CardReading } from "../../../discovery/card.js";
 import { createCardCache } from "../../../discovery/card-cache.js";
 import type { DiscoveryDenial } from "../../../discovery/denial.js";

@@ -1,4 +1,4 @@
-import { assertMembers } from "../../../caveats/known-members.js";
+import { assertMembers } from "../../../checks/members.js";
 import { ClientError } from "../../../client/client-error.js";
 
 /** How requests to an agent are made. */

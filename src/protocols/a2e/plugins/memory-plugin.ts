@@ -1,5 +1,5 @@
 import type { Json } from "../../../bytes/json.js";
-import { assertMembers } from "../../../caveats/known-members.js";
+import { assertMembers } from "../../../checks/members.js";
 import { MemoryError } from "../../../stores/memory/memory-limits.js";
 import type { MemoryEntry, MemoryStore } from "../../../stores/memory/memory-store.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";

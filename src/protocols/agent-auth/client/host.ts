@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../bytes/json.js";
-import { assertMembers } from "../../../caveats/known-members.js";
+import { assertMembers } from "../../../checks/members.js";
 import { textIn } from "../../../client/received.js";
 import { AgentAuthAgent } from "./agent.js";
 import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";

@@ -1,6 +1,6 @@
 import { IDENTITY, isIdentity } from "../../../auth/identity.js";
 import { errorCode } from "../../../bytes/error-code.js";
-import { assertMembers } from "../../../caveats/known-members.js";
+import { assertMembers } from "../../../checks/members.js";
 import { isLoopback } from "../../../client/address.js";
 import type { LoginOutcome, OpenIdLogin } from "./login.js";
 

@@ -1,5 +1,5 @@
-import { assertMembers, meant } from "../../../../caveats/known-members.js";
 import { shown } from "../../../../caveats/scalar.js";
+import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
 import { type Environment, environmentOf } from "../environment.js";
 import {

@@ -1,7 +1,7 @@
 import { compileArgumentChecks } from "../../../../agent/arguments.js";
 import type { Json } from "../../../../bytes/json.js";
-import { assertMembers, meant } from "../../../../caveats/known-members.js";
 import { shown } from "../../../../caveats/scalar.js";
+import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
 import { assertArguments, optionalWhole, textArgument } from "../arguments.js";
 import { limitOf, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "../place.js";

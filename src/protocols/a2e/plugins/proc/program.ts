@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { Json, JsonObject } from "../../../../bytes/json.js";
-import { assertMembers, meant } from "../../../../caveats/known-members.js";
+import { assertMembers, meant } from "../../../../checks/members.js";
 import { texts } from "../../../../issuer/grant.js";
 import { PluginError } from "../../plugin.js";
 import { memberOf } from "../arguments.js";

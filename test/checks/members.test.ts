@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assertMembers, meant } from "../../src/caveats/known-members.js";
+import { assertMembers, meant } from "../../src/checks/members.js";
 
 test("an unknown member is named with its path and the known one nearest to it", () => {
   expect(() => assertMembers({ expires: 1 }, ["expires"], "options")).not.toThrow();
