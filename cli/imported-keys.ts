@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../src/bytes/json.js";
+import { assertNoTwin, isJsonObject, type Json } from "../src/bytes/json.js";
 import { importKeyring, type Keyring } from "../src/issuer/keyring.js";
 import type { RootJwk } from "../src/issuer/root-jwk.js";
 import type { Context } from "./context.js";
@@ -15,14 +15,16 @@ const HINT = "give what proviso keys export printed: a JWK, or a JWK Set";
  */
 export function readKeys(context: Context, file: string): readonly RootJwk[] {
   const source = file === "-" || file.startsWith("@") ? file : `@${file}`;
+  const text = readTextArgument(context, source, "key");
   let value: Json;
   try {
-    value = JSON.parse(readTextArgument(context, source, "key"));
+    value = JSON.parse(text);
   } catch (error) {
     // The parser's own message quotes the text, secrets and all.
     if (!(error instanceof SyntaxError)) throw error;
     throw usageError("this is not JSON", HINT);
   }
+  asUsage(() => assertNoTwin(text), HINT);
   const set = isJsonObject(value) ? (value["keys"] ?? [value]) : [];
   const listed: readonly Json[] = Array.isArray(set) ? set : [];
   if (listed.length === 0) throw usageError("there is no key in it", HINT);

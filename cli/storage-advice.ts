@@ -1,11 +1,12 @@
+import { dirname } from "node:path";
 import type { HomeErrorCode } from "../src/home/home-error.js";
 import type { StorageError, StorageErrorCode } from "../src/storage/storage-error.js";
 
 const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => string)>> = {
   key_file_missing: "check the path, or create a key file",
   key_file_unreadable: (path) => `make ${path} a regular file that this user may read`,
-  key_file_unwritable: (path) =>
-    `let this user write to the directory of ${path}, on a disk with space left`,
+  key_file_unwritable: (folder) =>
+    `let this user write to the folder ${folder}, on a disk with space left`,
   key_file_exposed: (path) => `chmod 600 ${path}, and rotate the keys if others may have read them`,
   key_file_malformed: "restore the key file from a backup, or name the right one",
   key_file_exists: "name another path, or use the keys that are there",
@@ -14,7 +15,8 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   store_exists: "use the database that is there, or name another path",
   store_unreadable: (path) => `let this user read and write ${path}`,
   store_unreachable: "see that the database's server runs and that the address is right",
-  store_unwritable: (path) => `let this user write to ${path}, a file also to its directory`,
+  store_unwritable: (path) => `let this user write to ${path}`,
+  store_folder_unwritable: (folder) => `let this user write to the folder ${folder}`,
   store_exposed: (path) => `chmod 600 ${path}, and check that no revocation is gone`,
   store_locked: "try again; if it lasts, find the process that holds the database",
   store_corrupt: "restore the database from a backup, or name the right one",
@@ -27,7 +29,9 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
 
 export function adviceForStorage({ code, path }: StorageError): string {
   const advice = ADVICE[code];
-  return typeof advice === "string" ? advice : advice(shellWord(path));
+  // A key file is replaced, never written to.
+  const place = code === "key_file_unwritable" ? dirname(path) : path;
+  return typeof advice === "string" ? advice : advice(shellWord(place));
 }
 
 function shellWord(text: string): string {

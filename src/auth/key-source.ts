@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
 import { errorCode } from "../bytes/error-code.js";
 import { following, stampOf } from "../bytes/file-stamp.js";
-import { isObject } from "../bytes/json.js";
+import { assertNoTwin, isObject } from "../bytes/json.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 
 type Jose = typeof import("jose");
@@ -196,6 +196,8 @@ export function readJwkSet(text: string): JSONWebKeySet {
   } catch {
     throw new TypeError("it is not JSON");
   }
+  // RFC 7517, section 4: refused, or the last counts; refused here, as in every other file.
+  assertNoTwin(text);
   return checkedJwkSet(value);
 }
 

@@ -184,6 +184,23 @@ function endOfString(text: Uint8Array, start: number): number {
   return text.length;
 }
 
+/** Characters of a name that a message shows; a root key in base64url has 43. */
+const LONGEST_NAME = 24;
+
+/**
+ * Refuses a text in which one object has a member twice: `JSON.parse` keeps the last and says nothing.
+ *
+ * @param text - What has passed `JSON.parse`.
+ * @throws TypeError with the line of the second, and its name unless that is long enough to be a secret out of place.
+ */
+export function assertNoTwin(text: string): void {
+  const twin = duplicateKey(text);
+  if (twin === undefined) return;
+  const line = text.slice(0, twin.offset).split("\n").length;
+  const name = twin.key.length > LONGEST_NAME ? "a member" : JSON.stringify(twin.key);
+  throw new TypeError(`line ${line}: ${name} is there twice; keep one of the two`);
+}
+
 /**
  * The first member name that one object of `text` has twice, with its offset. `text` must have
  * passed `JSON.parse`, which keeps the last of two equal names and says nothing.

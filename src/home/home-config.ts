@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isErrno } from "../bytes/error-code.js";
+import { assertNoTwin } from "../bytes/json.js";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
 import { assertMembers } from "../checks/members.js";
 import { type Grant, grantsById } from "../issuer/grant.js";
@@ -21,13 +22,16 @@ export type HomeGrant = Pick<Grant, "id" | "operations">;
 /** @throws HomeError `config_malformed` or `home_unreadable`. */
 export function readHomeConfig(path: string): HomeConfig {
   const malformed = (what: string): HomeError => new HomeError("config_malformed", path, what);
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
+    text = readFileSync(path, "utf8");
+    value = JSON.parse(text);
   } catch (error) {
     throw isErrno(error) ? unreadable(error, path) : malformed(`${path} is not JSON`);
   }
   try {
+    assertNoTwin(text);
     return checkHomeConfig(value);
   } catch (error) {
     throw error instanceof TypeError ? malformed(`${path}: ${error.message}`) : error;

@@ -1,3 +1,4 @@
+import { basename, dirname, resolve } from "node:path";
 import { errorCode } from "../bytes/error-code.js";
 
 const MESSAGES = {
@@ -13,6 +14,7 @@ const MESSAGES = {
   store_unreadable: "the database cannot be read",
   store_unreachable: "the database cannot be reached",
   store_unwritable: "the database cannot be written",
+  store_folder_unwritable: "files beside the database cannot be made in this folder",
   store_exposed: "other users may open the database",
   store_locked: "another process is writing to the database",
   store_corrupt: "this is not a database of proviso, or it is damaged",
@@ -70,8 +72,9 @@ export function storeError(error: unknown, path: string): StorageError {
 
 /** What a failure of the system or of SQLite means for a database that is being made. */
 export function storeCreationError(error: unknown, path: string): StorageError {
-  if (errorCode(error) === "EEXIST")
-    return new StorageError("store_exists", path, { cause: error });
+  const reason = errorCode(error);
+  if (reason === "EEXIST") return new StorageError("store_exists", path, { cause: error });
+  if (reason === "EACCES" || reason === "EPERM") return folderUnwritable(path, error);
   return knownFailure(error, path) ?? withReason("store_unwritable", path, error);
 }
 
@@ -83,17 +86,43 @@ function isAbsence(error: unknown): boolean {
 /** With what the system says of the cause; an error that says what is wrong already stays. */
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
-  const reason = errorCode(cause);
+  const reason = reasonOf(cause);
   const detail = reason === "" ? {} : { detail: REASONS[reason] ?? reason };
   return new StorageError(code, path, { ...detail, cause });
 }
 
+function folderUnwritable(path: string, cause: unknown): StorageError {
+  const detail = `SQLite needs some for ${basename(path)}`;
+  return new StorageError("store_folder_unwritable", dirname(resolve(path)), { detail, cause });
+}
+
 /** What a failure means whose code says so; `undefined` for others. */
 export function knownFailure(error: unknown, path: string): StorageError | undefined {
-  const reason = errorCode(error);
+  const reason = reasonOf(error);
+  if (reason === "SQLITE_READONLY_DIRECTORY") return folderUnwritable(path, error);
   const fits = (start: string): boolean => reason.startsWith(start);
   const code = STORE_CODES.find(([, starts]) => starts.some(fits))?.[0];
   return code && withReason(code, path, error);
+}
+
+/** Names of SQLite's result codes that libsql gives by number, where it does not know the extended code. */
+const SQLITE_CODES: Readonly<Record<number, string>> = {
+  5: "SQLITE_BUSY",
+  6: "SQLITE_LOCKED",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  11: "SQLITE_CORRUPT",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+  1544: "SQLITE_READONLY_DIRECTORY",
+};
+
+function reasonOf(error: unknown): string {
+  const reason = errorCode(error);
+  const [, number] = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(reason) ?? [];
+  if (number === undefined) return reason;
+  // The low byte is the code that the extended one is of.
+  return SQLITE_CODES[Number(number)] ?? SQLITE_CODES[Number(number) & 0xff] ?? reason;
 }
 
 /** What the codes of SQLite, PostgreSQL and the system start with; the first that fits counts. */

@@ -10,6 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { errorCode } from "../bytes/error-code.js";
+import { assertNoTwin } from "../bytes/json.js";
 import { importKeyring, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
 import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
@@ -38,6 +39,7 @@ export function readKeyringFile(path: string, options: KeyringOptions = {}): Key
     throw new StorageError("key_file_malformed", path, { detail: "it is not JSON" });
   }
   try {
+    assertNoTwin(text);
     return importKeyring(set, options);
   } catch (error) {
     const detail = error instanceof TypeError ? error.message : "it is not a JWK Set";

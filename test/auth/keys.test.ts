@@ -157,6 +157,10 @@ test.each<[string, RequestListener]>([
   ["it is not JSON", (_, response) => void response.end("<html>")],
   ["it is not a JWK Set", (_, response) => void response.end("[]")],
   ["it has no key", (_, response) => void response.end('{"keys":[]}')],
+  [
+    '"keys" is there twice',
+    (_, response) => void response.end('{"keys":[{"kty":"oct"}],"keys":[]}'),
+  ],
   ["is not a public key", (_, response) => void response.end('{"keys":[{"kty":"oct","k":"a"}]}')],
   ["no answer in time", () => {}],
   ["no answer in time", (_, response) => void response.write("{")],

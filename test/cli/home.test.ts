@@ -1,8 +1,10 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,7 +17,7 @@ import { describe, expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { Bench, document, type Run, runProgram } from "./run.js";
+import { Bench, document, NOBODY, type Run, runProgram } from "./run.js";
 
 const FILES = ["config.json", "keyring.json", "proviso.db"];
 const VERBS = [
@@ -130,6 +132,33 @@ describe("init", () => {
     chmodSync(bench.folder, 0o700);
     expect(status).toBe(6);
     expect(stderr).toContain("could not make a home");
+  });
+
+  test("a home in which no file can be made beside the database is named", async () => {
+    const bench = new Bench();
+    await bench.init();
+    chmodSync(bench.folder, 0o777);
+    for (const name of readdirSync(bench.home)) {
+      const file = join(bench.home, name);
+      if (/-(wal|shm)$/.test(name)) rmSync(file);
+      else if (process.getuid?.() === 0) chownSync(file, NOBODY, NOBODY);
+    }
+    chmodSync(bench.home, 0o555);
+    const runs = await Promise.all(
+      ["audit", "keys rotate", "revoke --capability cap_0123456789abcdef"].map((line) =>
+        bench.spawned(line.split(" "), { unprivileged: true }),
+      ),
+    );
+    const spare = ["init", "--home", "other", "--database", join(bench.home, "new.db")];
+    runs.push(await bench.spawned(spare, { unprivileged: true }));
+    chmodSync(bench.home, 0o700);
+    for (const { status, stderr } of runs) {
+      expect(status).toBe(6);
+      expect(stderr).toContain(
+        `proviso: ${bench.home}: files beside the database cannot be made in this folder`,
+      );
+      expect(stderr).toContain(`hint: let this user write to the folder ${bench.home}\n`);
+    }
   });
 
   test("a home that this user may not look into is not taken for an empty folder", async () => {
@@ -247,6 +276,11 @@ describe("a home that can not be used ends every verb with 6", () => {
       /isuer: unknown member; did you mean "issuer"\?/,
     ],
     [
+      "config with a name twice",
+      (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a",\n "issuer":"b"}'),
+      /config\.json: line 2: "issuer" is there twice; keep one of the two\n/,
+    ],
+    [
       "config without a name",
       (home) => writeFileSync(join(home, "config.json"), '{"maxLifetime":60}'),
       /"issuer" must be a name/,
@@ -267,6 +301,15 @@ describe("a home that can not be used ends every verb with 6", () => {
   test.each<[string, (path: string) => void, string, RegExp]>([
     ["open to others", (path) => chmodSync(path, 0o644), "key_file_exposed", /chmod 600/],
     ["not JSON", (path) => writeFileSync(path, "x"), "key_file_malformed", /backup/],
+    [
+      "with a member twice",
+      (path) => {
+        const text = readFileSync(path, "utf8");
+        writeFileSync(path, text.replace('"kid"', '"kid": "key_of_another", "kid"'));
+      },
+      "key_file_malformed",
+      /backup/,
+    ],
     ["of no keys", (path) => writeFileSync(path, '{"keys":[]}'), "key_file_malformed", /backup/],
   ])("a key file %s", async (_what, damage, code, hint) => {
     const bench = new Bench();

@@ -147,7 +147,9 @@ test("what is no root key is not imported, and no secret is shown", async () => 
   const services = await bench.output("keys", "service", "documents", "--json");
   bench.write("service.jwks", services);
   bench.write("half.jwk", '{"kty":"oct","k":"secret-of-mine');
+  bench.write("twice.jwk", '{"kty":"oct","k":"secret-of-mine",\n"k":"secret-of-mine"}');
   const cases: [string, RegExp][] = [
+    ["twice.jwk", /line 2: "k" is there twice/],
     ["service.jwks", /keys of the service documents, not root keys/],
     ["half.jwk", /this is not JSON/],
     ["missing.jwk", /could not read missing.jwk: there is no such file/],

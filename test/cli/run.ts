@@ -9,7 +9,7 @@ import { run } from "../../cli/program.js";
 import { MAIN } from "../support/built.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const NOBODY = 65534;
+export const NOBODY = 65534;
 
 export interface Run {
   readonly status: number | null;

@@ -26,7 +26,9 @@ test.each([
   ["store_full", "free space on its disk, then repeat"],
   ["store_outdated", "move the home's folder away and run proviso init"],
   ["store_unavailable", "npm install libsql, or pg for PostgreSQL"],
-  ["store_unwritable", "let this user write to /a/b, a file also to its directory"],
+  ["store_unwritable", "let this user write to /a/b"],
+  ["store_folder_unwritable", "let this user write to the folder /a/b"],
+  ["key_file_unwritable", "let this user write to the folder /a, on a disk with space left"],
   ["store_version", "npm install proviso@latest"],
 ] as const)("for %s", (code, advice) => {
   expect(adviceForStorage(new StorageError(code, "/a/b"))).toBe(advice);
