@@ -11,7 +11,6 @@ import { malformed, refuse } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
 import { dataPart, newMessage } from "./parts.js";
 import type { Need, Outline } from "./places.js";
-import { oddIdIn } from "./plain-ids.js";
 import { missingIn, readTaskRequest } from "./task-request.js";
 
 /** How messages get leave: by skills and words, or by the operations that they need. */
@@ -101,12 +100,6 @@ async function enterTask(
 }
 
 function messageIn(params: JsonObject): SendMessageRequest {
-  const request = readMessage(params);
-  const problem = request.message && oddIdIn(request.message);
-  return problem === undefined ? request : refuse(malformed(problem));
-}
-
-function readMessage(params: JsonObject): SendMessageRequest {
   try {
     return SendMessageRequest.fromJSON(params);
   } catch {

@@ -1,30 +1,22 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { validateVersion } from "@a2a-js/sdk/server";
 import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
-import type { Json, JsonObject } from "../../bytes/json.js";
-import { invalidRequest } from "../../http/fault.js";
+import type { Json } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
 import { type Entered, enter, type Gates } from "./entering.js";
-import {
-  type Binding,
-  type Fault,
-  fault,
-  faultFromHttp,
-  faultOf,
-  INTERNAL,
-  malformed,
-  refuse,
-} from "./errors.js";
+import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse } from "./errors.js";
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, isOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { historyIn } from "./injected-history.js";
-import { isRoot, membersOf, type Need, outlineOf } from "./places.js";
-import { oddIdOfCall, oddParameter } from "./plain-ids.js";
+import { flawInParams } from "./method-params.js";
+import { decoded, isRoot, membersOf, outlineOf } from "./places.js";
 import { readPresented } from "./presented.js";
-import { decoded, unreadIn } from "./unread.js";
+import { flawInRequest } from "./rpc-request.js";
+import { unreadIn } from "./unread.js";
 
 /** What an entrance rests on. */
 export interface EntranceOptions extends Gates {
@@ -61,20 +53,22 @@ export function entrance(
     res.setHeader("Cache-Control", "no-store");
     const binding = bindingOf(req);
     const body = membersOf(req.body);
-    const answer = (why: Fault): void => answerFault(res, binding, why, body["id"]);
-    const odd = binding === "jsonrpc" ? oddIdOfCall(body["id"]) : undefined;
-    if (odd !== undefined) return answerFault(res, binding, faultFromHttp(invalidRequest(odd)));
-    const { path } = req;
-    const outline = outlineOf(binding, path, body);
+    const { path, method: verb } = req;
     // Whatever else there is at the address, or below it, is not JSON-RPC.
-    const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(path);
+    const isRpc = binding === "jsonrpc" && verb === "POST" && isRoot(path);
+    const flawed = isRpc ? flawInRequest(req) : undefined;
+    if (flawed !== undefined) return answerFault(res, binding, flawed);
+    const answer = (why: Fault): void => {
+      answerFault(res, binding, why, isRpc ? body["id"] : undefined);
+    };
+    const outline = outlineOf({ binding, verb, path, query: req.query, body });
     try {
       const caller = await options.caller(req);
       if (!isCaller(caller)) {
         if (!res.hasHeader("WWW-Authenticate")) res.setHeader("WWW-Authenticate", "Bearer");
         return answer(UNKNOWN_CALLER);
       }
-      const problem = unreadIn(req, outline, agent.issuer) ?? oddParameter(req, outline);
+      const problem = unreadIn(req, outline, agent.issuer);
       if (problem !== undefined) return answer(malformed(problem));
       const history = options.histories ? undefined : historyIn(outline);
       if (history !== undefined) return answer(malformed(history));
@@ -88,16 +82,13 @@ export function entrance(
       const isOwn = isRpc && isOwnMethod(outline.method);
       const asked = isOwn ? await answerOwnMethod(req, res, read, options) : read;
       if (asked === "answered") return;
-      const { need, tenant } = asked.outline;
-      if (
-        need === undefined ||
-        !(isRpc ? isRequest(membersOf(req.body)) : isByPath(req, binding, need))
-      ) {
-        return next();
-      }
+      const { need, tenant, method, parameters } = asked.outline;
+      if (need === undefined || (binding === "jsonrpc" && !isRpc)) return next();
       const card = await handler.getAgentCard();
       const version = req.get("A2A-Version") || "0.3";
       validateVersion(version, card, binding === "jsonrpc" ? "JSONRPC" : "HTTP+JSON");
+      const flaw = flawInParams(method, parameters);
+      if (flaw !== undefined) throw new RequestMalformedError(flaw);
       const entered: Entered = await enter(
         need,
         asked,
@@ -120,15 +111,6 @@ export function entrance(
       return answer(why ?? INTERNAL);
     }
   };
-}
-
-/** Whether the SDK takes a body for a request; what it does not, it answers with an error. */
-function isRequest({ jsonrpc, id = null }: JsonObject): boolean {
-  return jsonrpc === "2.0" && (id === null || typeof id === "string" || Number.isInteger(id));
-}
-
-function isByPath(req: Request, binding: Binding, need: Need): boolean {
-  return binding === "rest" && (need !== "message" || req.method === "POST");
 }
 
 /** What apps give for a caller that is not known: nothing at all. @throws TypeError for half a caller. */

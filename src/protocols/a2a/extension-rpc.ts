@@ -6,6 +6,7 @@ import { CAPABILITY_METHODS, type MethodOutcome } from "./capability-methods.js"
 import type { Gates, Read } from "./entering.js";
 import { type Fault, fault, malformed } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
+import { asMessage } from "./places.js";
 import { sentTask } from "./sent-task.js";
 
 /** The extension's JSON-RPC methods that run something, by name. */
@@ -44,16 +45,11 @@ export async function answerOwnMethod(
   const body: Json = req.body ?? null;
   const method = isJsonObject(body) ? body["method"] : undefined;
   if (!isJsonObject(body) || !isOwnMethod(method)) return read;
-  const lenient = AS_WRITTEN.includes(method);
-  const { id = lenient ? null : undefined, jsonrpc = lenient ? "2.0" : undefined } = body;
+  const { id = null } = body;
   const answer = (why: Fault): "answered" => {
     answerFault(res, "jsonrpc", why, id);
     return "answered";
   };
-  if (jsonrpc !== "2.0" || !(isId(id) || (lenient && id === null))) {
-    const message = 'a request has "jsonrpc": "2.0" and an "id" that is a text or a number';
-    return answer(fault(-32600, message, "invalid_request"));
-  }
   const params = body["params"] ?? {};
   res.setHeader("A2A-Extensions", EXTENSION_URI);
   if (!isJsonObject(params)) return answer(malformed('"params" must be an object'));
@@ -65,8 +61,8 @@ export async function answerOwnMethod(
     req.headers["a2a-version"] = "1.0";
     req.headers["a2a-extensions"] = EXTENSION_URI;
     const message = { message: task.message };
-    req.body = { jsonrpc, id, method: "SendMessage", params: message };
-    return { call: task.call, outline: { ...outline, need: "message", params: message } };
+    req.body = { jsonrpc: "2.0", id, method: "SendMessage", params: message };
+    return { call: task.call, outline: asMessage(outline, message) };
   }
   const known = CAPABILITY_METHODS.get(method);
   const run =
@@ -78,27 +74,13 @@ export async function answerOwnMethod(
     return answer(fault(-32601, "there is no such method", "method_not_found"));
   }
   if (!outcome.ok) return answer(outcome.fault);
-  res.json({ jsonrpc, id, result: outcome.result });
+  res.json({ jsonrpc: "2.0", id, result: outcome.result });
   return "answered";
 }
 
-/**
- * The SEP's own methods, in whose examples "id" and "jsonrpc" are left out: answered like any other,
- * with `id: null`, though JSON-RPC would have them be notifications.
- */
-const AS_WRITTEN: readonly string[] = [
-  METHODS.request,
-  METHODS.attenuate,
-  METHODS.invoke,
-  METHODS.send,
-];
 const OWN: readonly string[] = Object.values(METHODS);
 
 /** Whether a method is one of the extension's own. */
 export function isOwnMethod(method: Json | undefined): method is string {
   return typeof method === "string" && OWN.includes(method);
-}
-
-function isId(id: Json | undefined): id is string | number {
-  return typeof id === "string" || typeof id === "number";
 }

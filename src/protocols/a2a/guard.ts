@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../checks/members.js";
-import { BODY_LIMITS, type BodyLimits, jsonBody } from "../../http/body.js";
+import { BODY_LIMITS, type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { inTurn } from "../../http/in-turn.js";
 import { shareShapes } from "../../http/shared-shape.js";
@@ -127,8 +127,13 @@ export function guard(options: GuardOptions): Guard {
   const gates = { agent, handler, messages, methods: new Map(), tenants: true, histories: true };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
+  const types = {
+    jsonrpc: contentType(BODY_TYPES.jsonrpc, answer),
+    rest: contentType(BODY_TYPES.rest, answer),
+  };
   const middleware = inTurn([
     shareShapes,
+    (req, res, next) => types[bindingOf(req)](req, res, next),
     jsonBody(BODY_TYPES.rest, body, answer),
     entrance({ ...gates, caller, onFailure }, bindingOf),
   ]);

@@ -20,15 +20,17 @@ interface Method {
   /** Absent for the extension's own methods. */
   readonly need?: Need;
   readonly places: Places;
+  /** Whether it is answered by a stream of events. */
+  readonly streams?: true;
 }
 
 const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | undefined, Method>([
   ["SendMessage", { need: "message", places: MESSAGE }],
-  ["SendStreamingMessage", { need: "message", places: MESSAGE }],
+  ["SendStreamingMessage", { need: "message", places: MESSAGE, streams: true }],
   ["GetTask", { need: "task", places: HEADER }],
   ["ListTasks", { need: "task", places: HEADER }],
   ["CancelTask", { need: "task", places: METADATA }],
-  ["SubscribeToTask", { need: "task", places: HEADER }],
+  ["SubscribeToTask", { need: "task", places: HEADER, streams: true }],
   ["CreateTaskPushNotificationConfig", { need: "task", places: PUSH }],
   ["GetTaskPushNotificationConfig", { need: "task", places: HEADER }],
   ["ListTaskPushNotificationConfigs", { need: "task", places: HEADER }],
@@ -43,16 +45,37 @@ const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | un
   [METHODS.send, { places: { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] } }],
 ]);
 
-/**
- * In HTTP+JSON, by what follows the binding's own path, behind the tenant where there is one. Over it,
- * CancelTask has no metadata that the SDK reads.
- */
-const METHODS_BY_PATH: readonly (readonly [path: RegExp, method: Method])[] = [
-  [/^\/(?:([^/]+)\/)?message:(?:send|stream)\/?$/i, { need: "message", places: MESSAGE }],
-  [/^\/(?:([^/]+)\/)?tasks\/[^/]+\/pushNotificationConfigs\/?$/i, { need: "task", places: PUSH }],
-  [/^\/(?:([^/]+)\/)?extendedAgentCard\/?$/i, { need: "card", places: HEADER }],
-  [/^\/(?:([^/]+)\/)?tasks(?:\/.*)?$/i, { need: "task", places: HEADER }],
+/** A method of HTTP+JSON: the SDK's own routes, which take any case and a slash at the end. */
+interface Route {
+  readonly method: string;
+  readonly verbs: readonly string[];
+  /** What follows the binding's own path, behind the tenant where there is one. */
+  readonly path: RegExp;
+  /** The parameters in the path, by the names that the method has for them. */
+  readonly ids: readonly string[];
+}
+
+const TASK = "tasks/([^/]+)";
+const CONFIGS = `${TASK}/pushNotificationConfigs`;
+
+/** In the order in which the SDK looks. */
+const ROUTES: readonly Route[] = [
+  route("GetExtendedAgentCard", ["GET"], "extendedAgentCard"),
+  route("SendMessage", ["POST"], "message:send"),
+  route("SendStreamingMessage", ["POST"], "message:stream"),
+  route("SubscribeToTask", ["GET", "POST"], `${TASK}:subscribe`, "id"),
+  route("CancelTask", ["POST"], `${TASK}:cancel`, "id"),
+  route("GetTask", ["GET"], TASK, "id"),
+  route("ListTasks", ["GET"], "tasks"),
+  route("CreateTaskPushNotificationConfig", ["POST"], CONFIGS, "taskId"),
+  route("ListTaskPushNotificationConfigs", ["GET"], CONFIGS, "taskId"),
+  route("GetTaskPushNotificationConfig", ["GET"], `${CONFIGS}/([^/]+)`, "taskId", "id"),
+  route("DeleteTaskPushNotificationConfig", ["DELETE"], `${CONFIGS}/([^/]+)`, "taskId", "id"),
 ];
+
+function route(method: string, verbs: readonly string[], path: string, ...ids: string[]): Route {
+  return { method, verbs, ids, path: new RegExp(`^/(?:([^/]+)/)?${path}/?$`, "i") };
+}
 
 /** Whether a path below a binding's own is that of the binding: the SDK's routes take further slashes. */
 export function isRoot(path: string): boolean {
@@ -80,10 +103,14 @@ interface Called {
 
 /** A request, laid out by what its method reads. */
 export interface Outline extends Omit<Called, "method"> {
-  /** In JSON-RPC, the method as it is named. */
+  /** The method, by its name in JSON-RPC; `undefined` for an unknown address of HTTP+JSON. */
   readonly method: Json | undefined;
   /** Absent for what is not one of A2A's own methods. */
   readonly need: Need | undefined;
+  /** Whether it is answered by a stream of events. */
+  readonly streams: boolean;
+  /** All parameters of its method: over HTTP+JSON those in the address, too. */
+  readonly parameters: JsonObject;
   readonly tenant: Json;
   /** What stands beside the parameters, where nothing is read. */
   readonly envelope: JsonObject;
@@ -93,38 +120,76 @@ export interface Outline extends Omit<Called, "method"> {
   readonly task: string | undefined;
 }
 
-/**
- * Lays a request out; a method that is not known reads only the header.
- *
- * @param path - Below the binding's own.
- */
-export function outlineOf(binding: Binding, path: string, body: JsonObject): Outline {
+/** A request as its binding delivers it. */
+export interface Asked {
+  readonly binding: Binding;
+  /** Of the HTTP request. */
+  readonly verb: string;
+  /** Below the binding's own. */
+  readonly path: string;
+  readonly query: { readonly [name: string]: unknown };
+  readonly body: JsonObject;
+}
+
+/** Lays a request out; a method that is not known reads only the header. */
+export function outlineOf(asked: Asked): Outline {
+  const { binding, body } = asked;
   const isRpc = binding === "jsonrpc";
   const { params: given = {}, ...envelope } = isRpc ? body : { params: body };
   const params = isJsonObject(given) ? given : { params: given };
-  const { method } = isRpc ? body : {};
-  const [matched, byPath] = isRpc ? [] : methodByPath(path);
-  const { need, places } = (isRpc ? METHODS_BY_NAME.get(method) : byPath) ?? { places: HEADER };
-  const tenant = (isRpc ? params["tenant"] : matched?.[1]) ?? "";
-  const task = need === "task" ? taskIn(isRpc, path, params) : undefined;
+  const found = isRpc ? undefined : routeTo(asked);
+  const method = isRpc ? body["method"] : found?.method;
+  const known = METHODS_BY_NAME.get(method);
+  const { need, streams = false } = known ?? {};
+  const parameters = isRpc ? params : { ...parametersIn(asked, params), ...found?.ids };
+  const tenant = (isRpc ? params["tenant"] : found?.tenant) ?? "";
+  // Over HTTP+JSON, CancelTask has no metadata that the SDK reads.
+  const readsHeader = !isRpc && method === "CancelTask";
+  const places = readsHeader ? HEADER : (known?.places ?? HEADER);
   const inMessage = places.message === true ? methodIn(params["message"]) : undefined;
-  const read = inMessage === undefined ? places : METHOD_IN_MESSAGE;
-  return { envelope, params, method, need, tenant, task, places: read, inMessage };
+  return {
+    ...{ envelope, params, parameters, method, need, streams, tenant, inMessage },
+    task: need === "task" ? taskIn(parameters) : undefined,
+    places: inMessage === undefined ? places : METHOD_IN_MESSAGE,
+  };
 }
 
-function taskIn(isRpc: boolean, path: string, params: JsonObject): string | undefined {
-  if (!isRpc) return /^\/(?:[^/]+\/)?tasks\/([\w-]+)(?:[:/]|$)/i.exec(path)?.[1];
+/** The same request, going on as a message that is sent. */
+export function asMessage(outline: Outline, params: JsonObject): Outline {
+  return { ...outline, method: "SendMessage", need: "message", params, parameters: params };
+}
+
+function taskIn({ id, taskId = id }: JsonObject): string | undefined {
   // Of push configurations, "id" is their own.
-  const { taskId = params["id"] } = params;
   return typeof taskId === "string" ? taskId : undefined;
 }
 
-function methodByPath(path: string): readonly [match?: RegExpExecArray, method?: Method] {
-  for (const [pattern, method] of METHODS_BY_PATH) {
-    const match = pattern.exec(path);
-    if (match !== null) return [match, method];
+/** Finds the method of an HTTP+JSON request, with the tenant and the ids in its path. */
+function routeTo({ verb, path }: Asked) {
+  // Express answers HEAD as GET.
+  const asked = verb === "HEAD" ? "GET" : verb;
+  for (const { method, verbs, path: pattern, ids } of ROUTES) {
+    const [whole, tenant, ...values] = verbs.includes(asked) ? (pattern.exec(path) ?? []) : [];
+    if (whole === undefined) continue;
+    const named = ids.map((name, at) => [name, decoded(values[at] ?? "")] as const);
+    return { method, tenant, ids: Object.fromEntries(named) };
   }
-  return [];
+  return undefined;
+}
+
+/** The parameters of an HTTP+JSON request in its body or query. */
+function parametersIn({ verb, query }: Asked, body: JsonObject): JsonObject {
+  // The SDK reads no parameters from the query of a POST.
+  if (verb === "POST") return body;
+  const given = Object.entries(query).filter(([, value]) => value !== "");
+  return Object.fromEntries(given.map(([name, value]) => [name, valueIn(name, value)]));
+}
+
+/** A field of a query in the type that JSON has for it. */
+function valueIn(name: string, value: unknown): Json {
+  if (typeof value !== "string") return Array.isArray(value) ? [] : {};
+  if (name === "includeArtifacts" && ["true", "false"].includes(value)) return value === "true";
+  return name === "status" && /^\d$/.test(value) ? Number(value) : value;
 }
 
 /**
@@ -141,6 +206,17 @@ function methodIn(message: Json | undefined): Called | undefined {
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;
   const { places = OWN } = METHODS_BY_NAME.get(method) ?? {};
   return isJsonObject(params) ? { method, params, places } : undefined;
+}
+
+/** The text that stands percent-encoded in an address. */
+export function decoded(url: string): string {
+  if (!url.includes("%")) return url;
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    // What cannot be decoded is refused by what routes it.
+    return url;
+  }
 }
 
 /** The members of an object; of anything else, none. */

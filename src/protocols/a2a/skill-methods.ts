@@ -1,6 +1,7 @@
 import { SendMessageRequest, TaskState, taskStateToJSON } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
+import { isPlainText, LONGEST_ID } from "./answer.js";
 import { type AuthorityMarks, authorityMarks } from "./authority-marks.js";
 import type { Call } from "./calls.js";
 import { invalidParams, type MethodOutcome, unknownIn } from "./capability-methods.js";
@@ -71,11 +72,13 @@ async function invokeOnce(
   given: JsonObject,
   { handler, ...context }: SkillMethodContext,
 ): Promise<MethodOutcome> {
-  if (typeof messageId !== "string" || messageId === "") {
-    return invalidParams('"messageId" must be a text, unique to this call');
+  if (typeof messageId !== "string" || messageId === "" || !isPlainText(messageId)) {
+    const wanted = `1 to ${LONGEST_ID} printable characters, unique to this call`;
+    return invalidParams(`"messageId" must be a string of ${wanted}`);
   }
   const message = { messageId, role: "ROLE_USER", parts: [{ data: { skill, arguments: given } }] };
-  const outline = outlineOf("jsonrpc", "/", { method: "SendMessage", params: { message } });
+  const body = { method: "SendMessage", params: { message } };
+  const outline = outlineOf({ binding: "jsonrpc", verb: "POST", path: "/", query: {}, body });
   const entered = await enter("message", { call, outline }, "", context);
   const request = SendMessageRequest.fromJSON({ message });
   handler.letIn(entered.context, entered);

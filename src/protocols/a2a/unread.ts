@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from "../../bytes/json.js";
 import { MAX_CANDIDATES, TokenSearch } from "../../capability/token-search.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
-import { membersOf, type Outline, readIn } from "./places.js";
+import { decoded, membersOf, type Outline, readIn } from "./places.js";
 import { messageParts, unreadName } from "./unread-names.js";
 
 /**
@@ -17,8 +17,6 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
   const asked = originalUrl.indexOf("?");
   const query = asked < 0 ? NO_QUERY : new URLSearchParams(originalUrl.slice(asked));
   const message = messageParts(outline.params["message"]);
-  const shapeless = notText(message);
-  if (shapeless !== undefined) return `${shapeless} must be a string`;
   const named = unreadName(outline, message, Object.keys(headers), query);
   if (named !== undefined) {
     return `${named} is not read as a capability, and not passed over; capabilities are read ${readIn(outline)}`;
@@ -47,30 +45,6 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
 type Look = (where: string, value: Json) => string | undefined;
 
 const NO_QUERY = new URLSearchParams();
-
-const TEXTS = ["messageId", "contextId", "taskId", "text", "raw", "url", "filename", "mediaType"];
-const LISTS = ["extensions", "referenceTaskIds"];
-
-/**
- * A member of a message that the SDK would make a text or bytes of: what it then says was not looked at,
- * and an object with a length would be as many bytes.
- */
-function notText(parts: ReturnType<typeof messageParts>): string | undefined {
-  for (const { where, value } of parts) {
-    const members = membersOf(value);
-    for (const name of TEXTS) {
-      if (typeof (members[name] ?? "") !== "string") return `${where}.${name}`;
-    }
-  }
-  const members = membersOf(parts[0]?.value);
-  for (const name of LISTS) {
-    const list = members[name];
-    const listed: readonly Json[] = Array.isArray(list) ? list : [];
-    const at = listed.findIndex((one) => typeof one !== "string");
-    if (at >= 0) return `params.message.${name}[${at}]`;
-  }
-  return undefined;
-}
 
 const MESSAGE = "a message";
 
@@ -120,15 +94,4 @@ function withoutTokens(message: Json, { params, places }: NonNullable<Outline["i
   const [part] = Array.isArray(parts) ? parts : [];
   const unread = Object.entries(params).filter(([name]) => !places.params.includes(name));
   return [others, { ...part, data: Object.fromEntries(unread) }];
-}
-
-/** What stands percent-encoded in an address. */
-export function decoded(url: string): string {
-  if (!url.includes("%")) return url;
-  try {
-    return decodeURIComponent(url);
-  } catch {
-    // What cannot be decoded is refused by what routes it.
-    return url;
-  }
 }

@@ -1,9 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
-import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
-import { granted } from "../../agent/support.js";
 import { at, authorized, quietConsole, send, textAt } from "./callers.js";
-import { desk, startDesk } from "./guard/own-agent.js";
-import { agentFor, held, presenting, userMessage } from "./set-up.js";
+import { agentFor, held, userMessage } from "./set-up.js";
+import { SIDES } from "./sides.js";
 
 // What callers choose, where it comes near logs: ids, addresses and names of methods.
 
@@ -12,35 +10,6 @@ let said: readonly string[] = [];
 beforeEach(() => {
   said = quietConsole();
 });
-
-interface Reached {
-  readonly rpcUrl: string;
-  readonly restUrl: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-async function agentItself(): Promise<Reached> {
-  const agent = await agentFor();
-  const { token } = await held(agent);
-  return { ...agent.server, headers: presenting(token) };
-}
-
-async function guarded(): Promise<Reached> {
-  const issuing = await desk();
-  const { url } = await startDesk(issuing);
-  const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
-  const headers = {
-    ...{ Authorization: "Bearer alice:assistant", "Content-Type": "application/json" },
-    ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
-    "Proviso-Capability": capability?.token ?? "",
-  };
-  return { rpcUrl: `${url}/rpc`, restUrl: `${url}/rest`, headers };
-}
-
-const SIDES = [
-  ["an agent", agentItself],
-  ["a guarded agent", guarded],
-] as const;
 
 const FORGED = 'x\n{"level":50,"msg":"forged"}';
 const LONG = "y".repeat(129);
@@ -66,12 +35,16 @@ test.each(SIDES)(
         ["ListTasks", { contextId: odd }, "params.contextId"],
         ["ListTasks", { context_id: odd }, "params.context_id"],
         ["ListTaskPushNotificationConfigs", { task_id: odd }, "params.task_id"],
-        ["SendMessage", { message: { ...message, taskId: odd } }, "message.taskId"],
-        ["SendStreamingMessage", { message: { ...message, context_id: odd } }, "message.contextId"],
+        ["SendMessage", { message: { ...message, taskId: odd } }, "params.message.taskId"],
+        [
+          "SendStreamingMessage",
+          { message: { ...message, context_id: odd } },
+          "params.message.context_id",
+        ],
         [
           "SendMessage",
           { message: { ...message, referenceTaskIds: ["x", odd] } },
-          "message.referenceTaskIds[1]",
+          "params.message.referenceTaskIds[1]",
         ],
       ] as const) {
         const error = at(await post(method, params), "error");
@@ -95,9 +68,11 @@ test.each(SIDES)(
     }
     for (const odd of [FORGED, LONG]) {
       const sent = await post("SendMessage", { message: { ...message, messageId: odd } });
-      expect(textAt(sent, "error", "message")).toContain("message.messageId must be at most 128");
+      expect(textAt(sent, "error", "message")).toContain(
+        "params.message.messageId must be at most 128",
+      );
       const streamed = await post("SubscribeToTask", { id: "none" }, odd);
-      expect(textAt(streamed, "error", "message")).toContain('"id" must be a number');
+      expect(textAt(streamed, "error", "message")).toContain('"id" must be a whole number');
     }
     // One that has the shape of an id, and is of no task.
     const referring = { ...message, referenceTaskIds: ["none", "none"] };

@@ -87,7 +87,7 @@ test("ListTasks reads the tasks of its caller, however many others there are", a
   expect(await listed({ status: TaskState.TASK_STATE_INPUT_REQUIRED })).toEqual([middle]);
   expect(await listed({ contextId: made[0]?.contextId ?? "" })).toEqual([earliest]);
   expect(await listed({ statusTimestampAfter: made[1]?.status?.timestamp })).toEqual([last]);
-  expect(String(await failureOf(listed({ statusTimestampAfter: "soon" })))).toContain("ISO 8601");
+  expect(String(await failureOf(listed({ statusTimestampAfter: "soon" })))).toContain("RFC 3339");
   expect(String(await failureOf(listed({ pageToken: "x" })))).toContain("pageToken must be");
   const page = await alice.listTasks({ ...LISTING, pageSize: 2 });
   const { nextPageToken: pageToken } = page;

@@ -171,7 +171,7 @@ test("a capability where nothing reads one, and a body that is not one object", 
   expect(at((await rpc([call({ message: MESSAGE })])).body, "error", "code")).toBe(-32600);
   // To the other handler, a body of JSON-RPC is none, and one of HTTP+JSON none to this one.
   expect((await post(`${url}/rest/message:send`, call({ message: MESSAGE }))).status).toBe(400);
-  expect(at((await rpc({ message: MESSAGE })).body, "error", "code")).toBe(-32602);
+  expect(at((await rpc({ message: MESSAGE })).body, "error", "code")).toBe(-32600);
   expect(own.ran).toEqual([]);
 });
 
@@ -438,10 +438,10 @@ test.each<[unknown]>([[{ length: 100_000_000 }], [[1, 2, 3]]])(
     const { url, token, desk: own } = await set();
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ raw }] };
     const { body } = await posted(url, { message }, token);
-    expect(at(body, "error", "message")).toContain("params.message.parts[0].raw must be a string");
+    expect(at(body, "error", "message")).toContain("params.message.parts[0].raw must be bytes");
     const listed = { ...message, parts: [{ text: "say hi" }], referenceTaskIds: [{ length: 1 }] };
     expect(at((await posted(url, { message: listed }, token)).body, "error", "message")).toContain(
-      "params.message.referenceTaskIds[0] must be a string",
+      "params.message.referenceTaskIds[0] must be at most 128 printable ASCII characters",
     );
     expect(own.ran).toEqual([]);
   },
