@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { inspect } from "../../src/capability/inspect.js";
 import { connectSession } from "../../src/protocols/a2e/client.js";
 import type { Session } from "../../src/protocols/a2e/client-session.js";
-import { CAPABILITY_NAMES } from "../../src/protocols/a2e/plugin.js";
+import { CAPABILITY_NAMES, reservedReason } from "../../src/protocols/a2e/plugin.js";
 import { SessionError } from "../../src/protocols/a2e/received.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, type ExitCode, environmentError } from "../exit.js";
@@ -58,7 +58,8 @@ async function begin(context: Context, connecting: Connecting): Promise<Session>
 
 /** The capabilities that tokens are for; every one for ambient authority. */
 function capabilitiesOf(tokens: readonly string[]): readonly string[] {
-  if (tokens.length === 0) return CAPABILITY_NAMES.filter((name) => name !== "multi_agent");
+  if (tokens.length === 0)
+    return CAPABILITY_NAMES.filter((name) => reservedReason(name) === undefined);
   const grants = tokens.map((token) => inspect(token).capability?.grant ?? "");
   const names = grants.filter((grant) => grant.startsWith("a2e:")).map((grant) => grant.slice(4));
   return [...new Set(names)];

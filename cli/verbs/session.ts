@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { MAX_PRESENTED } from "../../src/agent/presented.js";
 import { inspect } from "../../src/capability/inspect.js";
+import { MAX_SESSION_TOKENS } from "../../src/protocols/a2e/messages.js";
 import type { Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { addDatabase, type HomeChoice } from "../home.js";
@@ -160,8 +160,8 @@ function tokensFrom(context: Context, { token = [], ambient, call }: ConnectOpti
     });
     return all;
   });
-  if (tokens.length > MAX_PRESENTED) {
-    throw usageError(`a session may present at most ${MAX_PRESENTED} tokens`, "give fewer");
+  if (tokens.length > MAX_SESSION_TOKENS) {
+    throw usageError(`a session may present at most ${MAX_SESSION_TOKENS} tokens`, "give fewer");
   }
   const other = tokens.find((one) => !/^[A-Za-z0-9_=+/-]+$/.test(one));
   if (other !== undefined) {

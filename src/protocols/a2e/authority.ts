@@ -1,7 +1,7 @@
 import type { Caller, Presenter } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Introspection } from "../../agent/maintenance.js";
-import type { AuthenticatedCapability } from "../../agent/presented.js";
+import { type AuthenticatedCapability, MAX_PRESENTED } from "../../agent/presented.js";
 import type { AgentDenial, AgentDenials } from "../../agent/refusal.js";
 import { isPassing } from "./errors.js";
 import { type CapabilityName, grantOf } from "./plugin.js";
@@ -69,16 +69,25 @@ export class SessionAuthority {
       if (!admission.allowed) return { ok: false, denials: admission.denials };
       return { ok: true, authority: new SessionAuthority(agent, ambient, declared) };
     }
-    const distinct = [...new Set(tokens)].map((token) => ({ token }));
-    const authenticated = await agent.authenticate(presenter, distinct);
     const held: Held[] = [];
-    for (const presented of authenticated) {
-      const grant = presented.ok ? presented.token.identifier.grant : "";
-      held.push({ presented, grant, standing: await agent.introspect(presenter, presented) });
+    for (const token of new Set(tokens)) {
+      for (const presented of await agent.authenticate(presenter, [{ token }])) {
+        const grant = presented.ok ? presented.token.identifier.grant : "";
+        held.push({ presented, grant, standing: await agent.introspect(presenter, presented) });
+      }
     }
-    if (!held.some(({ standing }) => standing.active)) {
+    const active = held.filter(({ standing }) => standing.active);
+    for (const { grant } of active) {
+      // A message is judged by all tokens of its grant, as many as one call may present.
+      const own = active.filter((other) => other.grant === grant);
+      if (own.length > MAX_PRESENTED) return { ok: false, denials: [tooMany(grant)] };
+    }
+    if (active.length === 0) {
       // Refused by the agent, so that the ledger has it.
-      const admission = await agent.admit(presenter, authenticated);
+      const admission = await agent.admit(
+        presenter,
+        held.slice(0, MAX_PRESENTED).map(({ presented }) => presented),
+      );
       const denials = admission.allowed ? ([tokenMissing()] as const) : admission.denials;
       return { ok: false, denials };
     }
@@ -151,4 +160,9 @@ export class SessionAuthority {
 function tokenMissing(): AgentDenial {
   const message = 'the handshake presents no token in "auth_token", and this host requires one';
   return { code: "capability_missing", rule: "auth_token", message };
+}
+
+function tooMany(grant: string): AgentDenial {
+  const message = `a session may present at most ${MAX_PRESENTED} tokens of one grant, ${grant}`;
+  return { code: "token_too_large", rule: "auth_token", message };
 }

@@ -13,7 +13,7 @@ export interface SessionCallOptions {
   readonly arguments?: JsonObject;
   /** Calls it off, at the host too. */
   readonly signal?: AbortSignal;
-  /** Milliseconds, which the host may cut; what it gives unless given. */
+  /** Milliseconds, which the host may cut; unless given, what it gives, and the session's `callTimeout` at most. */
   readonly timeout?: number;
   /** Asks for parts of the answer ahead of it, and takes them. */
   readonly onChunk?: (chunk: Json) => void;
@@ -34,11 +34,15 @@ const SLACK = 1000;
 export class ClientCalls {
   readonly #outlet: Outlet;
   readonly #timers: Timers;
+  readonly #callTimeout: number;
   readonly #waiting = new Map<string, Waiting>();
+  readonly #idle = new Set<() => void>();
 
-  constructor(outlet: Outlet, timers: Timers) {
+  /** @param callTimeout - Milliseconds for a call that gives none. */
+  constructor(outlet: Outlet, timers: Timers, callTimeout: number) {
     this.#outlet = outlet;
     this.#timers = timers;
+    this.#callTimeout = callTimeout;
   }
 
   get size(): number {
@@ -76,12 +80,11 @@ export class ClientCalls {
           signal.addEventListener("abort", abort, { once: true });
           offs.push(() => signal.removeEventListener("abort", abort));
         }
-        if (timeout !== undefined) {
-          const late = new SessionError("timed_out", "the host did not answer in time", {
-            ...{ retryable: true, capability },
-          });
-          offs.push(this.#timers.after(timeout + SLACK, () => callOff(late)));
-        }
+        const late = new SessionError("timed_out", "the host did not answer in time", {
+          ...{ retryable: true, capability },
+        });
+        const wait = timeout === undefined ? this.#callTimeout : timeout + SLACK;
+        offs.push(this.#timers.after(wait, () => callOff(late)));
         const why = this.#outlet.send({
           ...{ type: `${operation}/req`, id, session_id: session, arguments: given },
           ...(name === undefined ? {} : { [called]: name }),
@@ -97,7 +100,17 @@ export class ClientCalls {
     } finally {
       this.#waiting.delete(id);
       for (const off of offs) off();
+      if (this.#waiting.size === 0) {
+        for (const resolve of this.#idle) resolve();
+        this.#idle.clear();
+      }
     }
+  }
+
+  /** Fulfilled once none waits. */
+  settled(): Promise<void> {
+    if (this.#waiting.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.add(resolve));
   }
 
   /** Takes what may be the answer to a call, or a part of it; what answers none is let be. */

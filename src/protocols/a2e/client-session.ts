@@ -36,9 +36,12 @@ export interface Session {
    * @throws The signal's reason.
    */
   call(operation: string, options?: SessionCallOptions): Promise<Json>;
-  /** Fulfilled when the host answers. @throws SessionError if it does not. */
+  /** Fulfilled when the host answers. @throws SessionError if it does not, `timed_out` if not in time. */
   ping(): Promise<void>;
-  /** Ends the session, once calls under way are answered or their time is over. */
+  /**
+   * Ends the session, once calls under way are answered or their time is over. A host that keeps its end of the
+   * stream open after that is given a second.
+   */
   close(): Promise<void>;
 }
 
@@ -48,6 +51,7 @@ export interface ClientParts {
   readonly limits: ConnectionLimits;
   readonly timers: Timers;
   readonly onUpdate: (update: SessionUpdate) => void;
+  readonly callTimeout: number;
   readonly closeTimeout: number;
   /** The names of the capabilities that were asked for. */
   readonly asked: ReadonlySet<string>;
@@ -67,14 +71,14 @@ export class ClientSession implements Session {
   #maxParallel = 0;
   #id = "";
   #why: SessionError | undefined;
-  #isClosing = false;
+  #closing: Promise<void> | undefined;
 
   constructor(parts: ClientParts) {
-    const { stream, limits, timers } = parts;
+    const { stream, limits, timers, callTimeout } = parts;
     this.#parts = parts;
     this.#connection = new Connection(stream, limits, timers);
     this.#outlet = new Outlet(this.#connection, Date.now, "c");
-    this.#calls = new ClientCalls(this.#outlet, timers);
+    this.#calls = new ClientCalls(this.#outlet, timers, callTimeout);
     this.over = new Promise((resolve) => {
       this.#over = resolve;
     });
@@ -115,6 +119,7 @@ export class ClientSession implements Session {
   /** Takes the answer before the next line is read, which may say what has ended since. */
   #greet(message: JsonObject, id: string): Greeting {
     this.#greeted = undefined;
+    if (message["type"] === "error") return { ok: false, error: readError(message) };
     const greeting = readGreeting(message, id, this.#parts.asked);
     if (greeting.ok) {
       this.#id = greeting.id;
@@ -129,7 +134,7 @@ export class ClientSession implements Session {
     if (capability === undefined) {
       throw new TypeError(`operation: A2E has no "${operation.slice(0, 64)}"`);
     }
-    if (this.#connection.isOver || this.#isClosing) throw this.#why ?? vanished();
+    if (this.#connection.isOver || this.#closing !== undefined) throw this.#why ?? vanished();
     const accepted = this.#capabilities.get(capability);
     if (accepted?.enabled !== true) {
       const names = [...this.#capabilities.keys()];
@@ -148,23 +153,37 @@ export class ClientSession implements Session {
 
   async ping(): Promise<void> {
     const id = this.#outlet.nextId();
-    const answered = new Promise<void>((resolve) => this.#pings.set(id, resolve));
+    const answered = new Promise<"answered">((resolve) => {
+      this.#pings.set(id, () => resolve("answered"));
+    });
     this.#outlet.send({ type: "ping", id, session_id: this.#id });
-    const over = await Promise.race([answered.then(() => false), this.over.then(() => true)]);
+    const { timers, callTimeout } = this.#parts;
+    let off = (): void => {};
+    const late = new Promise<"late">((resolve) => {
+      off = timers.after(callTimeout, () => resolve("late"));
+    });
+    const outcome = await Promise.race([answered, late, this.over.then(() => "over" as const)]);
+    off();
     this.#pings.delete(id);
-    if (over) throw this.#why ?? vanished();
+    if (outcome === "over") throw this.#why ?? vanished();
+    if (outcome === "late") {
+      throw new SessionError("timed_out", "the host did not answer in time", { retryable: true });
+    }
   }
 
-  async close(): Promise<void> {
-    if (!this.#isClosing && !this.#connection.isOver) {
-      this.#isClosing = true;
-      this.#outlet.send({ type: "shutdown", session_id: this.#id });
-    }
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const { timers, closeTimeout } = this.#parts;
     const off = timers.after(closeTimeout, () => this.#connection.cut());
-    await this.over;
+    await this.#calls.settled();
     off();
+    this.#outlet.send({ type: "shutdown", session_id: this.#id });
     await this.#connection.end();
+    await this.over;
   }
 
   async #read(): Promise<void> {
@@ -179,7 +198,7 @@ export class ClientSession implements Session {
     } catch (error) {
       this.#fail("the stream cannot be read", error);
     }
-    const why = this.#why ?? (this.#isClosing ? undefined : vanished());
+    const why = this.#why ?? (this.#closing === undefined ? vanished() : undefined);
     this.#calls.end(why ?? vanished());
     this.#over(why);
     await this.#connection.end();
@@ -187,8 +206,10 @@ export class ClientSession implements Session {
 
   #take(message: JsonObject): void {
     const { type, req_id: answered } = message;
-    if (type === "handshake/resp") this.#greeted?.(message);
-    else if (type === "session/update") this.#update(message);
+    if (this.#greeted !== undefined) {
+      // An error can be about nothing but the handshake.
+      if (type === "handshake/resp" || type === "error") this.#greeted(message);
+    } else if (type === "session/update") this.#update(message);
     else if (type === "pong" && typeof answered === "string") this.#pings.get(answered)?.();
     else if (type === "error" && answered === "") this.#why ??= readError(message);
     else this.#calls.take(message);

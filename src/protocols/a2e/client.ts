@@ -15,12 +15,14 @@ export interface ConnectOptions {
   readonly agentId: string;
   /** Names of capabilities to ask for. */
   readonly capabilities: readonly string[];
-  /** Up to 8 tokens, each of a grant `a2e:NAME`; none for ambient authority. */
+  /** Up to 16 tokens, each of a grant `a2e:NAME` and 8 of one grant; none for ambient authority. */
   readonly tokens?: readonly string[];
   /** Declares that ambient authority is used: without tokens, some hosts require that. */
   readonly ambient?: boolean;
   /** Milliseconds for connection and handshake together; 10,000 unless given. */
   readonly timeout?: number;
+  /** Milliseconds for a call that gives no `timeout`, and for a ping; 60,000 unless given. */
+  readonly callTimeout?: number;
   /** Milliseconds that `close` gives the host to answer calls under way; 15,000 unless given. */
   readonly closeTimeout?: number;
   readonly limits?: Partial<ConnectionLimits>;
@@ -33,9 +35,11 @@ export interface ConnectOptions {
 
 const OPTIONS = [
   ...["to", "agentId", "capabilities", "tokens", "ambient", "timeout", "limits", "signal"],
-  ...["onUpdate", "timers", "closeTimeout"],
+  ...["onUpdate", "timers", "callTimeout", "closeTimeout"],
 ];
 const TIMEOUT = 10_000;
+/** More than a host gives a call that asks for no time. */
+const CALL_TIMEOUT = 60_000;
 /** More than a host gives the calls of a session that ends. */
 const CLOSE_TIMEOUT = 15_000;
 
@@ -43,15 +47,18 @@ const CLOSE_TIMEOUT = 15_000;
  * Begins a session with a host.
  *
  * @throws TypeError naming the option that is wrong.
- * @throws SessionError if the host refuses: `auth_failed`, `version_mismatch`, `no_caps`, `server_error`; or
- *   what it says cannot be read.
+ * @throws SessionError if the host refuses: `auth_failed`, `version_mismatch`, `no_caps`, `server_error`; if it
+ *   answers by an error, such as `too_many_sessions`; or what it says cannot be read.
  * @throws Error if nothing listens there.
  */
 export async function connectSession(options: ConnectOptions): Promise<Session> {
   assertMembers(options, OPTIONS, "options");
   const { to, agentId, capabilities, tokens = [], ambient = false, limits = {} } = options;
-  const { timeout = TIMEOUT, closeTimeout = CLOSE_TIMEOUT, signal } = options;
-  const { onUpdate = () => {}, timers = TIMERS } = options;
+  const { timeout = TIMEOUT, callTimeout = CALL_TIMEOUT, closeTimeout = CLOSE_TIMEOUT } = options;
+  const { signal, onUpdate = () => {}, timers = TIMERS } = options;
+  for (const [name, value] of Object.entries({ timeout, callTimeout, closeTimeout })) {
+    if (!(value > 0)) throw new TypeError(`${name}: must be a number of milliseconds above 0`);
+  }
   if (ambient && tokens.length > 0) throw new TypeError("ambient: with tokens, nothing is ambient");
   if (tokens.some((token) => typeof token !== "string" || /[,\s]/.test(token) || token === "")) {
     throw new TypeError("tokens: each must be a token in base64url");
@@ -67,7 +74,7 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
     const stream = "pipe" in to ? to : await connectTo(to, attempt.signal);
     const asked = new Set(capabilities);
     const session = new ClientSession({
-      ...{ stream, limits: settled, timers, onUpdate, closeTimeout, asked },
+      ...{ stream, limits: settled, timers, onUpdate, callTimeout, closeTimeout, asked },
     });
     const request: JsonObject = {
       ...{ agent_id: agentId, agent_caps: capabilities, auth_token: tokens.join(",") },

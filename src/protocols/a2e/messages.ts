@@ -1,4 +1,3 @@
-import { MAX_PRESENTED } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
@@ -41,6 +40,8 @@ interface Wrong {
   readonly fault: SessionFault;
 }
 
+/** Tokens that one handshake may present; of one grant, as many as one call may present. */
+export const MAX_SESSION_TOKENS = 16;
 const MAX_ID = 128;
 const MAX_CAPABILITIES = 32;
 const ENVELOPE = ["a2e", "type", "id", "ts"];
@@ -64,6 +65,11 @@ export function idOf({ id }: JsonObject): string {
   return isText(id) ? id : "";
 }
 
+/** A message that cannot be answered by its id. */
+function idWrong(): Wrong {
+  return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
+}
+
 /** Reads a `handshake/req`, whose version has been looked at. */
 export function readHandshake(message: JsonObject): Read<Handshake> {
   const misspelt = unknownMember(message, HANDSHAKE);
@@ -71,7 +77,7 @@ export function readHandshake(message: JsonObject): Read<Handshake> {
   const { agent_id: agentId = "", agent_caps: caps, auth_token: token = "" } = message;
   const { authority } = message;
   const id = idOf(message);
-  if (id === "") return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
+  if (id === "") return idWrong();
   if (typeof agentId !== "string" || agentId.length > MAX_ID) {
     return wrong(`"agent_id" must be a text of at most ${MAX_ID} characters`);
   }
@@ -81,8 +87,8 @@ export function readHandshake(message: JsonObject): Read<Handshake> {
   if (typeof token !== "string") return wrong('"auth_token" must be a text');
   const tokens = token === "" ? [] : token.split(",").map((one) => one.trim());
   if (tokens.includes("")) return wrong('"auth_token" must hold tokens with "," between, no gaps');
-  if (tokens.length > MAX_PRESENTED) {
-    return wrong(`"auth_token" may hold at most ${MAX_PRESENTED} tokens`);
+  if (tokens.length > MAX_SESSION_TOKENS) {
+    return wrong(`"auth_token" may hold at most ${MAX_SESSION_TOKENS} tokens`);
   }
   if (authority !== undefined && authority !== "ambient") {
     return wrong('"authority" has one value, "ambient"');
@@ -101,7 +107,10 @@ export function isControl(type: string): type is ControlType {
 
 /** What is wrong with a message of the session itself. */
 export function controlFault(message: JsonObject, type: ControlType): SessionFault | undefined {
-  return unknownMember(message, CONTROL[type])?.fault;
+  const misspelt = unknownMember(message, CONTROL[type]);
+  if (misspelt !== undefined) return misspelt.fault;
+  // Only a ping is answered, by its id.
+  return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;
 }
 
 /** Reads a message of a capability, whose session has been looked at. */
@@ -115,7 +124,7 @@ export function readCall(
   const { arguments: given = {}, correlation_id: correlationId, streaming = false } = message;
   const { timeout, server } = message;
   const id = idOf(message);
-  if (id === "") return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
+  if (id === "") return idWrong();
   if (!isJsonObject(given)) return wrong('"arguments" must be an object');
   if (typeof streaming !== "boolean") return wrong('"streaming" must be true or false');
   if (timeout !== undefined && (typeof timeout !== "number" || !(timeout > 0))) {

@@ -1,7 +1,12 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import type { SessionAuthority } from "./authority.js";
-import { CAPABILITY_NAMES, type CapabilityName, isCapabilityName } from "./plugin.js";
+import {
+  CAPABILITY_NAMES,
+  type CapabilityName,
+  isCapabilityName,
+  reservedReason,
+} from "./plugin.js";
 import type { PluginMetadata, Registry } from "./registry.js";
 
 /** One entry of `accepted_caps`. */
@@ -13,8 +18,6 @@ export interface AcceptedCapability {
   readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
 }
 
-const MULTI_AGENT =
-  "multi_agent is reserved for agents that work together, and has no messages yet";
 const MAX_SHOWN = 64;
 
 /** What of the capabilities that a peer asks for plugins and authority leave, in the peer's order. */
@@ -28,7 +31,8 @@ export function negotiate(
       const reason = `A2E has no such capability${meant(name, CAPABILITY_NAMES)}`;
       return refused(name.slice(0, MAX_SHOWN), "capability_unknown", reason);
     }
-    if (name === "multi_agent") return refused(name, "reserved", MULTI_AGENT);
+    const reserved = reservedReason(name);
+    if (reserved !== undefined) return refused(name, "reserved", reserved);
     const metadata = registry.metadata(name);
     if (metadata === undefined) return refused(name, "plugin_missing", "no plugin loaded");
     const verdict = authority.verdict(name, registry.operationsOf(name));

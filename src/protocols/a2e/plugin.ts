@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 
-/** Every capability that A2E 1.0 names. */
+/** Every capability that A2E 1.0 names, `planning` and `test` of its SDK's code included. */
 export const CAPABILITY_NAMES = [
   "skill",
   "tools",
@@ -12,6 +12,8 @@ export const CAPABILITY_NAMES = [
   "chains",
   "mcp",
   "multi_agent",
+  "planning",
+  "test",
 ] as const;
 
 /** A name of the protocol's enum. */
@@ -19,6 +21,18 @@ export type CapabilityName = (typeof CAPABILITY_NAMES)[number];
 
 export function isCapabilityName(name: unknown): name is CapabilityName {
   return CAPABILITY_NAMES.some((known) => known === name);
+}
+
+/** Capabilities that no plugin may serve, with the reason. */
+const RESERVED: ReadonlyMap<CapabilityName, string> = new Map([
+  ["multi_agent", "multi_agent is reserved for agents that work together, and has no messages yet"],
+  ["planning", "planning is reserved: its messages are in the SDK's code, and not yet here"],
+  ["test", "test is reserved: it has no messages"],
+]);
+
+/** Why no plugin may serve a capability; `undefined` if one may. */
+export function reservedReason(name: CapabilityName): string | undefined {
+  return RESERVED.get(name);
 }
 
 /** What serves messages of one capability in a session host. */
@@ -122,6 +136,8 @@ const NAMING: { readonly [Name in CapabilityName]: Naming } = {
   chains: { namespace: "chain", called: "name", server: false },
   mcp: { namespace: "mcp", called: "tool_name", server: true },
   multi_agent: { namespace: "multi_agent", called: "name", server: false },
+  planning: { namespace: "planning", called: "name", server: false },
+  test: { namespace: "test", called: "name", server: false },
 };
 
 const BY_NAMESPACE: ReadonlyMap<string, CapabilityName> = new Map(

@@ -12,6 +12,7 @@ import {
   namingOf,
   OPERATION_FORM,
   type PluginOperation,
+  reservedReason,
   type SessionPlugin,
 } from "./plugin.js";
 
@@ -152,9 +153,8 @@ function checkPlugin(plugin: SessionPlugin, where: string): void {
       `${where}.type: no such capability${meant(String(type), CAPABILITY_NAMES)}`,
     );
   }
-  if (type === "multi_agent") {
-    throw new TypeError(`${where}.type: multi_agent is reserved, and has no messages yet`);
-  }
+  const reserved = reservedReason(type);
+  if (reserved !== undefined) throw new TypeError(`${where}.type: ${reserved}`);
   if (!Number.isFinite(priority)) throw new TypeError(`${where}.priority: must be a number`);
   if (typeof exclusive !== "boolean") throw new TypeError(`${where}.exclusive: must be a boolean`);
   if (typeof operations !== "object" || operations === null) {

@@ -26,6 +26,8 @@ export class HostSession implements Guest {
   readonly #presenter: () => Promise<Presenter | undefined>;
   #state: "waiting" | "handshaking" | "open" | "draining" | "over" = "waiting";
   #open: OpenSession | undefined;
+  /** The id of a handshake that is not answered yet; else empty. */
+  #greeting = "";
   #faults = 0;
   #deadlineOff: () => void;
   #ending: Promise<void> | undefined;
@@ -96,7 +98,7 @@ export class HostSession implements Guest {
     this.#deadlineOff();
     this.#context.places.giveUp(this);
     const closing = this.#open?.end(of ?? fault("session_ended", "the session has ended"));
-    if (of !== undefined) this.#outlet.error("", of);
+    if (of !== undefined) this.#outlet.error(this.#greeting, of);
     await Promise.all([closing, this.#connection.end()]);
   }
 
@@ -123,6 +125,9 @@ export class HostSession implements Guest {
     if (this.#state === "draining") {
       return fault("session_ended", "the session takes no more calls");
     }
+    if (this.#state === "handshaking") {
+      return fault("not_handshaken", "the handshake is not answered yet");
+    }
     if (this.#state !== "open" || this.#open === undefined) {
       return fault("not_handshaken", "a session begins with handshake/req");
     }
@@ -144,6 +149,7 @@ export class HostSession implements Guest {
     if (!reading.ok) return reading.fault;
     this.#state = "handshaking";
     const { value } = reading;
+    this.#greeting = value.id;
     this.#welcome(value).catch((error: unknown) => {
       this.#context.onFailure(error, "handshake");
       this.#refuse(value.id, "server_error", "the host cannot decide now");
@@ -205,6 +211,7 @@ export class HostSession implements Guest {
     outcome: JsonObject,
   ): void {
     const { limits, omitUnavailable } = this.#context;
+    this.#greeting = "";
     this.#outlet.send({
       ...{ type: "handshake/resp", req_id: id, session_id: session },
       ...{ accepted_caps: writtenCapabilities(accepted, omitUnavailable) },

@@ -122,6 +122,7 @@ test("misuse is a TypeError, before anything is sent", async () => {
     "nothing is ambient",
   );
   await expect(connectSession({ ...base, limits: { line: 0 } })).rejects.toThrow("limits.line");
+  await expect(connectSession({ ...base, callTimeout: 0 })).rejects.toThrow("callTimeout");
 });
 
 test.each([

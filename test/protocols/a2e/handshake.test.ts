@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { pluginGrants, pluginOperations } from "../../../src/protocols/a2e/index.js";
+import {
+  CAPABILITY_NAMES,
+  pluginGrants,
+  pluginOperations,
+} from "../../../src/protocols/a2e/index.js";
 import { ALICE } from "../../agent/support.js";
-import { hosted, newHeld, Peer, plugins, toolCall } from "./support.js";
+import { hosted, joined, newHeld, Peer, plugins, toolCall } from "./support.js";
 
 const CAPS = ["tools", "memory", "chains", "multi_agent", "toolz"];
 
@@ -82,7 +86,50 @@ function missing(): never {
   throw new Error("there is no such grant");
 }
 
+test("one session enables every capability that can have a plugin", async () => {
+  const names = CAPABILITY_NAMES.filter(
+    (name) => !["multi_agent", "planning", "test"].includes(name),
+  );
+  const served = names.map((type) => ({
+    ...{ name: type, type },
+    operations: { [`${NAMESPACES[type] ?? type}/ask`]: { run: async () => type } },
+  }));
+  const host = await hosted({ plugins: served });
+  const session = await joined(
+    host,
+    CAPABILITY_NAMES,
+    names.map((name) => host.token(name)),
+  );
+  expect(names).toHaveLength(9);
+  for (const [type, { operations }] of served.map((one) => [one.type, one] as const)) {
+    expect(await session.call(Object.keys(operations)[0] ?? "")).toBe(type);
+  }
+  const reserved = ["multi_agent", "planning", "test"].map((name) =>
+    session.capabilities.get(name),
+  );
+  expect(reserved).toMatchObject(
+    Array.from({ length: 3 }, () => ({ enabled: false, metadata: { code: "reserved" } })),
+  );
+});
+
+const NAMESPACES: { readonly [type: string]: string } = {
+  ...{ tools: "tool", toolkits: "toolkit", learning: "learn", chains: "chain" },
+};
+
 describe("is refused, and the stream closed", () => {
+  test("with more tokens of one grant than one message may be judged by", async () => {
+    const host = await hosted();
+    const many = Array.from({ length: 9 }, () => host.token("tools"));
+    const fine = await Peer.at(host.port);
+    await fine.open(["tools"], [...many.slice(1), host.token("memory")]);
+    const peer = await Peer.at(host.port);
+    expect(await peer.greet(["tools"], many)).toMatchObject({
+      ...{ ok: false, reason: "auth_failed" },
+      detail: { denials: [{ code: "token_too_large", rule: "auth_token" }] },
+    });
+    await peer.over;
+  });
+
   test("without a token", async () => {
     const host = await hosted();
     const peer = await Peer.at(host.port);
@@ -157,7 +204,7 @@ test("what is not a handshake is answered, and a good one still comes", async ()
   const bad = [
     [{ agent_caps: "tools" }, '"agent_caps" must be an array'],
     [{ auth_token: "a,,b" }, '"auth_token" must hold tokens with "," between, no gaps'],
-    [{ auth_token: Array.from({ length: 9 }, () => "a").join(",") }, "at most 8 tokens"],
+    [{ auth_token: Array.from({ length: 17 }, () => "a").join(",") }, "at most 16 tokens"],
     [{ agent_cap: [] }, 'no member "agent_cap" here; did you mean "agent_caps"?'],
     [{ auth_token: "a", authority: "ambient" }, "drop one"],
     [{ id: "" }, '"id" must be a text'],
@@ -174,6 +221,22 @@ test("what is not a handshake is answered, and a good one still comes", async ()
   expect(await peer.part("req_id", "code")).toEqual({
     ...{ req_id: "again", code: "handshake_repeated" },
   });
+});
+
+test("a message right behind the handshake comes before its answer", async () => {
+  const host = await hosted();
+  const peer = await Peer.at(host.port);
+  const handshake = {
+    ...{ a2e: "1.0", type: "handshake/req", id: "hs", agent_caps: ["tools"] },
+    auth_token: host.token("tools"),
+  };
+  peer.send(`${JSON.stringify(handshake)}\n{"type":"ping","id":"p"}\n`);
+  expect(await peer.next()).toMatchObject({
+    ...{ req_id: "p", code: "not_handshaken", message: "the handshake is not answered yet" },
+  });
+  expect(await peer.part("type", "ok")).toEqual({ type: "handshake/resp", ok: true });
+  peer.send({ type: "ping", id: "p" });
+  expect(await peer.code()).toBe("pong");
 });
 
 describe("ambient authority", () => {

@@ -36,6 +36,32 @@ async function withHost(
   });
 }
 
+test("a host that answers the handshake by an error is left at once, with its reason", async () => {
+  for (const [reqId, code] of [
+    ["c1", "message_invalid"],
+    ["", "too_many_sessions"],
+  ]) {
+    const error = { type: "error", req_id: reqId ?? "", code: code ?? "", retryable: true };
+    const attempt = withHost([error], { timeout: 60_000 });
+    await expect(attempt).rejects.toMatchObject({ code, retryable: true });
+  }
+});
+
+test("a call and a ping that are never answered end in time, at the host too", async () => {
+  const session = await withHost([GREETING], { callTimeout: 20 });
+  await expect(session.call("tool/call")).rejects.toMatchObject({
+    ...{ code: "timed_out", retryable: true },
+  });
+  await expect(session.ping()).rejects.toMatchObject({ code: "timed_out" });
+  await session.close();
+});
+
+test("close() does not wait for a host that keeps its end open, with no call under way", async () => {
+  const session = await withHost([GREETING], { closeTimeout: 60_000 });
+  await Promise.all([session.close(), session.close()]);
+  expect(await session.over).toBeUndefined();
+});
+
 test("close() leaves a host that does not answer", async () => {
   const session = await withHost([GREETING], { closeTimeout: 20 });
   const calling = codeOf(session.call("tool/call"));

@@ -50,7 +50,7 @@ test("of two in their handshake, one gets the last place", async () => {
   }
   await peers[0]?.open(["tools"], [host.token("tools")]);
   const answer = await peers[1]?.greet(["tools"], [host.token("tools")]);
-  expect(answer).toMatchObject({ type: "error", req_id: "", code: "too_many_sessions" });
+  expect(answer).toMatchObject({ type: "error", req_id: "hs", code: "too_many_sessions" });
 });
 
 test("one principal has so many sessions, and leaves the rest to others", async () => {
