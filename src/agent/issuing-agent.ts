@@ -45,6 +45,7 @@ import type { AgentGrant } from "./registry/records.js";
 import type { Registry } from "./registry/registry.js";
 import { requestCapabilities } from "./requesting.js";
 import type { Operation, Skill } from "./skill.js";
+import { resultAsJson } from "./skill-result.js";
 
 /**
  * Grants capabilities, runs skills and records both, for every protocol. Made by {@link createIssuingAgent}.
@@ -199,7 +200,9 @@ export class IssuingAgent {
    * Runs a skill that there is leave for.
    *
    * @param ending - Its `signal` is read when the skill first reads it: an `AbortController`, for example.
+   * @returns The skill's result as JSON.
    * @throws TypeError without a signal, and as {@link IssuingAgent.begin} does; what the skill throws.
+   * @throws SkillResultError if the skill has run and its result cannot be written as JSON.
    */
   async run(
     clearance: Clearance,
@@ -210,7 +213,7 @@ export class IssuingAgent {
     this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
     const own = skillArguments(given);
-    return asked.run({
+    const result: unknown = await asked.run({
       arguments: own,
       resources,
       caller,
@@ -219,6 +222,7 @@ export class IssuingAgent {
         return ending.signal;
       },
     });
+    return resultAsJson(result);
   }
 
   /** Records that the skill did not run, unless the leave is used up. @param code - Such as `timed_out`. */
@@ -233,7 +237,8 @@ export class IssuingAgent {
    * {@link IssuingAgent.clear}, then {@link IssuingAgent.run}.
    *
    * @param cleared - Called before the skill runs.
-   * @throws What the skill throws; the signal's reason if it is aborted before the skill runs.
+   * @throws What the skill throws, and as {@link IssuingAgent.run} does; the signal's reason if it is aborted before the
+   *   skill runs.
    */
   async invoke(
     caller: Caller,

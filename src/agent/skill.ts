@@ -52,7 +52,10 @@ export interface Skill extends Operation {
   readonly output?: { readonly [keyword: string]: Json };
   /** What it does at most: what does not say that it only reads counts as if it did more. */
   readonly effect?: SkillEffect;
-  /** What it throws goes to the log alone; the caller gets a {@link SkillInputError}'s message. */
+  /**
+   * What it throws goes to the log alone; the caller gets a {@link SkillInputError}'s message. What it returns becomes
+   * JSON at once, as `JSON.stringify` writes it; what that cannot write fails the call, which says that it ran.
+   */
   run(call: SkillCall): Promise<Json>;
 }
 

@@ -7,6 +7,7 @@ import {
 } from "@a2a-js/sdk/server";
 import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { resultAsJson } from "../../agent/skill-result.js";
 import type { Json } from "../../bytes/json.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
@@ -16,7 +17,7 @@ import { fault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { taskMessage } from "./repeats.js";
 import { RunLimit } from "./run-limit.js";
-import type { TaskAnswer } from "./task-answer.js";
+import { TaskAnswer } from "./task-answer.js";
 import { type TaskRunner, taskCallOf } from "./task-call.js";
 import {
   CANCELLED,
@@ -155,7 +156,10 @@ export class CapabilityExecutor implements AgentExecutor {
       return agent.run(leave.clearance, callOf(request.context).caller, limit);
     }
     if (leave.kind === "operation") throw new TypeError("this agent runs skills alone");
-    if (runTask !== undefined) return runTask(taskCallOf(leave, request, agent, limit.signal));
+    if (runTask !== undefined) {
+      const answer = await runTask(taskCallOf(leave, request, agent, limit.signal));
+      return answer instanceof TaskAnswer ? answer : resultAsJson(answer);
+    }
     const skills = [...agent.skills.keys()].join(", ");
     return {
       message: `this agent takes calls of skills: send one data part {"skill", "arguments"}; there are ${skills}`,

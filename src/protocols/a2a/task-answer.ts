@@ -1,4 +1,5 @@
 import { type Message, Role, TaskState } from "@a2a-js/sdk";
+import { resultAsJson } from "../../agent/skill-result.js";
 import type { Json } from "../../bytes/json.js";
 
 /** How a task in words can stand when it is not done. */
@@ -16,7 +17,10 @@ export class TaskAnswer {
   readonly message: string;
   readonly data: Json | undefined;
 
-  /** @throws TypeError if there is no such state. */
+  /**
+   * @throws TypeError if there is no such state.
+   * @throws SkillResultError if the data cannot be written as JSON.
+   */
   constructor(state: TaskAnswerState, message: string, data?: Json) {
     if (!Object.hasOwn(STATES, state)) {
       throw new TypeError(`state: must be one of ${Object.keys(STATES).join(", ")}`);
@@ -24,7 +28,7 @@ export class TaskAnswer {
     if (typeof message !== "string") throw new TypeError("message: must be a string");
     this.state = state;
     this.message = message;
-    this.data = data;
+    this.data = data === undefined ? undefined : resultAsJson(data);
   }
 }
 

@@ -3,6 +3,7 @@ import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { LeaveLostError } from "../../agent/outcomes.js";
 import type { AgentDenials } from "../../agent/refusal.js";
 import { isSkillInputError } from "../../agent/skill.js";
+import { SkillResultError } from "../../agent/skill-result.js";
 import type { Json } from "../../bytes/json.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, newMessage, textPart } from "./parts.js";
@@ -27,6 +28,12 @@ export const UNSTORED: Ending = {
   state: TaskState.TASK_STATE_FAILED,
   text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",
+};
+
+/** What a caller learns where a skill has run, and its result cannot be answered. */
+const NOT_JSON = {
+  text: "it has run, but its result cannot be written as JSON; the agent's log says why",
+  reason: "result_not_json",
 };
 
 const SHUTTING_DOWN = "the agent is shutting down; this was under way, and may have taken effect";
@@ -84,6 +91,7 @@ export async function endingOf(
     if (stopping.aborted) return { state, text: SHUTTING_DOWN, reason: "unavailable" };
     if (limit.aborted) return { state, text: "it took too long", reason: "timed_out" };
     onFailure(error, what);
+    if (error instanceof SkillResultError) return { state, ...NOT_JSON };
     return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
   } finally {
     stopping.removeEventListener("abort", stop);

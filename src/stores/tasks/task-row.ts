@@ -1,6 +1,6 @@
-import { Task, TaskState } from "@a2a-js/sdk";
+import { type Part, Task, TaskState } from "@a2a-js/sdk";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import { isJsonObject, isObject, isTexts } from "../../bytes/json.js";
+import { isJsonObject, isObject, isTexts, type Json, type JsonObject } from "../../bytes/json.js";
 import type { StoreTables } from "../database.js";
 
 /** Before any time that a status can have. */
@@ -63,9 +63,33 @@ export function taskOf(row: { readonly body: string; readonly artifacts?: string
 }
 
 function taskFrom(text: string): Task {
-  const json = JSON.parse(text);
-  if (isJsonObject(json)) return Task.fromJSON(json);
-  throw new TypeError("this is not a task");
+  const json: Json = JSON.parse(text);
+  if (!isJsonObject(json)) throw new TypeError("this is not a task");
+  const task = Task.fromJSON(json);
+  restoreNulls(task.status?.message, membersOf(json["status"])["message"]);
+  for (const [name, owners] of [
+    ["artifacts", task.artifacts],
+    ["history", task.history],
+  ] as const) {
+    const listed = json[name];
+    if (!Array.isArray(listed)) continue;
+    for (const [at, owner] of owners.entries()) restoreNulls(owner, listed[at]);
+  }
+  return task;
+}
+
+/** Gives data parts their null back, which the SDK reads as no content. */
+function restoreNulls(owner: { readonly parts: Part[] } | undefined, json: Json | undefined): void {
+  const { parts: listed } = membersOf(json);
+  if (owner === undefined || !Array.isArray(listed)) return;
+  for (const [at, part] of owner.parts.entries()) {
+    if (part.content !== undefined || membersOf(listed[at])["data"] !== null) continue;
+    part.content = { $case: "data", value: null };
+  }
+}
+
+function membersOf(value: Json | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
 }
 
 /** What a task was done with, as it is kept: each use once. */
