@@ -40,4 +40,3 @@ export type {
 } from "./presented.js";
 export type { AgentDenial, AgentDenials, RequestDenial } from "./refusal.js";
 export { type Operation, type Skill, type SkillCall, SkillInputError } from "./skill.js";
-export { SkillResultError } from "./skill-result.js";

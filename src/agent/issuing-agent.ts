@@ -202,7 +202,7 @@ export class IssuingAgent {
    * @param ending - Its `signal` is read when the skill first reads it: an `AbortController`, for example.
    * @returns The skill's result as JSON.
    * @throws TypeError without a signal, and as {@link IssuingAgent.begin} does; what the skill throws.
-   * @throws SkillResultError if the skill has run and its result cannot be written as JSON.
+   * @throws SkillResultError (by its name) if the skill has run and its result cannot be written as JSON.
    */
   async run(
     clearance: Clearance,
