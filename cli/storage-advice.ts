@@ -16,6 +16,10 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   store_unreadable: (path) => `let this user read and write ${path}`,
   store_unreachable: "see that the database's server runs and that the address is right",
   store_unwritable: (path) => `let this user write to ${path}`,
+  store_read_only: "name the server that takes writes, or promote this one",
+  store_too_many_connections:
+    "let the server take more (max_connections): each process of proviso uses up to 8",
+  store_encoding: "make a database with ENCODING 'UTF8', and name that",
   store_folder_unwritable: (folder) => `let this user write to the folder ${folder}`,
   store_exposed: (path) => `chmod 600 ${path}, and check that no revocation is gone`,
   store_locked: "try again; if it lasts, find the process that holds the database",

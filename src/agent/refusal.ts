@@ -54,6 +54,11 @@ export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];
 }
 
+/** Whether denials may pass by themselves: a revocation list that is too old may be refreshed. */
+export function isPassing(denials: AgentDenials): boolean {
+  return denials.every(({ code }) => code === "revocation_stale");
+}
+
 /** The denial of a call that presents nothing, where something is required. */
 export function missingCapability(): AgentDenial {
   const message = "the call presents no capability, and this agent requires one; request one first";

@@ -52,8 +52,8 @@ export interface Home {
   /** For stores that a home does not open: `openTaskStore(home.database)`. Close these first. */
   readonly database: StoreDatabase;
   /**
-   * What keeps an agent from its work: `disk_nearly_full`, `revocation_stale`, or the code of the key
-   * file's StorageError, such as `key_file_missing`; empty if nothing does.
+   * What keeps an agent from its work: `disk_nearly_full`, `revocation_stale`, or the code of the StorageError that
+   * the database or the key file gives, such as `store_read_only` or `key_file_missing`; empty if nothing does.
    */
   readonly problems: () => Promise<readonly string[]>;
   /** Writes what the ledger still holds, and lets go of the database. */
@@ -111,6 +111,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       resourceNumbers: new ResourceNumberStore(database),
       registryStore: openRegistry(database, { retention: options.ledger?.retention }),
       problems: async () => [
+        ...[await database.problem()].filter((code) => code !== undefined),
         ...((await database.hasRoom()) ? [] : ["disk_nearly_full"]),
         ...(revocations.isCurrent() ? [] : ["revocation_stale"]),
         ...keyProblems(keys),

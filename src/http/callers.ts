@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { Authenticator, Caller, CallerAuthentication, Presenter } from "../agent/caller.js";
 import { wwwAuthenticate } from "../auth/bearer.js";
 import { beside } from "../bytes/beside.js";
-import type { FaultWriter } from "./fault.js";
+import { type FaultWriter, RETRY_AFTER } from "./fault.js";
 
 /** How often a caller may call. */
 export interface RateLimit {
@@ -50,7 +50,7 @@ export function authentication(
     } catch (error) {
       onFailure(error, "authentication");
       const message = "callers cannot be authenticated at the moment; try again soon";
-      return answer(res, { status: 503, reason: "unavailable", message, retryAfter: 5 });
+      return answer(res, { status: 503, reason: "unavailable", message, retryAfter: RETRY_AFTER });
     }
     if (found.ok) {
       callers.set(req, found.caller);

@@ -3,6 +3,7 @@
 // it answers a fault and what its headers are called.
 
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
+import { StorageError } from "../storage/storage-error.js";
 
 /** A wrong request in HTTP's words, to which each protocol gives codes of its own. */
 export interface HttpFault {
@@ -23,6 +24,21 @@ export function invalidRequest(message: string): HttpFault {
   return { status: 400, reason: "invalid_request", message };
 }
 
+/** Seconds after which what failed may work again. */
+export const RETRY_AFTER = 5;
+
+/**
+ * The answer to what was thrown within: its caller learns only whether to try again. A store that cannot be read or
+ * written is the service's trouble for a time, such as a failover or a full disk.
+ */
+export function failureFault(error: unknown): HttpFault {
+  if (!(error instanceof StorageError)) {
+    return { status: 500, reason: "internal_error", message: "internal error" };
+  }
+  const message = "what this service keeps cannot be read or written at the moment; try again soon";
+  return { status: 503, reason: "unavailable", message, retryAfter: RETRY_AFTER };
+}
+
 /**
  * Answers what nothing else has: 404, or a fault for what was thrown. Mount it last.
  *
@@ -41,7 +57,7 @@ export function fallback(
     }
     onFailure(error, "request");
     if (res.headersSent) return next(error);
-    return answer(res, { status: 500, reason: "internal_error", message: "internal error" });
+    return answer(res, failureFault(error));
   };
   return [unknown, failed];
 }

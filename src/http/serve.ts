@@ -6,7 +6,7 @@ import { authentication } from "./callers.js";
 import { type FaultWriter, fallback } from "./fault.js";
 import { drain, type ListenOptions, listen, refuseWhileDraining } from "./listen.js";
 import { type RequestLogOptions, requestLog } from "./log.js";
-import { type HealthCheck, health } from "./status.js";
+import { alive, type HealthCheck, readiness } from "./status.js";
 import { trustProxies } from "./trusted-proxies.js";
 
 /** Where protocols are mounted: side by side, on one port. */
@@ -36,7 +36,7 @@ export interface ServeOptions {
   readonly timeout?: number | undefined;
   /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
   readonly grace?: number | undefined;
-  /** What `/healthz` and `/readyz` answer by, beside whether the server drains. */
+  /** What `/readyz` answers by, beside whether the server drains. */
   readonly health?: HealthCheck | undefined;
   /** Answers what belongs to no protocol. */
   readonly answer: FaultWriter;
@@ -79,7 +79,8 @@ export async function serve<Protocols extends Mounted>(
   let closed: Promise<void> | undefined;
   const isDraining = (): boolean => closed !== undefined;
   try {
-    app.get(["/healthz", "/readyz"], health(isDraining, options.health));
+    app.get("/healthz", alive);
+    app.get("/readyz", readiness(isDraining, options.health));
     const mounted = mount({ app, url, isDraining });
     app.use(...fallback(options.answer, options.onFailure));
     const stop = (): Promise<void> => mounted.stop();

@@ -6,8 +6,11 @@ import type { AgentMetrics } from "./metrics.js";
 /** Finds what keeps an agent from its work now, as stable codes without secrets; empty if nothing does. */
 export type HealthCheck = () => Promise<readonly string[]>;
 
-/** Answers whether the server does its work: 200, or 503 with what is wrong, or while it drains. */
-export function health(
+/** Answers that the process lives, whatever it needs is doing: who restarts it mends no database. */
+export const alive: RequestHandler = (_req, res) => void res.json({ status: "ok" });
+
+/** Answers whether the server should get calls: 200, or 503 with what is wrong, or while it drains. */
+export function readiness(
   isDraining: () => boolean,
   check: HealthCheck = async () => [],
 ): RequestHandler {

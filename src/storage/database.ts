@@ -4,9 +4,11 @@ import { assertMembers } from "../checks/members.js";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";
+import { inTime } from "./in-time.js";
 import type { IfMissing, Schema } from "./migrations.js";
 import { openPostgres } from "./postgres.js";
 import { createSqlite, openSqlite } from "./sqlite.js";
+import { type StorageErrorCode, storeError } from "./storage-error.js";
 
 /** How a database is opened. */
 export interface DatabaseOptions {
@@ -21,6 +23,8 @@ export interface DatabaseOptions {
 
 const RESERVE = 64 * 2 ** 20;
 const PATIENCE = 2000;
+/** Milliseconds that a probe waits for the database: who asks may give up after a second. */
+const PROBE = 900;
 const UNITS: { readonly [name: string]: string } = { reserve: "bytes", patience: "milliseconds" };
 
 /**
@@ -87,6 +91,20 @@ export class Database<Tables> {
   /** Whether there is room for writes that are not revocations; never throws. */
   async hasRoom(): Promise<boolean> {
     return (await this.#commits.shortage()) === undefined;
+  }
+
+  /**
+   * Why nothing can be written now: the code of a StorageError, such as `store_read_only` after a failover;
+   * `undefined` if writes go through. A full disk is {@link Database.hasRoom}'s.
+   */
+  async problem(): Promise<StorageErrorCode | undefined> {
+    if (this.isClosed) return "store_unreachable";
+    try {
+      await inTime(this.#engine.assertUsable(), this.name, PROBE);
+      return undefined;
+    } catch (error) {
+      return storeError(error, this.name).code;
+    }
   }
 
   get isClosed(): boolean {

@@ -15,6 +15,8 @@ export interface Engine<Tables> {
   readonly writer: Kysely<Tables>;
   /** @throws StorageError `store_replaced` or `store_missing` if what is written would be lost. */
   assertInPlace(): void;
+  /** Asks whether what is to be kept can be written now. @throws StorageError if it cannot. */
+  assertUsable(): Promise<void>;
   /** Whether the next transaction may be lost by a crash of the whole system, so as to take less time. */
   relax(relaxed: boolean): void;
   /** Bytes free where the database writes; `undefined` where this cannot be known. */

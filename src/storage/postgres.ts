@@ -13,6 +13,8 @@ const MAX_CONNECTIONS = 8;
 /** Milliseconds that a statement may take, and that a connection may be silent before it is given up. */
 const LONGEST_STATEMENT = 8000;
 const LONGEST_SILENCE = 10_000;
+/** Milliseconds for which a connection that could not be opened counts as a problem. */
+const REMEMBERED = 10_000;
 /** What every session is sure of, whatever the server's defaults; an address may say otherwise. */
 const SESSION = "-c search_path=public -c synchronous_commit=on";
 /** What no earlier failure of a session counts after. */
@@ -35,7 +37,10 @@ export async function openPostgres<Tables>(
   ifMissing: IfMissing,
 ): Promise<Engine<Tables>> {
   const name = withoutPassword(address);
-  const db = await kyselyOf<Tables>(address);
+  let refused: { readonly error: unknown; readonly until: number } | undefined;
+  const db = await kyselyOf<Tables>(address, (error) => {
+    refused = error === undefined ? error : { error, until: performance.now() + REMEMBERED };
+  });
   try {
     await bringUpToDate(db, schema, name, ifMissing);
   } catch (error) {
@@ -48,6 +53,13 @@ export async function openPostgres<Tables>(
     reader: db,
     writer: db,
     assertInPlace() {},
+    async assertUsable() {
+      // Asked by a connection that is open already, which says nothing of others.
+      if (refused !== undefined && performance.now() < refused.until) throw refused.error;
+      const { rows } = await sql<{ readonly writes: string }>`
+        SELECT current_setting('transaction_read_only') AS writes`.execute(db);
+      if (rows[0]?.writes !== "off") throw new StorageError("store_read_only", name);
+    },
     // The server waits for its disk, and this process does other work meanwhile.
     relax() {},
     freeBytes: async () => undefined,
@@ -60,17 +72,29 @@ export async function openPostgres<Tables>(
  * Kysely over a pool of connections, whose errors are StorageErrors, and which bind nothing that SQLite
  * could not keep.
  *
+ * @param onConnect - Called whenever a connection is opened, with the error of one that could not be.
  * @throws TypeError, StorageError
  */
-export async function kyselyOf<Tables>(address: string): Promise<Kysely<Tables>> {
+export async function kyselyOf<Tables>(
+  address: string,
+  onConnect: (error?: unknown) => void = () => {},
+): Promise<Kysely<Tables>> {
   const name = withoutPassword(address);
   const pool = await poolOf(address, name);
+  pool.on("connect", () => onConnect());
   const attempt = <T>(action: Promise<T>): Promise<T> =>
     action.catch((error: unknown) => {
       throw translated(error, name);
     });
   const dialect = new PostgresDialect({
-    pool: { connect: () => attempt(pool.connect()), end: () => pool.end() },
+    pool: {
+      connect: () =>
+        attempt(pool.connect()).catch((error: unknown) => {
+          onConnect(error);
+          throw error;
+        }),
+      end: () => pool.end(),
+    },
     async onCreateConnection(connection) {
       const execute = connection.executeQuery.bind(connection);
       let failure: unknown;
@@ -148,7 +172,7 @@ interface Stamp {
   readonly format: number;
 }
 
-/** @throws StorageError `store_corrupt` or `store_version`. */
+/** @throws StorageError `store_encoding`, `store_missing`, `store_corrupt` or `store_version`. */
 async function bringUpToDate<Tables>(
   db: Kysely<Tables>,
   schema: Schema,
@@ -157,17 +181,26 @@ async function bringUpToDate<Tables>(
 ): Promise<void> {
   const { applicationId, migrations } = schema;
   await db.transaction().execute(async (transaction) => {
+    const { rows: settings } = await sql<{ readonly encoding: string }>`
+      SELECT current_setting('server_encoding') AS encoding`.execute(transaction);
+    const encoding = settings[0]?.encoding;
+    if (encoding !== "UTF8") {
+      throw new StorageError("store_encoding", name, { detail: `its encoding is ${encoding}` });
+    }
     // One process at a time: two that start at once must not both make the tables.
     await sql`SELECT pg_advisory_xact_lock(${applicationId})`.execute(transaction);
     const { rows: known } = await sql<{ there: boolean }>`
       SELECT to_regclass('proviso_format') IS NOT NULL AS there`.execute(transaction);
-    if (ifMissing === "refuse" && known[0]?.there !== true) {
-      throw new StorageError("store_missing", name, { detail: "it has no tables of proviso" });
+    if (known[0]?.there !== true) {
+      if (ifMissing === "refuse") {
+        throw new StorageError("store_missing", name, { detail: "it has no tables of proviso" });
+      }
+      // Not where it is there: a database that takes only reads can be read all the same.
+      await sql`CREATE TABLE proviso_format
+        (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL)`.execute(
+        transaction,
+      );
     }
-    await sql`CREATE TABLE IF NOT EXISTS proviso_format
-      (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL)`.execute(
-      transaction,
-    );
     const { rows } = await sql<Stamp>`SELECT application, format FROM proviso_format`.execute(
       transaction,
     );

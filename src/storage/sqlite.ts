@@ -96,15 +96,17 @@ export async function openSqlite<Tables>(
     pragma(reading.connection, "user_version");
     const log = look(logPath);
     let synchronous: "NORMAL" | "FULL" | undefined;
+    const assertInPlace = (): void => {
+      if (look(path) === file && look(logPath) === log) return;
+      throw new StorageError("store_replaced", name);
+    };
     return {
       name,
       dialect: "sqlite",
       reader: reading.db,
       writer: writing.db,
-      assertInPlace() {
-        if (look(path) === file && look(logPath) === log) return;
-        throw new StorageError("store_replaced", name);
-      },
+      assertInPlace,
+      assertUsable: async () => assertInPlace(),
       relax(relaxed) {
         const asked = relaxed ? "NORMAL" : "FULL";
         if (asked === synchronous) return;

@@ -14,6 +14,9 @@ const MESSAGES = {
   store_unreadable: "the database cannot be read",
   store_unreachable: "the database cannot be reached",
   store_unwritable: "the database cannot be written",
+  store_read_only: "the database takes no writes now, as a standby does after a failover",
+  store_too_many_connections: "the database takes no more connections",
+  store_encoding: "the database cannot keep every text",
   store_folder_unwritable: "files beside the database cannot be made in this folder",
   store_exposed: "other users may open the database",
   store_locked: "another process is writing to the database",
@@ -131,13 +134,15 @@ const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly 
   ["store_full", ["SQLITE_FULL", "53100", "ENOSPC", "EDQUOT", "EFBIG"]],
   // What a disk quota or a limit on a file's size gives.
   ["store_full", ["SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"]],
-  ["store_unwritable", ["SQLITE_READONLY", "25006", "42501", "EROFS"]],
+  ["store_read_only", ["25006"]],
+  ["store_too_many_connections", ["53300"]],
+  ["store_unwritable", ["SQLITE_READONLY", "42501", "EROFS"]],
   ["store_corrupt", ["SQLITE_NOTADB", "SQLITE_CORRUPT"]],
   // A table or column that is not there.
   ["store_corrupt", ["SQLITE_ERROR", "42"]],
   ["store_unreadable", ["SQLITE_CANTOPEN", "28"]],
   ["store_missing", ["3D000"]],
-  ["store_unreachable", ["08", "57P", "53300", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EPIPE"]],
+  ["store_unreachable", ["08", "57P", "ECONN", "ENOTFOUND", "EAI_AGAIN", "EPIPE"]],
   ["store_unreachable", ["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]],
 ];
 

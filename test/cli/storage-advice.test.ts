@@ -24,6 +24,8 @@ test.each([
   ["key_file_exposed", "chmod 600 /a/b, and rotate the keys if others may have read them"],
   ["store_exposed", "chmod 600 /a/b, and check that no revocation is gone"],
   ["store_full", "free space on its disk, then repeat"],
+  ["store_read_only", "name the server that takes writes, or promote this one"],
+  ["store_encoding", "make a database with ENCODING 'UTF8', and name that"],
   ["store_outdated", "move the home's folder away and run proviso init"],
   ["store_unavailable", "npm install libsql, or pg for PostgreSQL"],
   ["store_unwritable", "let this user write to /a/b"],

@@ -11,7 +11,7 @@ import { fallback } from "../../src/http/fault.js";
 import { drain, listen, refuseWhileDraining } from "../../src/http/listen.js";
 import { requestLog } from "../../src/http/log.js";
 import { AgentMetrics } from "../../src/http/metrics.js";
-import { health, serveMetrics } from "../../src/http/status.js";
+import { alive, readiness, serveMetrics } from "../../src/http/status.js";
 import { type Answer, send } from "../protocols/a2a/callers.js";
 
 // A protocol with codes and headers of its own on the HTTP floor, which knows none of them.
@@ -50,9 +50,10 @@ beforeAll(async () => {
   const app = express();
   const types = ["application/json"];
   const log = { info: (fields: object) => void lines.push(fields), warn() {}, error() {} };
+  app.get("/healthz", alive);
   app.get(
-    "/healthz",
-    health(
+    "/readyz",
+    readiness(
       () => draining,
       async () => check(),
     ),
@@ -154,24 +155,28 @@ test("metrics have an address of their own, and nothing else is there", async ()
   await expect(fetch(served.url)).rejects.toThrow();
 });
 
-test("an unknown address, and health by what the check finds", async () => {
+test("an unknown address, whether the process lives, and whether it should get calls", async () => {
   expect((await send(`${url}/elsewhere`)).status).toBe(404);
   expect((await send(`${url}/metrics`)).status).toBe(404);
-  expect((await send(`${url}/healthz`)).body).toEqual({ status: "ok" });
+  const lives = { status: 200, body: { status: "ok" } };
+  expect(await send(`${url}/readyz`)).toMatchObject(lives);
   check = () => ["disk_nearly_full", "revocation_stale"];
-  expect(await send(`${url}/healthz`)).toMatchObject({
+  expect(await send(`${url}/readyz`)).toMatchObject({
     ...{ status: 503, body: { status: "failing", problems: check() } },
   });
+  expect(await send(`${url}/healthz`)).toMatchObject(lives);
   check = () => {
     throw new Error("with a secret in it");
   };
-  const failed = await send(`${url}/healthz`);
+  const failed = await send(`${url}/readyz`);
   expect([failed.status, failed.body]).toEqual([
     503,
     { status: "failing", problems: ["check_failed"] },
   ]);
+  expect(await send(`${url}/healthz`)).toMatchObject(lives);
   draining = true;
-  expect((await send(`${url}/healthz`)).status).toBe(503);
+  expect(await send(`${url}/readyz`)).toMatchObject({ status: 503, body: { status: "draining" } });
+  expect(await send(`${url}/healthz`)).toMatchObject(lives);
   expect((await post("{}")).body).toMatchObject({ own: { reason: "unavailable" } });
 });
 

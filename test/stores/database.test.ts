@@ -1,9 +1,13 @@
+import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import pg from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createStores, openStores } from "../../src/stores/database.js";
+import { openRevocations } from "../../src/stores/revocations/open-revocations.js";
+import { Bench } from "../cli/run.js";
 import { storageError } from "../issuer/support.js";
 import { onBothDatabases, postgresIsMissing, postgresPlace } from "../support/databases.js";
+import { administer, DATABASES } from "../support/postgres.js";
 
 onBothDatabases((place) => {
   test("the tables of every store are made, and are there for the next that opens it", async () => {
@@ -41,5 +45,50 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     );
     expect(rows).toEqual([{ path: "public", commit: "on" }]);
     await stores.close();
+  });
+
+  test.each(["LATIN1", "SQL_ASCII"])(
+    "in %s is refused before anything is kept in it",
+    async (encoding) => {
+      const url = new URL(await postgresPlace());
+      const name = `${DATABASES}${encoding.toLowerCase()}`;
+      const other = "TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'";
+      await administer(url.href, `DROP DATABASE IF EXISTS ${name}`);
+      await administer(url.href, `CREATE DATABASE ${name} ENCODING '${encoding}' ${other}`);
+      onTestFinished(() => administer(url.href, `DROP DATABASE ${name} WITH (FORCE)`));
+      const where = Object.assign(new URL(url), { pathname: `/${name}` }).href;
+      const error = await storageError(() => createStores(where));
+      expect(error.code).toBe("store_encoding");
+      expect(error.message).toContain(
+        `the database cannot keep every text (its encoding is ${encoding})`,
+      );
+      const bench = new Bench();
+      const run = await bench.run(["init", "--database", where]);
+      expect([run.status, existsSync(bench.home)]).toEqual([6, false]);
+      expect(run.stderr).toContain("hint: make a database with ENCODING 'UTF8', and name that");
+      await administer(where, "CREATE TABLE proviso_format (one integer)");
+    },
+  );
+
+  test("that takes only reads is read, and says why it takes no writes", async () => {
+    const where = await postgresPlace();
+    await (await createStores(where)).close();
+    const name = new URL(where).pathname.slice(1);
+    await administer(where, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    onTestFinished(async () => {
+      const client = new pg.Client({ connectionString: where });
+      await client.connect();
+      await client.query("SET default_transaction_read_only = off");
+      await client.query(`ALTER DATABASE ${name} RESET ALL`);
+      await client.end();
+    });
+    const stores = await openStores(where);
+    const revocations = await openRevocations(stores);
+    expect(await revocations.list()).toEqual([]);
+    const entry = { kind: "key", id: "k", at: "2026-01-01T00:00:00Z" } as const;
+    expect((await storageError(() => revocations.add(entry))).code).toBe("store_read_only");
+    expect(await stores.problem()).toBe("store_read_only");
+    await stores.close();
+    expect(await stores.problem()).toBe("store_unreachable");
   });
 });

@@ -1,6 +1,13 @@
 import type { Response } from "express";
 import type { FaultWriter } from "../../http/fault.js";
-import { type Binding, type Fault, faultFromHttp, jsonRpcBody, restBody } from "./errors.js";
+import {
+  type Binding,
+  type Fault,
+  faultFromHttp,
+  jsonRpcBody,
+  restBody,
+  statusOf,
+} from "./errors.js";
 import { DENIAL_HEADER } from "./extension.js";
 
 /** What a body may be in each binding (A2A 1.0, sections 9.1 and 11.1). */
@@ -18,9 +25,18 @@ export function answerFault(res: Response, binding: Binding, why: Fault, id?: un
     res.status(why.status).type("application/a2a+json").json(restBody(why));
     return;
   }
-  // JSON-RPC answers within HTTP, but for faults that clients and proxies must see without reading.
-  const byHttp = [401, 413, 429, 503].includes(why.status);
-  res.status(byHttp ? why.status : 200).json(jsonRpcBody(why, id));
+  res.status(rpcStatus(why.code)).json(jsonRpcBody(why, id));
+}
+
+/**
+ * The HTTP status of an answer in JSON-RPC, which answers within HTTP but for faults that clients and proxies must see
+ * without reading.
+ *
+ * @param code - Of its error, if it is one.
+ */
+export function rpcStatus(code: unknown): number {
+  const status = typeof code === "number" ? statusOf(code) : 200;
+  return [401, 413, 429, 503].includes(status) ? status : 200;
 }
 
 /** Answers what is found before the binding reads a request. */

@@ -59,6 +59,8 @@ export interface Call {
   failure?: { readonly error: unknown; readonly task: string };
   /** Calls back once the caller listens no more. */
   whenClosed?: (then: () => void) => void;
+  /** Says in the answer's headers when to try again: the SDK's handlers keep none of an error's. */
+  tryAgainAfter?: (seconds: number) => void;
   /** What is answered in the place of whatever fails from now on. */
   instead?: Fault;
 }

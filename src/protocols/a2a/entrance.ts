@@ -7,7 +7,15 @@ import type { Json } from "../../bytes/json.js";
 import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
 import { type Entered, enter, type Gates } from "./entering.js";
-import { type Binding, type Fault, fault, faultOf, INTERNAL, malformed, refuse } from "./errors.js";
+import {
+  type Binding,
+  type Fault,
+  failedWithin,
+  fault,
+  faultOf,
+  malformed,
+  refuse,
+} from "./errors.js";
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, isOwnMethod, type OwnMethods } from "./extension-rpc.js";
 import type { GuardedHandler } from "./guarded-handler.js";
@@ -77,7 +85,10 @@ export function entrance(
         if (res.closed) then();
         else res.once("close", then);
       };
-      const read = { call: { caller, binding, presented, whenClosed }, outline };
+      const tryAgainAfter = (seconds: number): void => {
+        if (!res.headersSent) res.setHeader("Retry-After", String(seconds));
+      };
+      const read = { call: { caller, binding, presented, whenClosed, tryAgainAfter }, outline };
       withoutCapability(req);
       const isOwn = isRpc && isOwnMethod(outline.method);
       const asked = isOwn ? await answerOwnMethod(req, res, read, options) : read;
@@ -108,7 +119,7 @@ export function entrance(
     } catch (error) {
       const why = faultOf(error);
       if (why === undefined) onFailure(error, "entrance");
-      return answer(why ?? INTERNAL);
+      return answer(why ?? failedWithin(error));
     }
   };
 }

@@ -11,10 +11,12 @@ import { LeaveLostError } from "../../agent/outcomes.js";
 import {
   type AgentDenials,
   codesOf,
+  isPassing,
   MOST_DENIALS,
   type RequestDenial,
 } from "../../agent/refusal.js";
-import type { HttpFault } from "../../http/fault.js";
+import { failureFault, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
+import { StorageError } from "../../storage/storage-error.js";
 import { TaskQuotaError } from "../../stores/tasks/quota.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
 
@@ -51,11 +53,13 @@ export function denialFault(denials: AgentDenials): Fault {
   const [{ code, message }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more)`;
   const told = denials.slice(0, MOST_DENIALS);
-  const why = fault(ERROR_CODES.denied, `refused: ${code}: ${message}${more}`, code, {
+  const passes = isPassing(denials);
+  const number = passes ? ERROR_CODES.unavailable : ERROR_CODES.denied;
+  const why = fault(number, `refused: ${code}: ${message}${more}`, code, {
     codes: codesOf(denials).join(","),
     denials: JSON.stringify(told),
   });
-  return { ...why, value: { denials: told } };
+  return { ...why, ...(passes ? { retryAfter: RETRY_AFTER } : {}), value: { denials: told } };
 }
 
 /** A request for capabilities that is not granted. */
@@ -100,7 +104,8 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
-function statusOf(code: number): number {
+/** The HTTP status of an error code. */
+export function statusOf(code: number): number {
   if (code === -32700 || code === -32600 || code === -32602) return 400;
   if (code === -32601) return 404;
   const status = -code - 31000;
@@ -128,7 +133,9 @@ export function malformed(message: string): Fault {
 }
 
 /** The answer where something has failed within: only the log says what. */
-export const INTERNAL: Fault = fault(-32603, "internal error", "internal_error");
+export function failedWithin(error: unknown): Fault {
+  return faultFromHttp(failureFault(error));
+}
 
 /** A fault as the SDK's handlers answer with it: of a thrown error they keep its ErrorInfo and no header. */
 export function sdkError(why: Fault, binding: Binding): Error {
@@ -155,7 +162,13 @@ export function faultOf(error: unknown): Fault | undefined {
     return fault(ERROR_CODES.rateLimited, error.message, "task_quota_exceeded");
   }
   if (error instanceof LeaveLostError) return denialFault(error.denials);
+  if (isOfStore(error)) return failedWithin(error.cause);
   return error instanceof A2AError ? faultFromA2A(error) : undefined;
+}
+
+/** Whether tasks could not be read or written: what keeps them throws an error of the SDK's, and has reported why. */
+export function isOfStore(error: unknown): error is A2AError & { readonly cause: StorageError } {
+  return error instanceof A2AError && error.cause instanceof StorageError;
 }
 
 /** One of A2A's own errors, or one that {@link sdkError} has made. */

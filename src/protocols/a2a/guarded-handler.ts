@@ -20,7 +20,7 @@ import { recordUse } from "../../stores/tasks/task-access.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import { adopt, callOf, giveUp } from "./calls.js";
 import type { Entered } from "./entering.js";
-import { faultOf, INTERNAL, sdkError } from "./errors.js";
+import { type Fault, failedWithin, faultOf, isOfStore, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
 import type { Need } from "./places.js";
@@ -234,14 +234,20 @@ export class GuardedHandler implements Operations {
   #shown(what: string, context: ServerCallContext, error: unknown): unknown {
     const { agent, onFailure } = this.#options;
     const call = callOf(context);
-    const { binding, instead } = call;
-    const why = instead ?? (error instanceof A2AError ? undefined : faultOf(error));
-    const code = error instanceof A2AError ? error.reason.toLowerCase() : "internal_error";
+    const { binding, instead, tryAgainAfter } = call;
+    const own = error instanceof A2AError && !isOfStore(error);
+    const why = instead ?? (own ? undefined : faultOf(error));
+    const within = why ?? failedWithin(error);
+    const code = own ? error.reason.toLowerCase() : within.info.reason;
     giveUp(call, agent, code);
-    if (why !== undefined) return sdkError(why, binding);
-    if (onFailure === undefined || error instanceof A2AError) return error;
+    const answered = (fault: Fault): Error => {
+      if (fault.retryAfter !== undefined) tryAgainAfter?.(fault.retryAfter);
+      return sdkError(fault, binding);
+    };
+    if (why !== undefined) return answered(why);
+    if (onFailure === undefined || own) return error;
     onFailure(error, what);
-    return sdkError(INTERNAL, binding);
+    return answered(within);
   }
 }
 

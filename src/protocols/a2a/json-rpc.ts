@@ -7,7 +7,9 @@ import {
 } from "@a2a-js/sdk/server";
 import { jsonRpcHandler } from "@a2a-js/sdk/server/express";
 import type { Request, RequestHandler, Response } from "express";
-import { INTERNAL, jsonRpcBody } from "./errors.js";
+import { isObject } from "../../bytes/json.js";
+import { rpcStatus } from "./answer.js";
+import { failedWithin, jsonRpcBody } from "./errors.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { isRoot } from "./places.js";
 
@@ -42,7 +44,7 @@ export function jsonRpc(
     });
     const answered = transport.handle(body, context).then((answer) => send(res, answer, context));
     const failed = (error: unknown): void => {
-      if (!res.headersSent) res.status(500).json(jsonRpcBody(INTERNAL, body.id));
+      if (!res.headersSent) res.status(500).json(jsonRpcBody(failedWithin(error), body.id));
       onFailure(error, "answer");
     };
     // What the app's own onFailure throws is the app's to handle.
@@ -68,7 +70,8 @@ function send(res: Response, answer: unknown, { activatedExtensions }: ServerCal
   const text = JSON.stringify(answer);
   // What stands in front may have given up waiting.
   if (res.headersSent) return;
-  res.statusCode = 200;
+  const error = isObject(answer) ? answer["error"] : undefined;
+  res.statusCode = rpcStatus(isObject(error) ? error["code"] : undefined);
   if (activatedExtensions !== undefined) {
     res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
   }

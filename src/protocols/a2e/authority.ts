@@ -2,8 +2,7 @@ import type { Caller, Presenter } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Introspection } from "../../agent/maintenance.js";
 import { type AuthenticatedCapability, MAX_PRESENTED } from "../../agent/presented.js";
-import type { AgentDenial, AgentDenials } from "../../agent/refusal.js";
-import { isPassing } from "./errors.js";
+import { type AgentDenial, type AgentDenials, isPassing } from "../../agent/refusal.js";
 import { type CapabilityName, grantOf } from "./plugin.js";
 
 /** A token of a session, authenticated once, and what it was good for when it was last looked at. */

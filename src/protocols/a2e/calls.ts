@@ -1,6 +1,7 @@
 import type { Clearance } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { LeaveLostError } from "../../agent/outcomes.js";
+import { isPassing } from "../../agent/refusal.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { SessionAuthority } from "./authority.js";
@@ -8,7 +9,6 @@ import type { Connection } from "./connection.js";
 import {
   denied,
   fault,
-  isPassing,
   pluginFault,
   type SessionFault,
   unsendable,

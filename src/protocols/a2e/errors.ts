@@ -1,4 +1,9 @@
-import { type AgentDenial, type AgentDenials, MOST_DENIALS } from "../../agent/refusal.js";
+import {
+  type AgentDenial,
+  type AgentDenials,
+  isPassing,
+  MOST_DENIALS,
+} from "../../agent/refusal.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { isPluginError } from "./plugin.js";
 
@@ -110,11 +115,6 @@ function isSessionErrorCode(code: string): code is SessionErrorCode {
 /** Denials as they are sent, the first ones of many. */
 export function writtenDenials(denials: readonly AgentDenial[]): Json {
   return JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
-}
-
-/** Whether denials may pass by themselves: a revocation list that is too old may be refreshed. */
-export function isPassing(denials: AgentDenials): boolean {
-  return denials.every(({ code }) => code === "revocation_stale");
 }
 
 /** The fault of a message that authority does not allow; `detail.denials` has every reason. */

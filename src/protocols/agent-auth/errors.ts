@@ -4,7 +4,7 @@
 import { type AgentDenial, type AgentDenials, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
 import type { RegistryCode, RegistryRefusal } from "../../agent/registry/outcomes.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
-import type { HttpFault } from "../../http/fault.js";
+import { type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 
 /** The HTTP status of each error code; an answer says both. Stable. */
 export const STATUS = {
@@ -140,6 +140,7 @@ export function invocationFault(denials: AgentDenials, known: readonly string[])
       ...(violations.length === 0 ? {} : { violations }),
       denials: denials.slice(0, MOST_DENIALS).map(shown),
     },
+    ...(code === "unavailable" ? { retryAfter: RETRY_AFTER } : {}),
     codes: codesOf(denials),
     unrecorded: true,
   });

@@ -7,9 +7,10 @@ import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
+import { failureFault } from "../../http/fault.js";
 import { type ConcurrencyLimit, within } from "../../http/work.js";
 import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
-import { type Fault, invocationFault, refuse } from "./errors.js";
+import { type Fault, fromHttp, invocationFault, refuse } from "./errors.js";
 import type { AgentParty } from "./party.js";
 
 export interface ExecutionContext {
@@ -153,7 +154,9 @@ async function run(
       return refuse("unavailable", `the execution was ended: ${why}`, { unrecorded: true });
     }
     onFailure(error, `capability ${capability}`);
-    return refuse("internal_error", "the execution failed", { unrecorded: true });
+    const failed = fromHttp(failureFault(error));
+    const message = failed.code === "unavailable" ? failed.message : "the execution failed";
+    return { ...failed, message, unrecorded: true };
   }
   if (!outcome.ok) {
     const missing = outcome.denials.some(({ code }) => code === "capability_missing");

@@ -5,7 +5,7 @@ import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import { noteCaller, type RateLimit } from "../../http/callers.js";
-import type { FaultWriter } from "../../http/fault.js";
+import { type FaultWriter, RETRY_AFTER } from "../../http/fault.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 import { refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, requestLog } from "../../http/log.js";
@@ -144,7 +144,7 @@ async function foundParty(
   } catch (error) {
     context.onFailure(error, "authentication");
     const message = "callers cannot be authenticated at the moment; try again soon";
-    return refuse("unavailable", message, { retryAfter: 5 });
+    return refuse("unavailable", message, { retryAfter: RETRY_AFTER });
   }
 }
 

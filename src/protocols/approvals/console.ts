@@ -6,6 +6,7 @@ import type { Registry } from "../../agent/registry/registry.js";
 import { assertMembers } from "../../checks/members.js";
 import { isLoopback } from "../../client/address.js";
 import type { RateLimit } from "../../http/callers.js";
+import { failureFault } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 import { refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, failureLog, requestLog } from "../../http/log.js";
@@ -175,8 +176,10 @@ function failedPage(
     if (error instanceof URIError && !res.headersSent) return unknownPage(desk)(req, res, next);
     onFailure(error, "approvals");
     if (res.headersSent) return next(error);
+    const { status, reason: code, retryAfter } = failureFault(error);
     return refuse(desk, req, res, {
-      ...{ status: 500, code: "internal_error", title: "Something failed", recorded: true },
+      ...{ status, code, title: "Something failed", recorded: true },
+      ...(retryAfter === undefined ? {} : { retryAfter }),
       message: "Nothing was decided. Try again; if it fails again, ask the operator of this agent.",
     });
   };

@@ -5,7 +5,7 @@ import type {
   DelegationProblem,
   DelegationRefusal,
 } from "../../agent/delegation/refusal.js";
-import type { FaultWriter, HttpFault } from "../../http/fault.js";
+import { type FaultWriter, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 
 /** What an error is called. Stable. */
@@ -110,7 +110,9 @@ export function answerRefusal(
     reason: denial,
   });
   const [first, ...more] = problems;
-  const [status, code] = REFUSALS[first.code];
+  const passes = problems.every(({ denial }) => denial === "revocation_stale");
+  const [status, code]: Status = passes ? [503, FAULTS[503]] : REFUSALS[first.code];
+  if (passes) res.setHeader("Retry-After", String(RETRY_AFTER));
   const all = problems.map((one) => ({ ...detailOf(one), message: one.message }));
   const details = { ...detailOf(first), ...(more.length === 0 ? {} : { problems: all }) };
   answerError(res, status, { code, message: first.message, details });

@@ -3,7 +3,8 @@ import type { KeptRevocation, RevocationEntry } from "../../revocation/entry.js"
 import { Pace } from "../../revocation/pace.js";
 import { PackedTable } from "../../revocation/packed/packed-table.js";
 import type { RevocationQuery } from "../../revocation/source.js";
-import { StorageError, storeError } from "../../storage/storage-error.js";
+import { inTime } from "../../storage/in-time.js";
+import { type StorageError, storeError } from "../../storage/storage-error.js";
 import type { StoreDatabase, StoreTables } from "../database.js";
 import type { Progress } from "./list-file.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
@@ -132,7 +133,7 @@ export class RevocationMirror {
   async #refresh(): Promise<boolean> {
     const { name } = this.#database;
     try {
-      await this.look((action) => inTime(this.#database.read(action), name));
+      await this.look((action) => inTime(this.#database.read(action), name, PATIENCE));
       this.#problem = undefined;
     } catch (error) {
       if (this.#database.isClosed) return false;
@@ -146,14 +147,4 @@ export class RevocationMirror {
     const pace = new Pace();
     for (const _ of this.#table.pruning(pruned)) if (pace.isOver) await pace.rest();
   }
-}
-
-/** Gives up a look that is not answered. */
-function inTime<T>(look: Promise<T>, name: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const detail = `no answer for ${PATIENCE / 1000} s`;
-    const tooLate = (): void => reject(new StorageError("store_unreachable", name, { detail }));
-    const late = setTimeout(tooLate, PATIENCE).unref();
-    look.then(resolve, reject).finally(() => clearTimeout(late));
-  });
 }

@@ -171,7 +171,8 @@ test("is answered with its task while another process keeps the database from be
     const runs = await runsIn(async () => {
       expect(idIn(await post("SendMessage", waiting(8, "locked")))).toBe(idIn(first));
       const unknown = await post("SendMessage", waiting(8, "never before"));
-      expect(textAt(unknown.body, "error", "message")).toContain("cannot reach its tasks");
+      expect([unknown.status, unknown.headers.get("Retry-After")]).toEqual([503, "5"]);
+      expect(textAt(unknown.body, "error", "data", 0, "reason")).toBe("unavailable");
     });
     expect(runs).toBe(0);
   } finally {
@@ -292,8 +293,8 @@ describe("while tasks cannot be written", () => {
   test("nothing runs", async () => {
     takeAway();
     const runs = await runsIn(async () => {
-      const { body } = await post("SendMessage", waiting(0, "never"));
-      expect(textAt(body, "error", "message")).toContain("cannot reach its tasks");
+      const { status, body } = await post("SendMessage", waiting(0, "never"));
+      expect([status, textAt(body, "error", "data", 0, "reason")]).toEqual([503, "unavailable"]);
     });
     bringBack();
     expect(runs).toBe(0);

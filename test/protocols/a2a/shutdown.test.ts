@@ -121,7 +121,7 @@ test("what still comes by an open connection while the server closes is told so"
   socket.write(post);
   await expect.poll(() => agent.ran.length).toBe(1);
   const closed = agent.server.close();
-  socket.write(`GET /healthz HTTP/1.1\r\nHost: agent\r\n\r\n${post}`);
+  socket.write(`GET /readyz HTTP/1.1\r\nHost: agent\r\n\r\n${post}`);
   const [first = "", health = "", refused = ""] = (await said).split(/(?=HTTP\/1\.1 )/);
   expect(first).toMatch(/^HTTP\/1\.1 200 .*"waited":400/s);
   expect(health).toMatch(/^HTTP\/1\.1 503 .*\{"status":"draining"\}/s);

@@ -36,9 +36,9 @@ function messageOf(part: object): object {
   return { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [part] } };
 }
 
-/** Found once the task is to begin, within the SDK's handler: JSON-RPC says it within HTTP 200. */
+/** Found once the task is to begin, within the SDK's handler. */
 function isOverQuota({ status, body }: Answer): boolean {
-  return status === 200 && at(body, "error", "code") === ERROR_CODES.rateLimited;
+  return status === 429 && at(body, "error", "code") === ERROR_CODES.rateLimited;
 }
 
 test("a reader cannot fill the disk, and others can still work and revoke", async () => {

@@ -250,7 +250,7 @@ describe.runIf(posix)("without the rights", () => {
     chmodSync(directory, 0o555);
     const { code } = act(["create-store", join(directory, "proviso.db")], unprivileged);
     chmodSync(directory, 0o755);
-    expect(code).toBe("store_unwritable");
+    expect(code).toBe("store_folder_unwritable");
     expect(namesIn(directory)).toEqual([]);
   });
 });
