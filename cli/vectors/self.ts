@@ -12,10 +12,9 @@ import { parseCard } from "../../src/discovery/card-text.js";
 import { validateChain } from "../../src/discovery/chain.js";
 import { judgeItself } from "../../src/discovery/judge.js";
 import { readCard } from "../../src/discovery/read-card.js";
-import type { CapabilityRegistry, RegisteredCapability } from "../../src/discovery/registry.js";
+import type { CapabilityRegistry } from "../../src/discovery/registry.js";
 import type { DiscoveryRequirements } from "../../src/discovery/requirements.js";
 import { checkRegistry, checkStability } from "../../src/discovery/stability.js";
-import { compareVersions, parseVersion } from "../../src/discovery/versions.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import type { IssuerOptions } from "../../src/issuer/issuer-options.js";
 import { importKeyring, type Keyring } from "../../src/issuer/keyring.js";
@@ -117,7 +116,7 @@ interface AskedCard {
 interface DiscoverRequest extends AskedCard {
   readonly op: "discover";
   readonly requirements: DiscoveryRequirements;
-  readonly registry?: AskedRegistry;
+  readonly registry?: CapabilityRegistry;
 }
 
 interface ChainRequest {
@@ -129,16 +128,8 @@ interface ChainRequest {
 
 interface RegistryRequest {
   readonly op: "registry";
-  readonly registry: AskedRegistry;
-  readonly previous?: AskedRegistry;
-}
-
-/** A registry as the protocol has it: the tiers are only implicit and declared. */
-interface AskedRegistry {
-  readonly version: string;
-  readonly capabilities: readonly (Omit<RegisteredCapability, "tier" | "description"> & {
-    readonly tier: "implicit" | "declared";
-  })[];
+  readonly registry: CapabilityRegistry;
+  readonly previous?: CapabilityRegistry;
 }
 
 type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
@@ -159,9 +150,8 @@ function answerDiscovery(request: DiscoveryRequest): Answered {
   }
 }
 
-function discover({ requirements, registry: asked, ...card }: DiscoverRequest): Answered {
-  const known = asked === undefined ? undefined : registryFrom(asked);
-  const result = judgeItself(readingOf(card), requirements, known);
+function discover({ requirements, registry, ...card }: DiscoverRequest): Answered {
+  const result = judgeItself(readingOf(card), requirements, registry);
   if (!result.ok) return { result: "refused", denials: result.denials };
   const warnings = result.warnings.map(({ code }) => code);
   return { result: "usable", interface: result.interface, version: result.version, warnings };
@@ -177,9 +167,7 @@ function chain({ links, requirements, maxLength }: ChainRequest): Answered {
 }
 
 function registry({ registry: asked, previous }: RegistryRequest): Answered {
-  const next = registryFrom(asked);
-  const problems =
-    previous === undefined ? checkRegistry(next) : checkStability(registryFrom(previous), next);
+  const problems = previous === undefined ? checkRegistry(asked) : checkStability(previous, asked);
   if (problems.length === 0) return { result: "valid" };
   return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
@@ -196,21 +184,4 @@ function parsed(text: string): Json {
     if (error instanceof ClientError) return null;
     throw error;
   }
-}
-
-function registryFrom({ version, capabilities }: AskedRegistry): CapabilityRegistry {
-  const entries = capabilities.map((entry) => {
-    const isDeprecated =
-      entry.tier === "declared" &&
-      entry.deprecated !== undefined &&
-      isReached(entry.deprecated, version);
-    const tier = isDeprecated ? "deprecated" : entry.tier;
-    return { ...entry, tier, description: entry.name } as const;
-  });
-  return { version, capabilities: entries };
-}
-
-function isReached(moment: string, version: string): boolean {
-  const [from, now] = [moment, version].map(parseVersion);
-  return from !== undefined && now !== undefined && compareVersions(now, from) >= 0;
 }

@@ -49,9 +49,11 @@ export const chains: DiscoverySubject = {
     validChain("one delegate of several", "Chain", {
       links: [agent(A, [D, C, B]), agent(B, [])],
     }),
-    ...["HTTPS://B.example:443", `${B}/`, `${B}.well-known/agent-card.json`, `${B}?a=b`].map(
-      (url) =>
-        validChain(`a delegate as ${url}`, "Chain", { links: [agent(A, [url]), agent(B, [])] }),
+    ...[
+      ...["HTTPS://B.example:443", `${B}/`, `${B}?a=b`],
+      ...[`${B}.well-known/agent-card.json`, `${B}.well-known/agent.json`],
+    ].map((url) =>
+      validChain(`a delegate as ${url}`, "Chain", { links: [agent(A, [url]), agent(B, [])] }),
     ),
     refusedChain(
       "a delegate that is not named",
@@ -255,6 +257,9 @@ export const propagation: DiscoverySubject = {
     ),
     validChain("what the first relies on", ["Normal", "Reliance"], {
       links: [agent(A, [{ url: B, capabilities: ["pause_resume"] }]), agent(B, [], PAUSING)],
+    }),
+    validChain("what the first relies on, in camelCase", "Reliance", {
+      links: [agent(A, [{ url: B, capabilities: ["pauseResume"] }]), agent(B, [], PAUSING)],
     }),
     refusedChain(
       "what the first relies on, which the second does not declare",

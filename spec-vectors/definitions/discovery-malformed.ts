@@ -1,5 +1,5 @@
 import type { JsonValue } from "./check-test.js";
-import { card, cardText, ONE, speaking } from "./discovery-parts.js";
+import { card, cardText, ONE, olderCard, speaking } from "./discovery-parts.js";
 import { type Card, type DiscoverySubject, malformed, usable } from "./discovery-test.js";
 
 const START =
@@ -86,6 +86,9 @@ function interfaceAt(url: string): Card {
 }
 
 const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
+  ["the name is a number", card({ top: { name: 1 } })],
+  ["the name is null", card({ top: { name: null } })],
+  ["the signatures are an object", card({ top: { signatures: {} } })],
   ["a flag is text", card({ flags: { pause_resume: "true" } })],
   ["a flag is a number", card({ flags: { multi_tenant: 1 } })],
   ["a flag is an object", card({ params: { capabilities: { context_reuse: {} } } })],
@@ -95,6 +98,11 @@ const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
   ["params is text", card({ params: "minProtocolVersion" })],
   ["extensions is an object", card({ top: { capabilities: { extensions: {} } } })],
   ["the interfaces are an object", card({ top: { supportedInterfaces: {} } })],
+  [
+    "an interface's binding is a number",
+    card({ interfaces: [speaking(ONE), { protocolBinding: 1 }] }),
+  ],
+  ["the binding of an older card is an array", olderCard({ preferredTransport: ["JSONRPC"] })],
   ...[
     "javascript:alert(1)",
     "file:///a2a",

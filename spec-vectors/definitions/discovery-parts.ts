@@ -57,6 +57,20 @@ export function card(parts: CardParts = {}): Card {
   };
 }
 
+/** A card of A2A 0.3, with what the test gives it. */
+export function olderCard(members: Members = {}): Card {
+  return {
+    card: {
+      name: "agent",
+      url: ENDPOINT,
+      protocolVersion: "0.3.0",
+      capabilities: {},
+      skills: [],
+      ...members,
+    },
+  };
+}
+
 /** The text of a card that a definition has put together itself. */
 export function cardText(parts: CardParts): Card {
   const made = card(parts);

@@ -7,6 +7,12 @@ const PUSHES = { capabilities: ["push_notifications"] };
 const UNDECLARED = "capability_undeclared";
 const IN_1_1 = { protocolVersion: "1.1" };
 const NOTHING = speaking({});
+/** A2A's own flags, by the registry's name and by their own. */
+const OWN = [
+  ["streaming", "streaming"],
+  ["push_notifications", "pushNotifications"],
+  ["extended_agent_card", "extendedAgentCard"],
+] as const;
 
 export const places: DiscoverySubject = {
   type: "discover",
@@ -93,6 +99,16 @@ export const places: DiscoverySubject = {
       "delegates at the top say nothing, in whatever form",
       "Places",
       card({ top: { delegates: "everyone" } }),
+    ),
+    usable(
+      "a vendor's interfaces at the top say nothing, in whatever form",
+      "Places",
+      card({ top: { interfaces: { mcp: "https://agent.example/mcp" } } }),
+    ),
+    usable(
+      "a vendor's interfaces at the top are no interfaces of the card",
+      "Places",
+      card({ top: { interfaces: [{ url: "javascript:alert(1)", protocolBinding: "JSONRPC" }] } }),
     ),
     usable(
       "versions of an interface at the interface",
@@ -282,13 +298,6 @@ export const ownFlags: DiscoverySubject = {
       card({ flags: { pushNotifications: true } }),
       PUSHES,
     ),
-    refused(
-      "pushNotifications that is false",
-      "Declaration",
-      card({ flags: { pushNotifications: false } }),
-      PUSHES,
-      UNDECLARED,
-    ),
     malformed(
       "pushNotifications denies push_notifications",
       "Contradiction",
@@ -348,6 +357,48 @@ export const ownFlags: DiscoverySubject = {
       card({ params: { capabilities: { artifact_streaming: true } } }),
       { capabilities: ["artifact_streaming"] },
       { warnings: ["capability_deprecated"] },
+    ),
+    ...OWN.flatMap(([name, member]) => [
+      usable(
+        `${member} may be required by A2A's own name`,
+        ["Normal", "Declaration"],
+        card({ flags: { [member]: true } }),
+        { capabilities: [member] },
+      ),
+      usable(`${name} is the same`, "Declaration", card({ flags: { [member]: true } }), {
+        capabilities: [name],
+      }),
+      usable(`${member} in snake_case`, "Declaration", card({ flags: { [name]: true } }), {
+        capabilities: [member],
+      }),
+      refused(
+        `${member} that is false`,
+        "Declaration",
+        card({ flags: { [member]: false } }),
+        { capabilities: [member] },
+        UNDECLARED,
+      ),
+      refused(`${member}, silence`, "Declaration", card(), { capabilities: [member] }, UNDECLARED),
+      malformed(
+        `${member} is neither true nor false`,
+        "TypeConfusion",
+        card({ flags: { [member]: "yes" } }),
+      ),
+    ]),
+    ...["streaming", "extendedAgentCard"].map((member) =>
+      refused(
+        `${member} in params is not A2A's own, and cannot be required`,
+        ["Declaration", "Places"],
+        card({ params: { capabilities: { [member]: true } } }),
+        { capabilities: [member] },
+        UNDECLARED,
+      ),
+    ),
+    usable(
+      "what is required may be in camelCase",
+      "Declaration",
+      card({ flags: { pause_resume: true } }),
+      { capabilities: ["pauseResume"] },
     ),
     usable(
       "the extension itself without params",

@@ -68,12 +68,23 @@ export function usable(
 }
 
 function interfaceAt(card: Card, at: number): object {
-  const { supportedInterfaces: all }: { supportedInterfaces?: Members[] } = JSON.parse(
-    "card" in card ? JSON.stringify(card.card) : card.cardText,
-  );
-  const { url, protocolBinding } = all?.[at] ?? {};
+  const written: Members = JSON.parse("card" in card ? JSON.stringify(card.card) : card.cardText);
+  const listed = objectsIn(written["supportedInterfaces"]);
+  // Before A2A 1.0 the first one is at the top of the card.
+  const older = [
+    { url: written["url"], protocolBinding: written["preferredTransport"] ?? "JSONRPC" },
+    ...objectsIn(written["additionalInterfaces"]).map(({ url, transport }) => ({
+      ...{ url, protocolBinding: transport },
+    })),
+  ];
+  const all: readonly Partial<Members>[] = listed.length > 0 ? listed : older;
+  const { url, protocolBinding } = all[at] ?? {};
   if (url === undefined || protocolBinding === undefined) throw new Error(`no interface ${at}`);
   return { url, binding: protocolBinding };
+}
+
+function objectsIn(value: unknown): readonly Members[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** A card that is refused for these reasons. */

@@ -169,6 +169,7 @@ const LIFE = {
       ...{ name: "pause_resume", tier: "declared", introduced: "1.0" },
       ...{ deprecated: "2.0", removed: "3.0", supersededBy: "multi_tenant" },
     },
+    { name: "list_tasks", tier: "implicit", introduced: "1.0", deprecated: "2.0", removed: "3.0" },
   ],
 };
 const PAUSING = card({
@@ -239,6 +240,16 @@ export const deprecation: DiscoverySubject = {
         version: "2.0",
         ...DEPRECATED,
       }),
+    ),
+    byRegistry(
+      LIFE,
+      usable(
+        "an implicit one at the version that deprecates it",
+        "Deprecation",
+        PAUSING,
+        { protocolVersion: "2.0", capabilities: ["list_tasks"] },
+        { version: "2.0", ...DEPRECATED },
+      ),
     ),
     byRegistry(
       LIFE,

@@ -1,4 +1,4 @@
-import { card, ONE, speaking } from "./discovery-parts.js";
+import { card, ENDPOINT, ONE, speaking } from "./discovery-parts.js";
 import {
   type Card,
   type DiscoverySubject,
@@ -130,6 +130,114 @@ const GRPC = speaking(ONE, "GRPC");
 const REST = speaking(ONE, "HTTP+JSON");
 const OLD: Members = { protocolVersion: "0.3" };
 
+/** A card with one interface, and the range of the proposal's example unless given another one. */
+function within(members: Members, top: Members = EXAMPLE): Card {
+  return card({ top, interfaces: [speaking(members)] });
+}
+
+const EXAMPLE: Members = { min_protocol_version: "0.3.0", max_protocol_version: "1.2" };
+
+export const widening: DiscoverySubject = {
+  type: "discover",
+  subject: "a range beside an interface's version",
+  comment:
+    "Section 14.4: the card's range widens an interface that lists no versions, within its major version",
+  tests: [
+    usable(
+      "a later version of the range",
+      ["Normal", "VersionRange", "SpecExample"],
+      within(ONE),
+      wanting("1.1"),
+      { version: "1.1" },
+    ),
+    usable("the last version of the range", "VersionRange", within(ONE), wanting("1.2"), {
+      version: "1.2",
+    }),
+    usable("the interface's own version", "VersionRange", within(ONE)),
+    usable(
+      "an earlier version of the range",
+      "VersionRange",
+      within({ protocolVersion: "1.2" }),
+      wanting("1.0"),
+    ),
+    refused("after the range", "VersionRange", within(ONE), wanting("1.3"), INCOMPATIBLE),
+    refused(
+      "in the range, of another major version",
+      "VersionRange",
+      within(ONE),
+      wanting("0.3"),
+      INCOMPATIBLE,
+    ),
+    refused(
+      "an interface that lists its versions speaks no other",
+      "VersionRange",
+      within({ ...ONE, protocolVersions: ["1.0", "1.2"] }),
+      wanting("1.1"),
+      INCOMPATIBLE,
+    ),
+    refused(
+      "an interface whose versions are listed in params speaks no other",
+      ["VersionRange", "Places"],
+      card({
+        params: {
+          minProtocolVersion: "1.0",
+          interfaces: [{ url: ENDPOINT, protocolVersions: ["1.0"] }],
+        },
+      }),
+      wanting("1.1"),
+      INCOMPATIBLE,
+    ),
+    usable(
+      "an interface whose list is empty is widened",
+      "VersionRange",
+      within({ ...ONE, protocolVersions: [] }),
+      wanting("1.1"),
+      { version: "1.1" },
+    ),
+    usable(
+      "no upper bound is the rest of the major version",
+      "VersionRange",
+      within(ONE, { minProtocolVersion: "1.0" }),
+      wanting("1.999999"),
+      { version: "1.999999" },
+    ),
+    refused(
+      "no upper bound is not the next major version",
+      "VersionRange",
+      within(ONE, { minProtocolVersion: "1.0" }),
+      wanting("2.0"),
+      INCOMPATIBLE,
+    ),
+    usable(
+      "no lower bound is the beginning of the major version",
+      "VersionRange",
+      within({ protocolVersion: "1.4" }, { maxProtocolVersion: "1.4" }),
+      wanting("1.0"),
+    ),
+    refused(
+      "no lower bound is not the major version before",
+      "VersionRange",
+      within(ONE, { maxProtocolVersion: "1.4" }),
+      wanting("0.9"),
+      INCOMPATIBLE,
+    ),
+    usable(
+      "each interface within its own major version",
+      ["VersionRange", "Interface"],
+      card({ top: EXAMPLE, interfaces: [speaking(OLD), speaking(ONE)] }),
+      wanting("1.1"),
+      { version: "1.1", interface: 1 },
+    ),
+    refused(
+      "without a range, an interface speaks its version alone",
+      "VersionRange",
+      card(),
+      wanting("1.1"),
+      INCOMPATIBLE,
+    ),
+  ],
+};
+
 export const interfaces: DiscoverySubject = {
   type: "discover",
   subject: "the interface that is chosen",
@@ -195,6 +303,32 @@ export const interfaces: DiscoverySubject = {
       "interface_unsupported",
     ),
     refused("no interface", "Interface", card({ interfaces: [] }), {}, "interface_unsupported"),
+    usable(
+      "two interfaces of one binding at one URL, each with its version",
+      ["Interface", "SpecExample"],
+      card({
+        interfaces: [speaking(OLD, "JSONRPC", ENDPOINT), speaking(ONE, "JSONRPC", ENDPOINT)],
+      }),
+      {},
+      { interface: 1 },
+    ),
+    usable(
+      "a custom binding's address, which is no http URL",
+      ["Interface", "SpecExample"],
+      card({
+        interfaces: [
+          speaking(ONE, "https://acme.example/bindings/websocket/v1", "wss://agent.example/ws"),
+          speaking(ONE),
+        ],
+      }),
+      {},
+      { interface: 1 },
+    ),
+    malformed(
+      "an address of JSON-RPC that is no http URL, whatever the case of the binding",
+      "MalformedCard",
+      card({ interfaces: [speaking(ONE), speaking(ONE, "JsonRpc", "wss://agent.example/ws")] }),
+    ),
     refused(
       "the version is spoken in another binding only",
       "Interface",
@@ -207,7 +341,7 @@ export const interfaces: DiscoverySubject = {
       "Interface",
       card({
         top: { minProtocolVersion: "0.3", maxProtocolVersion: "1.1" },
-        interfaces: [speaking(OLD), speaking({ protocolVersion: "1.1" })],
+        interfaces: [speaking(OLD), speaking({ protocolVersions: ["1.1"] })],
       }),
       {},
       INCOMPATIBLE,
@@ -239,7 +373,7 @@ export const interfaces: DiscoverySubject = {
       card({ top: { minProtocolVersion: "1.0" }, interfaces: [speaking({}), REST] }),
     ),
     usable(
-      "an interface with a version speaks no other of the card's range",
+      "an interface with a version speaks no other major version of the card's range",
       "Interface",
       card({
         top: { minProtocolVersion: "0.3", maxProtocolVersion: "1.0" },

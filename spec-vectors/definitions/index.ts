@@ -11,11 +11,12 @@ import { discharges } from "./discharges.js";
 import { chains, propagation } from "./discovery-chains.js";
 import { offeredGrants } from "./discovery-grants.js";
 import { cards, misformed } from "./discovery-malformed.js";
+import { olderCards } from "./discovery-older.js";
 import { contradictions, ownFlags, places } from "./discovery-places.js";
 import { registries, registryChanges } from "./discovery-registries.js";
 import type { DiscoverySubject } from "./discovery-test.js";
 import { deprecation, tiers, vendors } from "./discovery-tiers.js";
-import { interfaces, versions } from "./discovery-versions.js";
+import { interfaces, versions, widening } from "./discovery-versions.js";
 import { escalation } from "./escalation.js";
 import { forgedChains } from "./forged.js";
 import { grantMisuse, grantSteps } from "./grant-steps.js";
@@ -116,7 +117,9 @@ export const DISCOVERY_SUBJECTS: readonly DiscoverySubject[] = [
   cards,
   misformed,
   versions,
+  widening,
   interfaces,
+  olderCards,
   offeredGrants,
   chains,
   propagation,

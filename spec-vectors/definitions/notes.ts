@@ -61,6 +61,7 @@ export type Flag =
   | "OrderOfSteps"
   | "AllReported"
   | "Declaration"
+  | "OlderForm"
   | "Places"
   | "Contradiction"
   | "VersionRange"
@@ -184,6 +185,10 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
   Declaration: note(
     "MISSING_STEP",
     "What a card does not declare, its agent does not have; what is alike declares nothing.",
+  ),
+  OlderForm: note(
+    "EDGE_CASE",
+    "A card of A2A before 1.0 has one interface at its top, and one version for all.",
   ),
   Places: note(
     "PARSER_DIFFERENTIAL",

@@ -6,6 +6,7 @@ from typing import Any, Dict
 
 from proviso_check.agent_chain import MAX_LENGTH, validate_chain
 from proviso_check.card import Card, is_vendors
+from proviso_check.card_places import camel
 from proviso_check.card_versions import read_version, written
 from proviso_check.discovery import (
     BINDINGS, NeededGrant, Refusal, Requirements, card_of, discover, read_text,
@@ -22,8 +23,10 @@ def _requirements(request: Dict[str, Any]) -> Requirements:
     binding = optional_text(value, "binding")
     if version is None or binding not in (None, *BINDINGS):
         raise BadRequest("a version or binding that no caller can require")
-    names = frozenset(texts(value, "capabilities")), frozenset(texts(value, "endToEnd"))
     known = by_name(request.get("registry", REGISTRY))
+    spelled = {camel(name): name for name in known}
+    names = tuple(frozenset(spelled.get(name, name) for name in texts(value, member))
+                  for member in ("capabilities", "endToEnd"))
     if not all(name in known or is_vendors(name) for name in names[0] | names[1]):
         raise BadRequest("a required capability that is neither registered nor a vendor's")
     grants = objects(value, "grants") if "grants" in value else []

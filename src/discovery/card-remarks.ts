@@ -7,7 +7,12 @@ import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { hasCapability } from "./judge.js";
 import { listIn } from "./places.js";
-import { CAPABILITY_REGISTRY, isVendorCapability, registeredCapability } from "./registry.js";
+import {
+  CAPABILITY_REGISTRY,
+  isVendorCapability,
+  registeredCapability,
+  tierAt,
+} from "./registry.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 const MEDIA_TYPE =
@@ -48,7 +53,7 @@ function capabilityRemarks(card: CardReading, suggest: Suggest): readonly Remark
       remarks.push({ severity: "error", code: "capability_unknown", path, message });
     }
     if (!has || entry === undefined) continue;
-    if (entry.tier === "deprecated") {
+    if (tierAt(entry, { major: 1, minor: 0 }) === "deprecated") {
       const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
       const message = `${name} is deprecated${instead}`;
       remarks.push({ severity: "warning", code: "capability_deprecated", path, message });

@@ -36,9 +36,11 @@ export interface CardInterface {
   readonly tenant?: string;
   /** The versions it names, as far as they could be read; none if it leaves them to the card's range. */
   readonly versions: readonly ProtocolVersion[];
+  /** Every version that it speaks, by what it names and by the card's range; empty if none is known. */
+  readonly speaks: readonly VersionRange[];
   /** The first version as the card writes it; empty if it has no version. */
   readonly versionText: string;
-  /** JSON Pointer to it. */
+  /** JSON Pointer to it; empty for the one at the top of a card of A2A before 1.0. */
   readonly path: string;
 }
 

@@ -24,15 +24,13 @@ export interface CardChange {
   readonly after?: Json;
 }
 
-/** A difference with what it does. */
-export function change({ path, before, after }: Difference, impact: ChangeImpact): CardChange {
+/** A difference with what it does. @param said - What to say of it, where the values do not say it best. */
+export function change(
+  { path, before, after }: Difference,
+  impact: ChangeImpact,
+  said: string = words(before, after),
+): CardChange {
   const what = path.map(quotedIfOdd).join("/");
-  const said =
-    before === undefined
-      ? `${shownIn(after)} is new`
-      : after === undefined
-        ? `${shownIn(before)} is gone`
-        : `${shownIn(before)} is now ${shownIn(after)}`;
   return {
     ...{ impact, path: path.join("/"), message: `${what}: ${said}` },
     ...(before === undefined ? {} : { before }),
@@ -40,12 +38,68 @@ export function change({ path, before, after }: Difference, impact: ChangeImpact
   };
 }
 
-function shownIn(value: Json | undefined): string {
-  return value === undefined ? "nothing" : shown(value);
+function words(before: Json | undefined, after: Json | undefined): string {
+  if (before === undefined) return `${briefOrIt(after ?? null)} is new`;
+  if (after === undefined) return `${briefOrIt(before)} is gone`;
+  const [was, is] = [brief(before), brief(after)];
+  if (was !== is) return `${was} is now ${is}`;
+  if (typeof before === "string" && typeof after === "string") return textWords(before, after);
+  return innerWords(before, after);
+}
+
+/** Characters of a value that is shown whole. */
+const MOST_SHOWN = 80;
+
+/** A value as it is where it is short, else by its kind and size. */
+function brief(value: Json): string {
+  if (typeof value !== "object" || value === null) return shown(value);
+  const size = Array.isArray(value) ? value.length : Object.keys(value).length;
+  const text = size > MOST_SHOWN ? undefined : JSON.stringify(value);
+  // Escaped as a name is, but for its own quotes.
+  if (text !== undefined && text.length <= MOST_SHOWN) return withoutControls(text);
+  return Array.isArray(value) ? `an array of ${size}` : `an object of ${size}`;
+}
+
+function withoutControls(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+}
+
+/** A value as it is where it is short; what it is, the path says. */
+function briefOrIt(value: Json): string {
+  const isLong = typeof value === "object" && value !== null;
+  return isLong && JSON.stringify(value).length > MOST_SHOWN ? "it" : brief(value);
+}
+
+/** Two texts that begin alike, from shortly before they differ. */
+function textWords(before: string, after: string): string {
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same++;
+  const [was, is] = [before, after].map((text) => {
+    const part = text.slice(Math.max(0, same - CONTEXT), same + CONTEXT);
+    return `...${withoutControls(JSON.stringify(part))}`;
+  });
+  return `${was} is now ${is}`;
+}
+
+const CONTEXT = 30;
+
+/** Two values that look alike, by the first thing within them that is not the same. */
+function innerWords(before: Json, after: Json): string {
+  const [was, is] = [itemsOf(before), itemsOf(after)];
+  const names = [...new Set([...was.keys(), ...is.keys()])];
+  const name = names.find((one) => !isSameJson(was.get(one), is.get(one))) ?? "";
+  const others = names.filter((one) => !isSameJson(was.get(one), is.get(one))).length - 1;
+  const more = others > 0 ? `, and ${others} more` : "";
+  return `at ${quotedIfOdd(name)}, ${words(was.get(name), is.get(name))}${more}`;
+}
+
+function itemsOf(value: Json): ReadonlyMap<string, Json> {
+  if (Array.isArray(value)) return new Map(value.map((one: Json, at) => [String(at), one]));
+  return new Map(isJsonObject(value) ? Object.entries(value) : []);
 }
 
 function quotedIfOdd(name: string): string {
-  return /^[\w.:*+/ -]{1,80}$/.test(name) ? name : quotedName(name);
+  return /^[\x20-\x7e]{1,160}$/.test(name) ? name : quotedName(name);
 }
 
 /** One thing that is not the same in two values. */

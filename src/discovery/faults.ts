@@ -25,9 +25,10 @@ export function createFaults(): Faults {
   return {
     list,
     add(rule, path, message, { nearest, ...more } = {}) {
-      if (list.length >= MOST) return;
-      const near = nearest === undefined ? {} : { nearest };
       const text = `${shownPath(path)}: ${message}`;
+      // What is read for several interfaces is at fault once.
+      if (list.length >= MOST || list.some((one) => one.message === text)) return;
+      const near = nearest === undefined ? {} : { nearest };
       list.push({
         code: "card_malformed",
         rule,

@@ -1,9 +1,15 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
-import { textsIn } from "../client/received.js";
+import { objectIn, objectsIn, textsIn } from "../client/received.js";
 import { type CardChange, type ChangeImpact, change, type Difference } from "./change.js";
-import { type CapabilityRegistry, registeredCapability } from "./registry.js";
+import { type CapabilityRegistry, registeredCapability, tierAt } from "./registry.js";
 import { CAPABILITIES_URI } from "./uris.js";
-import { compareVersions, parseVersion } from "./versions.js";
+import {
+  isInAny,
+  type ProtocolVersion,
+  parseVersion,
+  rangeText,
+  type VersionRange,
+} from "./versions.js";
 
 // What each difference between the meanings of two cards does, area by area. What is not known to be
 // harmless breaks something.
@@ -17,10 +23,9 @@ export function changesOf(
   switch (area) {
     case "capabilities":
       return [capability(difference, name, registry)];
-    case "range":
-      return [range(difference, name)];
     case "interfaces":
-      return member === "versions" ? members(difference) : [gained(difference)];
+      if (member === "versions") return [versions(difference)];
+      return [difference.path.length === 2 ? place(difference) : gained(difference)];
     case "grants":
       return grant(difference, member);
     case "delegates":
@@ -33,6 +38,8 @@ export function changesOf(
       return skill(difference, member);
     case "signed":
       return [change(difference, difference.after === true ? "safe" : "breaking")];
+    // What a range does, the versions of the interfaces show.
+    case "range":
     case "signatures":
     case "preference":
       return [change(difference, "safe")];
@@ -51,18 +58,65 @@ function capability(
   if (difference.after !== true) {
     return change(difference, difference.before === true ? "breaking" : "safe");
   }
-  const isDeprecated = registeredCapability(name, registry)?.tier === "deprecated";
+  const entry = registeredCapability(name, registry);
+  const version = parseVersion(registry.version);
+  const isDeprecated =
+    entry !== undefined && version !== undefined && tierAt(entry, version) === "deprecated";
   const supersedes = registry.capabilities.some(({ supersededBy }) => supersededBy === name);
   return change(difference, isDeprecated || supersedes ? "deprecating" : "safe");
 }
 
-/** A bound that is further out, or gone, is safe. */
-function range(difference: Difference, name: string): CardChange {
-  const [before, after] = [versionIn(difference.before), versionIn(difference.after)];
-  if (after === undefined) return change(difference, "safe");
-  if (before === undefined) return change(difference, "breaking");
-  const later = compareVersions(after, before);
-  return change(difference, (name === "min" ? later < 0 : later > 0) ? "safe" : "breaking");
+/** A place that is new, or gone. */
+function place(difference: Difference): CardChange {
+  const { before, after } = difference;
+  const spoken = words(rangesIn(objectIn(before ?? after)["versions"]));
+  return before === undefined
+    ? change(difference, "safe", `it is new, and speaks ${spoken}`)
+    : change(difference, "breaking", `it is gone, and spoke ${spoken}`);
+}
+
+function words(ranges: readonly VersionRange[]): string {
+  return ranges.length === 0 ? "no known version" : ranges.map(rangeText).join(", ");
+}
+
+/** Breaking if a version that was spoken no longer is. */
+function versions({ path, before, after }: Difference): CardChange {
+  const [was, is] = [rangesIn(before), rangesIn(after)];
+  // So many are not compared one by one.
+  const isLost =
+    was.length + is.length > MOST_RANGES ||
+    edges([...was, ...is]).some((one) => isInAny(one, was) && !isInAny(one, is));
+  const texts = { before: was.map(rangeText), after: is.map(rangeText) };
+  const message = `${words(was)} ${was.length > 1 ? "are" : "is"} now ${words(is)}`;
+  return change({ path, ...texts }, isLost ? "breaking" : "safe", message);
+}
+
+const MOST_RANGES = 256;
+
+/** Versions at which a set of ranges begins or ends, and those beside them: two sets differ at one of them. */
+function edges(ranges: readonly VersionRange[]): readonly ProtocolVersion[] {
+  return ranges
+    .flatMap(({ min, max }) => [min ?? { major: 0, minor: 0 }, max ?? { major: 1e6, minor: 0 }])
+    .flatMap(({ major, minor }) => [
+      { major, minor: 0 },
+      { major: major - 1, minor: 0 },
+      { major: major + 1, minor: 0 },
+      ...(Number.isFinite(minor) ? [minor - 1, minor, minor + 1] : [1e6]).map((one) => ({
+        major,
+        minor: one,
+      })),
+    ])
+    .filter(({ major, minor }) => major >= 0 && minor >= 0);
+}
+
+function rangesIn(value: Json | undefined): readonly VersionRange[] {
+  return objectsIn(value).map(({ min, max }) => {
+    const [first, last] = [versionIn(min), versionIn(max)];
+    return {
+      ...(first === undefined ? {} : { min: first }),
+      ...(last === undefined ? {} : { max: last }),
+    };
+  });
 }
 
 function grant(difference: Difference, member: string): readonly CardChange[] {
@@ -178,6 +232,7 @@ function members(
   return changes.length > 0 ? changes : [gained(difference)];
 }
 
-function versionIn(value: Json | undefined): ReturnType<typeof parseVersion> {
-  return typeof value === "string" ? parseVersion(value) : undefined;
+function versionIn(value: Json | undefined): ProtocolVersion | undefined {
+  const { major, minor } = objectIn(value);
+  return typeof major === "number" && typeof minor === "number" ? { major, minor } : undefined;
 }

@@ -1,7 +1,7 @@
 import { quotedName } from "../bytes/json.js";
 import { suggestions } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
-import type { CardInterface, CardReading } from "./card.js";
+import type { CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";
 import type { ChosenInterface, Discovery } from "./discovery.js";
 import { judgeGrants } from "./judge-grants.js";
@@ -10,6 +10,7 @@ import {
   type CapabilityRegistry,
   propagates,
   registeredCapability,
+  tierAt,
 } from "./registry.js";
 import {
   BINDINGS,
@@ -17,14 +18,7 @@ import {
   type SettledRequirements,
   settleRequirements,
 } from "./requirements.js";
-import {
-  compareVersions,
-  isInRange,
-  isTurnedRound,
-  parseVersion,
-  rangeText,
-  versionText,
-} from "./versions.js";
+import { isInAny, isInRange, isTurnedRound, rangeText, versionText } from "./versions.js";
 
 /**
  * Judges from its card alone whether an agent may be given a task. Nothing here verifies signatures, so
@@ -121,7 +115,8 @@ function chooseInterface(
   const wanted: readonly string[] = binding === undefined ? BINDINGS : [binding];
   const denials: DiscoveryDenial[] = [];
   const expected = versionText(version);
-  if (!isInRange(version, range) && !isTurnedRound(range)) {
+  const isExcluded = !isInRange(version, range) && !isTurnedRound(range);
+  if (isExcluded) {
     const said = rangeText(range);
     const message = `the agent speaks protocol ${said}, not ${expected}`;
     denials.push({ code: "version_incompatible", rule: "range", message, expected, actual: said });
@@ -141,17 +136,13 @@ function chooseInterface(
     });
     return { denials };
   }
-  const open = range.min !== undefined || range.max !== undefined;
-  const speaks = ({ versions }: CardInterface): boolean =>
-    versions.length === 0 ? open : versions.some((one) => compareVersions(one, version) === 0);
-  const found = bound.find(speaks);
-  if (found === undefined) {
-    const versions = [...new Set(bound.flatMap((one) => one.versions.map(versionText)))].slice(
-      0,
-      8,
-    );
-    const said = versions.length === 0 ? "it names no version" : `it offers ${versions.join(", ")}`;
-    const message = `no interface with binding ${wanted.join(" or ")} speaks protocol ${expected}: ${said}`;
+  const found = bound.find(({ speaks }) => isInAny(version, speaks));
+  if (found === undefined && !isExcluded) {
+    const versions = [...new Set(bound.flatMap(({ speaks }) => speaks.map(rangeText)))].slice(0, 8);
+    const said =
+      versions.length === 0 ? "the card names no version" : `the card has ${versions.join(", ")}`;
+    const whose = binding === undefined ? "no interface" : `no interface with binding ${binding}`;
+    const message = `${whose} speaks protocol ${expected}: ${said}`;
     denials.push({
       code: "version_incompatible",
       rule: "interfaces",
@@ -180,22 +171,22 @@ export function judgeCapabilities(
   const declared = [...card.capabilities].flatMap(([name, has]) => (has ? [name] : []));
   for (const name of names) {
     const entry = registeredCapability(name, registry);
+    const tier = entry === undefined ? "declared" : tierAt(entry, requirements.version);
     const rule = "capabilities";
-    if (entry?.removed !== undefined && isFrom(entry.removed, requirements)) {
-      const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
-      const message = `${name} was removed in protocol ${entry.removed}${instead}`;
+    const { supersededBy } = entry ?? {};
+    const instead = supersededBy === undefined ? "" : `; use ${supersededBy}`;
+    if (tier === "removed") {
+      const message = `${name} was removed in protocol ${entry?.removed}${instead}`;
       denials.push({ code: "capability_removed", rule, message, expected: name });
       continue;
     }
-    if (entry?.tier === "implicit") continue;
     if (!hasCapability(card, name, registry)) {
       denials.push(undeclared(card, name, near(name, declared), registry));
       continue;
     }
-    if (entry?.deprecated === undefined || !isFrom(entry.deprecated, requirements)) continue;
-    const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
-    const message = `${name} is deprecated since protocol ${entry.deprecated}${instead}`;
-    const successor = entry.supersededBy === undefined ? {} : { nearest: entry.supersededBy };
+    if (tier !== "deprecated") continue;
+    const message = `${name} is deprecated since protocol ${entry?.deprecated}${instead}`;
+    const successor = supersededBy === undefined ? {} : { nearest: supersededBy };
     const reason = { code: "capability_deprecated", rule, message, ...successor } as const;
     (requirements.allowDeprecated ? warnings : denials).push(reason);
   }
@@ -240,9 +231,4 @@ function undeclared(
       : `does not declare ${quotedName(name)}`;
   const actual = said === undefined ? {} : { actual: said };
   return { ...reason, rule: "capabilities", message: `the agent ${how}`, ...actual, ...nearest };
-}
-
-function isFrom(text: string, { version }: Pick<SettledRequirements, "version">): boolean {
-  const from = parseVersion(text);
-  return from !== undefined && compareVersions(version, from) >= 0;
 }

@@ -104,11 +104,11 @@ function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
   return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }
 
-/** An agent's address as it is compared: without the card's well-known path, query and fragment. */
+/** An agent's address as it is compared: without the card's well-known paths, query and fragment. */
 export function agentPlace(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname.replace(/\/\.well-known\/agent-card\.json$/, "").replace(/\/+$/, "")}`;
+  return `${origin}${pathname.replace(/\/\.well-known\/agent(?:-card)?\.json$/, "").replace(/\/+$/, "")}`;
 }
 
 /** Where an agent is. What its card says of that counts only if nothing else is known. */

@@ -1,10 +1,11 @@
-import type { Json, JsonObject } from "../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../client/received.js";
-import type { CardReading } from "./card.js";
-import { camelCase, snakeCase } from "./places.js";
+import type { CardInterface, CardReading } from "./card.js";
+import { hasOlderForm } from "./older-form.js";
+import { camelCase, listIn, snakeCase } from "./places.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
-import { versionText } from "./versions.js";
+import { rangeText, type VersionRange } from "./versions.js";
 
 // What a card means, whichever way it is written: one object for two cards to be compared by, in which
 // everything that has a name stands under that name. Nothing is lost but order and spelling.
@@ -15,9 +16,14 @@ const LIFTED_PARAMS = both([
   ...["minProtocolVersion", "maxProtocolVersion", "capabilities"],
   ...["interfaces", "delegates"],
 ]);
-const LIFTED_INTERFACE = both(["protocolVersion", "protocolVersions", "tenant"]);
-const INTERFACES = both(["supportedInterfaces", "interfaces"]);
-const OLDER = ["url", "protocolVersion", "additionalInterfaces", "preferredTransport"];
+const LIFTED_INTERFACE = both([
+  ...["url", "protocolBinding", "transport", "preferredTransport", "tenant"],
+  ...["protocolVersion", "protocolVersions"],
+]);
+const INTERFACES = both(["supportedInterfaces"]);
+/** What a card of A2A before 1.0 says of its interfaces at the top. */
+const OLDER = ["url", "protocolVersion", "protocolVersions", "preferredTransport"];
+const OLDER_LISTS = ["additionalInterfaces", "supportsAuthenticatedExtendedCard"];
 const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => camelCase(name)));
 
 /** Modes that are filled in, in all skills of a card together. */
@@ -48,29 +54,29 @@ function modeKey({ id }: JsonObject, name: string): string {
 function meaningOf(card: CardReading, own: ReadonlySet<string>): JsonObject {
   const isDeep = card.faults.some(({ rule }) => rule === "too_deep");
   const document = isDeep ? {} : card.document;
-  const hasInterfaces = INTERFACES.some((name) => Array.isArray(document[name]));
-  const lifted = [...LIFTED_TOP, ...INTERFACES, ...(hasInterfaces ? [] : OLDER)];
+  const older = hasOlderForm(document) ? [...OLDER, ...OLDER_LISTS] : [];
+  const lifted = [...LIFTED_TOP, ...INTERFACES, ...older];
   const modes = {
     inputModes: document["defaultInputModes"] ?? [],
     outputModes: document["defaultOutputModes"] ?? [],
   };
-  const { skills, capabilities, securityRequirements, ...others } = without(document, lifted);
+  const { skills, capabilities, securitySchemes, ...others } = without(document, lifted);
   return {
-    card: without(others, ["signatures"]),
+    card: {
+      ...without(others, ["signatures", ...REQUIREMENTS]),
+      ...(securitySchemes === undefined ? {} : { securitySchemes: schemes(securitySchemes) }),
+    },
     signed: card.signatures > 0,
     signatures: others["signatures"] ?? [],
-    range: {
-      ...(card.range.min === undefined ? {} : { min: versionText(card.range.min) }),
-      ...(card.range.max === undefined ? {} : { max: versionText(card.range.max) }),
-    },
+    ...(rangeText(card.range) === "any" ? {} : { range: rangeText(card.range) }),
     capabilities: Object.fromEntries(card.capabilities),
     features: features(objectIn(capabilities), card),
     interfaces: interfaces(card),
-    preference: card.interfaces.map(({ url, binding }) => `${binding} ${url}`),
+    preference: [...new Set(card.interfaces.map(placeOf))],
     grants: grants(card),
     delegates: delegates(card),
     extensions: extensions(objectIn(capabilities)),
-    security: requirements(securityRequirements),
+    security: requirements(document),
     skills: skillsIn(skills, modes, own),
   };
 }
@@ -83,21 +89,47 @@ function features(capabilities: JsonObject, card: CardReading): JsonObject {
   );
 }
 
+/** Where callers reach the agent: one place may have several entries, each with versions of its own. */
 function interfaces(card: CardReading): JsonObject {
-  const list = INTERFACES.flatMap((name) => objectsIn(card.document[name]));
-  return byName(
-    card.interfaces.map(({ url, binding, tenant, versions }, at) => [
-      `${binding} ${url}`,
-      {
-        versions: [...new Set(versions.map(versionText))].sort(),
-        ...(tenant === undefined ? {} : { tenant }),
-        more: without(objectIn(list[at]), [
-          ...both(["protocolBinding", "url"]),
-          ...LIFTED_INTERFACE,
-        ]),
-      },
-    ]),
+  const places = new Map<string, readonly CardInterface[]>();
+  for (const one of card.interfaces) {
+    const place = placeOf(one);
+    places.set(place, [...(places.get(place) ?? []), one]);
+  }
+  return Object.fromEntries(
+    [...places].map(([place, ones]) => {
+      const more = ones.map((one) => [one.versionText, otherMembers(card, one)] as const);
+      return [
+        place,
+        {
+          versions: ones.flatMap(({ speaks }) => speaks.map(writtenRange)).toSorted(byText),
+          more: byName(more.filter(([, members]) => Object.keys(members).length > 0)),
+        },
+      ];
+    }),
   );
+}
+
+/** Binding, address and tenant, which requests must carry: with another tenant it is another place. */
+function placeOf({ url, binding, tenant }: CardInterface): string {
+  return `${binding} ${url}${tenant === undefined ? "" : ` (tenant ${tenant})`}`;
+}
+
+function writtenRange({ min, max }: VersionRange): JsonObject {
+  return {
+    ...(min === undefined ? {} : { min: { ...min } }),
+    ...(max === undefined ? {} : { max: { ...max } }),
+  };
+}
+
+function byText(a: JsonObject, b: JsonObject): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
+
+/** What a list of interfaces has of an interface beside what was read. */
+function otherMembers({ document }: CardReading, { path }: CardInterface): JsonObject {
+  const [, list = "", at = ""] = path.split("/");
+  return without(objectIn(listIn(document[list])[Number(at)]), LIFTED_INTERFACE);
 }
 
 function grants({ grants: read, document }: CardReading): Json {
@@ -168,29 +200,55 @@ function skillsIn(
   };
   return byName(
     objectsIn(value).map((skill) => {
-      const { id, securityRequirements, tags, examples, ...more } = skill;
+      const { id, tags, examples, ...more } = skill;
       return [
         textIn(id) ?? "",
         {
           ...filled(skill),
-          ...more,
+          ...without(more, REQUIREMENTS),
           ...{ tags: tags ?? [], examples: examples ?? [] },
-          security: requirements(securityRequirements),
+          security: requirements(skill),
         },
       ];
     }),
   );
 }
 
+/** What a caller must present: A2A 1.0 writes it so, and A2A 0.x by the second name. */
+const REQUIREMENTS = [...both(["securityRequirements"]), "security"];
+
 /** Each requirement is one way in; which of them are there is what counts. */
-function requirements(value: unknown): Json {
-  return objectsIn(value).map((one) => {
-    const schemes = Object.entries(objectIn(one["schemes"])).map(([name, value]) => {
-      const scopes = textsIn(objectIn(value)["list"]).toSorted().join(" ");
-      return scopes === "" ? name : `${name} (${scopes})`;
+function requirements(holder: JsonObject): Json {
+  return objectsIn(REQUIREMENTS.map((name) => holder[name]).find(Array.isArray)).map((one) => {
+    const all = one["schemes"];
+    const named = isJsonObject(all ?? null) ? objectIn(all) : one;
+    const words = Object.entries(named).map(([name, value]) => {
+      const scopes = textsIn(Array.isArray(value) ? value : objectIn(value)["list"]);
+      return scopes.length === 0 ? name : `${name} (${scopes.toSorted().join(" ")})`;
     });
-    return schemes.toSorted().join(" and ");
+    return words.toSorted().join(" and ");
   });
+}
+
+/** The kinds of scheme as A2A 0.x names them, and the member that A2A 1.0 has for each. */
+const SCHEME_KINDS: ReadonlyMap<string, string> = new Map([
+  ["apiKey", "apiKeySecurityScheme"],
+  ["http", "httpAuthSecurityScheme"],
+  ["oauth2", "oauth2SecurityScheme"],
+  ["openIdConnect", "openIdConnectSecurityScheme"],
+  ["mutualTLS", "mtlsSecurityScheme"],
+]);
+
+/** Security schemes as A2A 1.0 writes them. */
+function schemes(value: unknown): JsonObject {
+  return Object.fromEntries(
+    Object.entries(objectIn(value)).map(([name, scheme]): [string, Json] => {
+      const { type, in: location, ...members } = objectIn(scheme);
+      const kind = SCHEME_KINDS.get(textIn(type) ?? "");
+      if (kind === undefined) return [name, scheme];
+      return [name, { [kind]: { ...members, ...(location === undefined ? {} : { location }) } }];
+    }),
+  );
 }
 
 /** Members by name; a name that is there again gets a number, so that none is lost. */

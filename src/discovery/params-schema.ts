@@ -23,10 +23,12 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
       type: "object",
       description: "Which capabilities the agent has. What is absent is not declared.",
       properties: Object.fromEntries(
-        CAPABILITY_REGISTRY.capabilities.map(({ name, description, tier }) => {
-          const deprecated = tier === "deprecated" ? { deprecated: true } : {};
+        CAPABILITY_REGISTRY.capabilities.flatMap((entry) => {
+          if (entry.isOwnFlag === true) return [];
+          const { name, description, tier, deprecated } = entry;
           const said = tier === "implicit" ? { const: true } : { type: "boolean" };
-          return [name, { ...said, ...deprecated, description: `The agent ${description}.` }];
+          const mark = deprecated === undefined ? {} : { deprecated: true };
+          return [[name, { ...said, ...mark, description: `The agent ${description}.` }]];
         }),
       ),
       patternProperties: {

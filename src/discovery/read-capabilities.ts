@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
 import { type Faults, pointer } from "./faults.js";
+import { olderFlag } from "./older-form.js";
 import {
   agreed,
   camelCase,
@@ -13,11 +14,10 @@ import {
 } from "./places.js";
 import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
 
-/** What A2A 1.0 itself has under `capabilities`, and is no capability of the registry. */
-const OWN_MEMBERS = ["streaming", "extensions", "extendedAgentCard"];
 const KNOWN = CAPABILITY_REGISTRY.capabilities;
+/** What stands under `capabilities` and is no vendor's: A2A's `extensions`, and the registry's names. */
 const KNOWN_SPELLINGS = new Set(
-  [...OWN_MEMBERS, ...KNOWN.map(({ name }) => camelCase(name))].flatMap((name) => [
+  ["extensions", ...KNOWN.map(({ name }) => camelCase(name))].flatMap((name) => [
     name,
     snakeCase(name),
   ]),
@@ -25,7 +25,7 @@ const KNOWN_SPELLINGS = new Set(
 /** Capabilities of one card that no registry has. */
 const MOST = 256;
 
-/** The flags under `capabilities`, A2A's `pushNotifications` among them, and in the contract's params. */
+/** The flags under `capabilities`, A2A's own among them, and in the contract's params. */
 export function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],
@@ -34,8 +34,9 @@ export function readCapabilities(
   const top: Holder = { path: "/capabilities", value: objectIn(card["capabilities"]) };
   const params = ofKind(placesOf(contract, "capabilities"), isJsonObject, "an object", faults);
   const found = new Map<string, boolean>();
-  for (const { name, tier } of KNOWN) {
-    const places = placesOf([top, ...params], camelCase(name));
+  for (const { name, tier, isOwnFlag } of KNOWN) {
+    const holders = isOwnFlag === true ? [top] : [top, ...params];
+    const places = [...placesOf(holders, camelCase(name)), ...olderFlag(name, card)];
     const flags = ofKind(places, isFlag, "true or false", faults);
     const place = agreed(flags, (a, b) => a === b, faults, String);
     if (place === undefined) continue;

@@ -3,6 +3,7 @@ import type { CardDelegate } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
 import { type Holder, isList, ofKind, placesOf } from "./places.js";
 import { readTexts } from "./read-grants.js";
+import { registeredName } from "./registry.js";
 
 /** Agents that one agent delegates to. */
 const MOST = 64;
@@ -24,6 +25,7 @@ export function readDelegates(
       faults.add("url", pointer(path, "url"), message);
       return [];
     }
-    return [{ url, capabilities: readTexts({ path, value }, "capabilities", faults), path }];
+    const names = readTexts({ path, value }, "capabilities", faults);
+    return [{ url, capabilities: names.map(registeredName), path }];
   });
 }

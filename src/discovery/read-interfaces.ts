@@ -1,9 +1,11 @@
-import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardInterface } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
+import { hasOlderForm, olderInterfaces, UNNAMED, type WrittenInterface } from "./older-form.js";
 import { type Holder, isList, isText, ofKind, type Place, placesOf } from "./places.js";
 import { readVersions } from "./read-range.js";
+import { BINDINGS } from "./requirements.js";
 import {
   compareVersions,
   isInRange,
@@ -12,6 +14,7 @@ import {
   rangeText,
   type VersionRange,
   versionText,
+  withinMajor,
 } from "./versions.js";
 
 /** More than any agent needs. */
@@ -20,7 +23,7 @@ const MOST = 64;
 const MOST_VERSIONS = 64;
 
 /**
- * A card's interfaces: `supportedInterfaces`, the proposal's `interfaces`, or top members before A2A 1.0.
+ * A card's interfaces: `supportedInterfaces`, or members at the top before A2A 1.0.
  *
  * @param contract - The contract's params, which may name versions for an interface by its URL.
  */
@@ -31,30 +34,27 @@ export function readInterfaces(
   faults: Faults,
 ): readonly CardInterface[] {
   const top: Holder = { path: "", value: card };
-  const lists = ["supportedInterfaces", "interfaces"].flatMap((name) =>
-    ofKind(placesOf([top], name), isList, "an array", faults),
-  );
-  if (lists.length === 0) {
-    const older = olderInterfaces(top, faults);
-    foreignClaims(readClaims(contract, faults), older, faults);
-    return older;
-  }
-  if (lists.length > 1) {
-    const [first, second] = lists;
-    const message = `the interfaces are there twice; the others are at ${first?.path}`;
-    faults.add("contradiction", second?.path ?? "", message);
-  }
-  const list = lists[0];
-  if (list === undefined) return [];
-  if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} interfaces`);
+  const isOlder = hasOlderForm(card);
+  const written = isOlder ? olderInterfaces(top, faults) : listedInterfaces(top, faults);
+  if (written.length > MOST) faults.add("too_many", "", `more than ${MOST} interfaces`);
   const claims = readClaims(contract, faults);
-  const sets = versionSets(faults);
-  const read = list.value.slice(0, MOST).map((item, at): CardInterface => {
-    const holder = { path: pointer(list.path, at), value: objectIn(item) };
-    return readInterface(holder, { claims, range, sets }, faults);
-  });
+  const context = { claims, range, isOlder, sets: versionSets(faults) };
+  const read = written.slice(0, MOST).map((one) => readInterface(one, context, faults));
   foreignClaims(claims, read, faults);
   return read;
+}
+
+function listedInterfaces(top: Holder, faults: Faults): readonly WrittenInterface[] {
+  const lists = ofKind(placesOf([top], "supportedInterfaces"), isList, "an array", faults);
+  const [list, second] = lists;
+  if (second !== undefined) {
+    const message = `the interfaces are there twice; the others are at ${list?.path}`;
+    faults.add("contradiction", second.path, message);
+  }
+  return (list?.value ?? []).map((item, at) => {
+    const holder = { path: pointer(list?.path ?? "", at), value: objectIn(item) };
+    return { holder, binding: "protocolBinding", version: holder };
+  });
 }
 
 function foreignClaims(
@@ -93,24 +93,25 @@ function readClaims(contract: readonly Holder[], faults: Faults): readonly Claim
 }
 
 function readInterface(
-  holder: Holder,
+  { holder, binding: member, version }: WrittenInterface,
   { claims, ...about }: { readonly claims: readonly Claim[] } & VersionsContext,
   faults: Faults,
 ): CardInterface {
   const { path } = holder;
   const url = textAt(holder, "url", faults);
-  const binding = textAt(holder, "protocolBinding", faults) ?? "";
+  const named = textAt(holder, member, faults) ?? "";
+  const binding = named === "" && member === "preferredTransport" ? "JSONRPC" : named;
   assertUsable(url, binding, pointer(path, "url"), faults);
   const own = claims.filter(
     (claim) => claim.url === url && (claim.binding === undefined || claim.binding === binding),
   );
-  const tenant = textAt(holder, "tenant", faults);
+  const tenant = about.isOlder ? undefined : textAt(holder, "tenant", faults);
   return {
     url: url ?? "",
     binding,
     ...(tenant === undefined || tenant === "" ? {} : { tenant }),
     ...versionsOf(
-      holder,
+      version,
       own.map((claim) => claim.holder),
       about,
       faults,
@@ -129,6 +130,8 @@ interface VersionSet {
 
 interface VersionsContext {
   readonly range: VersionRange;
+  /** Whether the card has the form of A2A before 1.0. */
+  readonly isOlder: boolean;
   readonly sets: (place: Place<readonly Json[]>) => VersionSet;
 }
 
@@ -156,9 +159,9 @@ function readSet(path: string, list: readonly Json[], faults: Faults): VersionSe
 function versionsOf(
   holder: Holder,
   claims: readonly Holder[],
-  { range, sets: readAll }: VersionsContext,
+  { range, isOlder, sets: readAll }: VersionsContext,
   faults: Faults,
-): Pick<CardInterface, "versions" | "versionText"> {
+): Pick<CardInterface, "versions" | "speaks" | "versionText"> {
   const single = placesOf([holder, ...claims], "protocolVersion");
   const ones = readVersions(single, faults);
   const sets = ofKind(placesOf([holder, ...claims], "protocolVersions"), isList, "an array", faults)
@@ -187,41 +190,48 @@ function versionsOf(
       faults.add("contradiction", path, message);
     }
   }
+  const versions = all.map(({ value }) => value);
   return {
-    versions: all.map(({ value }) => value),
+    versions,
+    speaks: spoken(versions, { isWhole: set !== undefined, isOlder, range }),
     versionText: textIn(single[0]?.value) ?? firstText(all),
   };
 }
 
-/** Before A2A 1.0: one URL at the top, others under `additionalInterfaces`, one version for all. */
-function olderInterfaces(top: Holder, faults: Faults): readonly CardInterface[] {
-  const url = textIn(top.value["url"]);
-  if (url === undefined || url === "") return [];
-  const versions = readVersions(placesOf([top], "protocolVersion"), faults).map(
-    ({ value }) => value,
-  );
-  const version = textIn(top.value["protocolVersion"]) ?? "";
-  const more = ofKind(placesOf([top], "additionalInterfaces"), isList, "an array", faults)[0];
-  const others = (more?.value ?? []).slice(0, MOST).flatMap((item, at): CardInterface[] => {
-    if (!isJsonObject(item)) return [];
-    const own = { url: textIn(item["url"]) ?? "", binding: textIn(item["transport"]) ?? "" };
-    const path = pointer("/additionalInterfaces", at);
-    assertUsable(own.url, own.binding, pointer(path, "url"), faults);
-    return [{ ...own, versions, versionText: version, path }];
-  });
-  const binding = textIn(top.value["preferredTransport"]) ?? "JSONRPC";
-  assertUsable(url, binding, "/url", faults);
-  const first: CardInterface = { url, binding, versions, versionText: version, path: "/url" };
-  return [first, ...others.filter((one) => one.url !== url || one.binding !== binding)];
+/** The versions that an interface speaks (docs/spec.md, section 14.4). */
+function spoken(
+  versions: readonly ProtocolVersion[],
+  {
+    isWhole,
+    isOlder,
+    range,
+  }: {
+    /** Whether the interface lists all its versions. */
+    readonly isWhole: boolean;
+    readonly isOlder: boolean;
+    readonly range: VersionRange;
+  },
+): readonly VersionRange[] {
+  const isOpen = range.min === undefined && range.max === undefined;
+  const hasRange = !isOpen && !isTurnedRound(range);
+  const [one] = versions;
+  if (one === undefined) return hasRange ? [range] : isOlder ? UNNAMED : [];
+  if (!isWhole && hasRange) return [withinMajor(range, one)];
+  return versions.map((version) => ({ min: version, max: version }));
 }
 
 function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
   return ofKind(placesOf([holder], name), isText, "a string", faults)[0]?.value;
 }
 
-/** GRPC addresses are often a name and a port without a scheme. */
+/**
+ * Addresses of gRPC are often a name and a port without a scheme, and those of a custom binding are its own
+ * matter: A2A's example has a WebSocket's. SDKs take a binding in any case.
+ */
 function isUsable(url: string, binding: string): boolean {
-  if (binding === "GRPC") return url !== "" && !url.includes("@");
+  const known = BINDINGS.find((one) => one === binding.toUpperCase());
+  if (known === undefined && binding !== "") return url !== "";
+  if (known === "GRPC") return url !== "" && !url.includes("@");
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return false;
   const { username, password } = new URL(url);
   return username === "" && password === "";

@@ -1,18 +1,24 @@
-/** What a card must say of a capability before it is relied on. */
-type CapabilityTier =
+import { camelCase } from "./places.js";
+import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
+
+/** What a card must say of a capability, at one protocol version, before it is relied on. */
+export type CapabilityTier =
   /** Every agent has it; no card declares it. */
   | "implicit"
   /** An agent has it if its card declares it. */
   | "declared"
   /** As `declared`; it works, and something else supersedes it. */
-  | "deprecated";
+  | "deprecated"
+  /** The version no longer has it. */
+  | "removed";
 
 /** One capability, in one version of the registry. */
 export interface RegisteredCapability {
   readonly name: string;
-  readonly tier: CapabilityTier;
+  /** Whether every agent has it, or those whose card declares it; see {@link tierAt} for its later life. */
+  readonly tier: "implicit" | "declared";
   /** What an agent with it does. */
-  readonly description: string;
+  readonly description?: string;
   /** The protocol version that it is there from. */
   readonly introduced: string;
   /** The protocol version that marks it as deprecated: the first of a major release. */
@@ -25,6 +31,8 @@ export interface RegisteredCapability {
   readonly propagates?: true;
   /** A member of A2A's own `capabilities` that has to be true as well, and alone says too little. */
   readonly needs?: string;
+  /** A2A's own flag: only that member of a card's `capabilities` declares it, and no extension's params. */
+  readonly isOwnFlag?: true;
 }
 
 /** The capabilities of one protocol version. */
@@ -36,7 +44,7 @@ export interface CapabilityRegistry {
 
 const introduced = "1.0";
 
-/** The capabilities that protocol version 1.0 knows (docs/spec.md, "Capability declaration and discovery"). */
+/** The capabilities that protocol version 1.0 knows (docs/spec.md, section 14.1). */
 export const CAPABILITY_REGISTRY: CapabilityRegistry = {
   version: "1.0",
   capabilities: [
@@ -63,6 +71,21 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
       tier: "implicit",
       description: "answers faults with the protocol's errors",
       introduced,
+    },
+    {
+      name: "streaming",
+      tier: "declared",
+      description: "streams the events of a task; A2A's own streaming",
+      introduced: "0.1",
+      isOwnFlag: true,
+    },
+    {
+      name: "extended_agent_card",
+      tier: "declared",
+      description:
+        "shows callers that authenticate a card with more in it; A2A's own extendedAgentCard",
+      introduced: "0.2",
+      isOwnFlag: true,
     },
     {
       name: "pause_resume",
@@ -104,7 +127,7 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
     },
     {
       name: "artifact_streaming",
-      tier: "deprecated",
+      tier: "declared",
       description: "streams Artifact objects directly",
       introduced: "0.3",
       deprecated: "1.0",
@@ -129,6 +152,30 @@ export function registeredCapability(
 ): RegisteredCapability | undefined {
   return capabilities.find((one) => one.name === name);
 }
+
+/** The tier of a capability at one protocol version: deprecated and removed from the versions that say so. */
+export function tierAt(
+  { tier, deprecated, removed }: RegisteredCapability,
+  version: ProtocolVersion,
+): CapabilityTier {
+  if (isReached(removed, version)) return "removed";
+  return isReached(deprecated, version) ? "deprecated" : tier;
+}
+
+/** Whether a version is a moment of the registry, or follows it; false for one that is absent or unreadable. */
+function isReached(moment: string | undefined, version: ProtocolVersion): boolean {
+  const from = moment === undefined ? undefined : parseVersion(moment);
+  return from !== undefined && compareVersions(version, from) >= 0;
+}
+
+/** The registry's name for one that may be in camelCase, such as `pushNotifications`; others as they are. */
+export function registeredName(name: string): string {
+  return REGISTERED.get(name) ?? name;
+}
+
+const REGISTERED: ReadonlyMap<string, string> = new Map(
+  CAPABILITY_REGISTRY.capabilities.map(({ name }) => [camelCase(name), name]),
+);
 
 /** Whether an agent has a capability only if every agent that it delegates to has it too. */
 export function propagates(name: string): boolean {

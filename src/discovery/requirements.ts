@@ -1,6 +1,6 @@
 import { isObject } from "../bytes/json.js";
 import { assertMembers, meant } from "../checks/members.js";
-import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
+import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
 import { type ProtocolVersion, parseVersion } from "./versions.js";
 
 /** The bindings that A2A 1.0 names. */
@@ -22,7 +22,7 @@ export interface GrantRequirement {
 export interface DiscoveryRequirements {
   /** The protocol version the caller speaks; `1.0` unless given. */
   readonly protocolVersion?: string;
-  /** Names from the registry, URIs of extensions, or vendors' dotted names. */
+  /** Names from the registry, in either spelling; URIs of extensions; or vendors' dotted names. */
   readonly capabilities?: readonly string[];
   /** Capabilities that the agent needs, and every agent that it delegates to. */
   readonly endToEnd?: readonly string[];
@@ -104,7 +104,7 @@ function settleGrant(requirement: GrantRequirement, at: number): Required<GrantR
 /** Names of capabilities, each known or a vendor's. */
 function capabilityNames(value: unknown, where: string): readonly string[] {
   const known = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
-  const names = texts(value ?? [], where);
+  const names = texts(value ?? [], where).map(registeredName);
   for (const [at, name] of names.entries()) {
     if (known.includes(name) || isVendorCapability(name)) continue;
     throw new TypeError(

@@ -3,11 +3,12 @@ import {
   type RegisteredCapability,
   registeredCapability,
 } from "./registry.js";
+import { assertRegistry } from "./registry-form.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
 /** A rule of stability that a registry breaks. */
 export interface StabilityProblem {
-  readonly code: /** A version that cannot be read, a tier that does not fit, a name that is there twice. */
+  readonly code: /** A version that cannot be read, versions out of order, a name that is there twice. */
     | "entry_malformed"
     | "deprecated_in_minor"
     /** An entry of the registry before is not there; what is removed stays, with its date. */
@@ -45,14 +46,27 @@ function reporter(problems: StabilityProblem[], capability: string): Report {
  * (docs/spec.md, section 14.2).
  *
  * @returns Everything that breaks a rule; empty for none.
+ * @throws TypeError if it has not a registry's form.
  * @example
  * ```ts
  * import { CAPABILITY_REGISTRY, checkRegistry } from "proviso/discovery";
  *
  * checkRegistry(CAPABILITY_REGISTRY); // => []
+ * const early = checkRegistry({
+ *   version: "3.0",
+ *   capabilities: [
+ *     { name: "pause", tier: "declared", introduced: "1.0", deprecated: "2.0", removed: "2.1" },
+ *   ],
+ * });
+ * early.map(({ code }) => code); // => ["removed_early"]
  * ```
  */
 export function checkRegistry(registry: CapabilityRegistry): readonly StabilityProblem[] {
+  assertRegistry(registry);
+  return problemsIn(registry);
+}
+
+function problemsIn(registry: CapabilityRegistry): readonly StabilityProblem[] {
   const problems: StabilityProblem[] = [];
   const seen = new Set<string>();
   if (parseVersion(registry.version) === undefined) {
@@ -72,12 +86,15 @@ export function checkRegistry(registry: CapabilityRegistry): readonly StabilityP
  * Checks that a new version keeps every entry and set date, and only extends what stays.
  *
  * @returns Everything that breaks a rule, in `next` by itself as well.
+ * @throws TypeError if one has not a registry's form.
  */
 export function checkStability(
   previous: CapabilityRegistry,
   next: CapabilityRegistry,
 ): readonly StabilityProblem[] {
-  const problems: StabilityProblem[] = [...checkRegistry(next)];
+  assertRegistry(previous, "previous");
+  assertRegistry(next, "next");
+  const problems: StabilityProblem[] = [...problemsIn(next)];
   const from = parseVersion(previous.version);
   const to = parseVersion(next.version);
   if (from === undefined || to === undefined || compareVersions(to, from) < 0) {
@@ -147,13 +164,6 @@ function checkDates(
   if (isDated && introduced !== undefined && !hasCome(introduced, registry)) {
     report(1, "entry_malformed", `introduced in ${entry.introduced}, after ${registry.version}`);
   }
-  if (
-    isDated &&
-    entry.tier !== "implicit" &&
-    hasCome(deprecated, registry) !== (entry.tier === "deprecated")
-  ) {
-    report(1, "entry_malformed", `the tier ${entry.tier} does not fit when it is deprecated`);
-  }
   if (deprecated !== undefined && deprecated.minor !== 0) {
     report(2, "deprecated_in_minor", `${entry.deprecated} is no major release`);
   }
@@ -203,10 +213,10 @@ function checkChange(
     if (set === undefined || compareVersions(set, from) > 0) continue;
     report(6, "history_changed", `${date}: set for ${after[date]}, which has been without it`);
   }
-  if (before.tier === "implicit" && after.tier !== "implicit" && to.major === from.major) {
+  if (before.tier === "implicit" && after.tier === "declared" && to.major === from.major) {
     report(7, "narrowed", "every agent had it, and now it has to be declared");
   }
-  if (before.tier !== "implicit" && after.tier === "implicit" && to.major === from.major) {
+  if (before.tier === "declared" && after.tier === "implicit" && to.major === from.major) {
     report(7, "narrowed", "agents of this major release do not all have it");
   }
   if (to.major !== from.major) return;

@@ -34,10 +34,7 @@ describe("an agent that will not do is refused, with every reason", () => {
   test.each<[args: readonly string[], codes: readonly string[]]>([
     [["--require", "streaming_message"], ["capability_undeclared"]],
     [["--require", "context_reuse", "--require", "pause_resume"], ["capability_undeclared"]],
-    [
-      ["--protocol", "2.0"],
-      ["version_incompatible", "version_incompatible"],
-    ],
+    [["--protocol", "2.0"], ["version_incompatible"]],
     [["--binding", "GRPC"], ["interface_unsupported"]],
     [["--grant", "documents:admin:*"], ["legacy_only"]],
     [["--grant", "documents:read:delete"], ["grant_operation_missing"]],

@@ -43,7 +43,7 @@ const whole = (): ChainLink[] => [
 
 test("three agents that have what is needed end to end", () => {
   const chain = validateChain(whole(), { endToEnd: ["context_reuse"] });
-  expect(chain).toMatchObject({ ok: true, capabilities: ["context_reuse"] });
+  expect(chain).toMatchObject({ ok: true, capabilities: ["streaming", "context_reuse"] });
   expect(chain.ok && chain.agent.interface.url).toBe(`${A}/rpc`);
 });
 
@@ -124,7 +124,7 @@ test("what does not propagate is asked of the first alone", () => {
 
 test("what propagates and a later one lacks does not stand", () => {
   const chain = validateChain([link(A, { capabilities: SHARED, delegates: [B] }), link(B)]);
-  expect(chain).toMatchObject({ ok: true, capabilities: [] });
+  expect(chain).toMatchObject({ ok: true, capabilities: ["streaming"] });
 });
 
 test("a chain of none is a mistake", () => {

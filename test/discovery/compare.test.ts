@@ -38,6 +38,7 @@ const BASE: Json = card({
   },
 });
 
+const RPC = "JSONRPC https://a.example/rpc";
 const P = "/capabilities/extensions/0/params";
 const G = "/capabilities/extensions/1/params/capabilityGrants";
 
@@ -68,27 +69,30 @@ describe("one change", () => {
     [`${P}/capabilities/artifact_streaming`, true, "deprecating capabilities/artifact_streaming"],
     [`${P}/capabilities/streaming_message`, true, "deprecating capabilities/streaming_message"],
     ["/capabilities/pushNotifications", true, "safe capabilities/push_notifications"],
-    ["/capabilities/streaming", undefined, "breaking features/streaming"],
-    ["/capabilities/extendedAgentCard", true, "safe features/extendedAgentCard"],
-    [`${P}/minProtocolVersion`, "0.4", "breaking range/min"],
-    [`${P}/minProtocolVersion`, "0.2", "safe range/min"],
-    [`${P}/minProtocolVersion`, undefined, "safe range/min"],
-    [`${P}/maxProtocolVersion`, "1.4", "breaking range/max"],
-    [`${P}/maxProtocolVersion`, "1.10", "safe range/max"],
+    ["/capabilities/streaming", undefined, "breaking capabilities/streaming"],
+    ["/capabilities/extendedAgentCard", true, "safe capabilities/extended_agent_card"],
+    [`${P}/minProtocolVersion`, "1.0", "safe range"],
+    [`${P}/minProtocolVersion`, undefined, "safe range"],
+    [`${P}/maxProtocolVersion`, "1.4", `breaking interfaces/${RPC}/versions`],
+    [`${P}/maxProtocolVersion`, "1.10", `safe interfaces/${RPC}/versions`],
+    [`${P}/maxProtocolVersion`, undefined, `safe interfaces/${RPC}/versions`],
+    ["/supportedInterfaces/0/protocolVersion", "1.2", "safe "],
+    ["/supportedInterfaces/0/protocolVersions", ["1.0"], `breaking interfaces/${RPC}/versions`],
+    ["/supportedInterfaces/0/protocolVersion", undefined, `safe interfaces/${RPC}/versions`],
     [
       "/supportedInterfaces/1/protocol_versions",
       ["1.0"],
-      "breaking interfaces/HTTP+JSON https://a.example/rest/versions",
+      "breaking interfaces/HTTP+JSON https://a.example/rest (tenant t)/versions",
     ],
     [
       "/supportedInterfaces/1/protocol_versions",
       ["1.0", "1.1", "1.2"],
-      "safe interfaces/HTTP+JSON https://a.example/rest/versions",
+      "safe interfaces/HTTP+JSON https://a.example/rest (tenant t)/versions",
     ],
     [
       "/supportedInterfaces/1/tenant",
       "u",
-      "breaking interfaces/HTTP+JSON https://a.example/rest/tenant",
+      "breaking interfaces/HTTP+JSON https://a.example/rest (tenant t)",
     ],
     [`${G}/0/operations`, ["retrieve"], "breaking grants/documents:read/operations"],
     [`${G}/0/operations`, ["retrieve", "list", "search"], "safe grants/documents:read/operations"],
@@ -237,4 +241,127 @@ test("changes beyond a thousand are one, which is breaking", () => {
   expect(changes.length).toBe(1001);
   expect(changes[0]).toMatchObject({ impact: "breaking", path: "" });
   expect(changes.slice(1).every(({ impact }) => impact === "safe")).toBe(true);
+});
+
+/** What is said of a change from one card to the other, each with its impact. */
+function said(before: Json, after: Json): readonly string[] {
+  return compareCards(readCard(before), readCard(after)).map(
+    ({ impact, message }) => `${impact} ${message}`,
+  );
+}
+
+describe("versions of one place", () => {
+  const url = "https://a.example/rpc";
+  const place = "interfaces/JSONRPC https://a.example/rpc/versions";
+  const one = { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" };
+  const old = { ...one, protocolVersion: "0.3" };
+  const speaking = (interfaces: readonly Json[], top = {}) => card({ interfaces, top });
+
+  test("a second entry is an addition (A2A 1.0, section 3.6.2)", () => {
+    expect(said(speaking([one]), speaking([one, old]))).toEqual([
+      `safe ${place}: 1.0 is now 0.3, 1.0`,
+    ]);
+    expect(said(speaking([one, old]), speaking([one]))).toEqual([
+      `breaking ${place}: 0.3, 1.0 are now 1.0`,
+    ]);
+    expect(said(speaking([one, old]), speaking([old, one]))).toEqual([
+      "safe the card is written in another way, and means the same",
+    ]);
+  });
+
+  test("a second entry of another tenant is another place", () => {
+    expect(said(speaking([one]), speaking([one, { ...one, tenant: "acme" }]))).toEqual([
+      "safe interfaces/JSONRPC https://a.example/rpc (tenant acme): it is new, and speaks 1.0",
+      expect.stringContaining("safe preference"),
+    ]);
+  });
+
+  test("a range that widens is an addition, and one that is gone takes versions away", () => {
+    const top = { minProtocolVersion: "1.0", maxProtocolVersion: "1.2" };
+    expect(said(speaking([one]), speaking([one], top))).toEqual([
+      `safe ${place}: 1.0 is now 1.0 to 1.2`,
+      'safe range: "1.0 to 1.2" is new',
+    ]);
+    expect(said(speaking([one], top), speaking([one]))).toEqual([
+      `breaking ${place}: 1.0 to 1.2 is now 1.0`,
+      'safe range: "1.0 to 1.2" is gone',
+    ]);
+  });
+
+  test("a range that says no more than the interface takes nothing away", () => {
+    const top = { minProtocolVersion: "1.0", maxProtocolVersion: "1.0" };
+    const changes = said(speaking([one]), speaking([one], top));
+    expect(changes).toEqual(['safe range: "1.0" is new']);
+  });
+
+  test("a great many are one change, and take no time", () => {
+    const versions = (from: number) => Array.from({ length: 64 }, (_, at) => `1.${from + at}`);
+    const many = (from: number) =>
+      Array.from({ length: 64 }, (_, at) => ({
+        ...{ url, protocolBinding: "JSONRPC", protocolVersions: versions(from + 64 * at) },
+      }));
+    const start = performance.now();
+    expect(said(speaking(many(0)), speaking(many(1)))).toEqual([
+      expect.stringMatching(/^breaking interfaces/),
+    ]);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe("what is said of values that look alike", () => {
+  const top = (name: string, value: Json) => card({ top: { [name]: value } });
+
+  test.each<[about: string, before: Json, after: Json, expected: string]>([
+    ["short arrays, as they are", ["a", "b"], ["a"], '["a","b"] is now ["a"]'],
+    [
+      "long arrays, by the first item that differs",
+      Array.from({ length: 40 }, (_, at) => `item ${at}`),
+      Array.from({ length: 40 }, (_, at) => (at === 7 ? "other" : `item ${at}`)),
+      'at 7, "item 7" is now "other"',
+    ],
+    [
+      "arrays of objects, by the member that differs",
+      Array.from({ length: 9 }, (_, at) => ({ name: `skill ${at}`, price: at })),
+      Array.from({ length: 9 }, (_, at) => ({ name: `skill ${at}`, price: at < 8 ? at : 0 })),
+      'at 8, {"name":"skill 8","price":8} is now {"name":"skill 8","price":0}',
+    ],
+    [
+      "texts that begin alike, from where they differ",
+      "https://cdn.example/schemas/one/of/many/v1.json",
+      "https://cdn.example/schemas/one/of/many/v2.json",
+      '...".example/schemas/one/of/many/v1.json" is now ...".example/schemas/one/of/many/v2.json"',
+    ],
+    ["an array that is an object", [], {}, "[] is now {}"],
+  ])("%s", (_, before, after, expected) => {
+    const [change] = said(top("x-vendor", before), top("x-vendor", after));
+    expect(change).toContain(expected);
+    expect(change).not.toMatch(/(an array is now an array|an object is now an object)/);
+  });
+});
+
+test("an older card and the one that follows it are compared by what they mean", () => {
+  const { supportedInterfaces: _, ...others } = Object(card());
+  const scheme = { scheme: "bearer", bearerFormat: "JWT" };
+  const old = {
+    ...others,
+    ...{ url: "https://a.example/rpc", protocolVersion: "0.3.0", preferredTransport: "JSONRPC" },
+    additionalInterfaces: [{ url: "https://a.example/rpc", transport: "JSONRPC" }],
+    supportsAuthenticatedExtendedCard: true,
+    securitySchemes: { bearer: { type: "http", ...scheme } },
+    security: [{ bearer: [] }],
+  };
+  const next = card({
+    interfaces: [
+      { url: "https://a.example/rpc", protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: "https://a.example/rpc", protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+    ],
+    capabilities: { extendedAgentCard: true },
+    top: {
+      securitySchemes: { bearer: { httpAuthSecurityScheme: scheme } },
+      securityRequirements: [{ schemes: { bearer: {} } }],
+    },
+  });
+  expect(said(old, next)).toEqual([
+    "safe interfaces/JSONRPC https://a.example/rpc/versions: 0.3 is now 0.3, 1.0",
+  ]);
 });

@@ -197,7 +197,7 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     "a version below the card's range",
     { top: { min_protocol_version: "1.0" } },
     { protocolVersion: "0.3" },
-    ["refused", "version_incompatible/range", "version_incompatible/interfaces"],
+    ["refused", "version_incompatible/range"],
   ],
   [
     "a signature that nothing verified",

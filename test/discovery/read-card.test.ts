@@ -49,7 +49,7 @@ describe("both spellings are read alike", () => {
     const { range, capabilities, faults: found } = read(parts);
     expect(found).toEqual([]);
     expect(range).toEqual({ min: { major: 0, minor: 3 }, max: { major: 1, minor: 2 } });
-    expect([...capabilities]).toEqual([["context_reuse", true]]);
+    expect(Object.fromEntries(capabilities)).toEqual({ context_reuse: true, streaming: true });
   });
 
   test("grants at the top, and in the capability extension's params", () => {
@@ -110,7 +110,11 @@ describe("a card that contradicts itself", () => {
       { interfaces: [{ protocolBinding: "JSONRPC" }] },
       ["url /supportedInterfaces/0/url"],
     ],
-    ["two lists of interfaces", { top: { interfaces: [] } }, ["contradiction /interfaces"]],
+    [
+      "two lists of interfaces",
+      { top: { supported_interfaces: [] } },
+      ["contradiction /supported_interfaces"],
+    ],
     [
       "a capability in two places",
       { capabilities: { pause_resume: true }, params: { capabilities: { pause_resume: false } } },

@@ -10,7 +10,7 @@ import {
 const PAUSE: RegisteredCapability = {
   ...{ name: "pause_resume", tier: "declared", description: "pauses a task", introduced: "1.0" },
 };
-const OLD: RegisteredCapability = { ...PAUSE, tier: "deprecated", deprecated: "2.0" };
+const OLD: RegisteredCapability = { ...PAUSE, deprecated: "2.0" };
 
 function registry(version: string, ...capabilities: RegisteredCapability[]): CapabilityRegistry {
   return { version, capabilities };
@@ -53,10 +53,11 @@ describe("one registry", () => {
     ],
     ["announced for later", registry("1.4", { ...PAUSE, deprecated: "2.0" }), []],
     [
-      "a tier that does not fit",
-      registry("2.0", { ...PAUSE, deprecated: "2.0" }),
-      ["entry_malformed"],
+      "the proposal's example as it is written, at the version that removes it",
+      registry("3.0", { ...OLD, removed: "3.0" }),
+      [],
     ],
+    ["the same at the version that deprecates it", registry("2.0", { ...OLD, removed: "3.0" }), []],
     [
       "a successor that is not there",
       registry("2.0", { ...OLD, supersededBy: "gone" }),
@@ -126,5 +127,36 @@ describe("a registry and the next", () => {
     ["a version that comes before", two, one, ["entry_malformed"]],
   ])("%s", (_, previous, next, expected) => {
     expect(checkStability(previous, next).map(({ code }) => code)).toEqual(expected);
+  });
+});
+
+describe("what has not a registry's form is misuse", () => {
+  test.each<[about: string, given: unknown, message: RegExp]>([
+    ["null", null, /^registry: expected an object/],
+    ["no version", { capabilities: [] }, /^registry\.version: expected a version/],
+    ["no capabilities", { version: "1.0" }, /^registry\.capabilities: expected an array/],
+    ["an entry of text", { version: "1.0", capabilities: ["pause"] }, /\[0\]: expected an object/],
+    [
+      "a tier of its later life",
+      registry("1.0", Object.assign({}, PAUSE, { tier: "deprecated" })),
+      /\[0\]\.tier: expected "implicit" or "declared"/,
+    ],
+    [
+      "a member misspelt",
+      registry("1.0", Object.assign({}, PAUSE, { deprecate: "2.0" })),
+      /\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
+    ],
+    [
+      "no introduction",
+      { version: "1.0", capabilities: [{ name: "a", tier: "declared" }] },
+      /\[0\]\.introduced: is missing/,
+    ],
+  ])("%s", (_, given, message) => {
+    const check: (value: CapabilityRegistry) => unknown = checkRegistry;
+    expect(() => Reflect.apply(check, undefined, [given])).toThrow(TypeError);
+    expect(() => Reflect.apply(check, undefined, [given])).toThrow(message);
+    expect(() => Reflect.apply(checkStability, undefined, [CAPABILITY_REGISTRY, given])).toThrow(
+      /^next/,
+    );
   });
 });

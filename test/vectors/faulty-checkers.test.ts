@@ -101,8 +101,27 @@ const FAULTS: readonly (readonly [fault: string, file: string, from: string, to:
   [
     "does not compare interfaces with the range",
     "card",
-    "not all(card.range.has(version)",
-    "False and not all(card.range.has(version)",
+    "not all(map(card.range.has, named))",
+    "False",
+  ],
+  [
+    "takes a range for a limit alone",
+    "card_versions",
+    "return own[0] == version[0] and",
+    "return False and",
+  ],
+  ["widens beyond a major version", "card_versions", "own[0] == version[0] and ", ""],
+  [
+    "reads no card of before 1.0",
+    "card_places",
+    "return all(one is None or one == [] for one in lists)",
+    "return False",
+  ],
+  [
+    "takes params for A2A's own flags",
+    "card",
+    "if name in _OWN_FLAGS and place is params:",
+    "if False:",
   ],
   [
     "asks the first agent alone",

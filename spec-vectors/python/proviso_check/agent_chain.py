@@ -12,7 +12,7 @@ from .registry import PROPAGATING
 
 LinkDenial = Tuple[str, int]
 _OWN_PORTS = {"http": 80, "https": 443}
-_CARD = "/.well-known/agent-card.json"
+_CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 MAX_LENGTH = 8
 
 
@@ -25,7 +25,7 @@ def agent_at(url: str) -> str:
         return url
     scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
     port = "" if number in (None, _OWN_PORTS.get(scheme)) else f":{number}"
-    path = parts.path[: -len(_CARD)] if parts.path.endswith(_CARD) else parts.path
+    path = next((parts.path[: -len(card)] for card in _CARDS if parts.path.endswith(card)), parts.path)
     return f"{scheme}://{host}{port}{path.rstrip('/')}"
 
 

@@ -6,20 +6,27 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Tuple
 
-from .card_places import DISCOVERY, GRANTS, Faults, camel, extensions_of, is_too_deep, snake
-from .card_versions import Range, Version, read_version
+from .card_places import (
+    DISCOVERY, GRANTS, Faults, camel, extensions_of, has_older_form, is_too_deep, snake,
+)
+from .card_versions import UNNAMED, Range, Version, read_version
 
 # Without a user's name, which would stand before an "@".
 _URL = re.compile(r"https?://[^/?#@\s]+([/?#]\S*)?", re.IGNORECASE)
+# The bindings whose addresses are http or https URLs.
+_OVER_HTTP = ("JSONRPC", "HTTP+JSON", "")
+# A2A's own flags, which its own capabilities alone declare.
+_OWN_FLAGS = frozenset(["streaming", "extended_agent_card"])
 _VENDOR = re.compile(r"(https?|urn):\S+|[A-Za-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 
 
 @dataclass(frozen=True)
 class Interface:
-    """One interface; ``versions`` is ``None`` where it names none of its own."""
+    """One interface: the version that it names, and all its versions where it lists them."""
 
     url: str
     binding: str
+    version: Optional[Version]
     versions: Optional[FrozenSet[Version]]
 
 
@@ -44,6 +51,7 @@ class Card:
     range: Range = field(default_factory=Range)
     flags: Dict[str, bool] = field(default_factory=dict)
     streaming: Optional[bool] = None
+    is_older: bool = False
     extensions: FrozenSet[str] = frozenset()
     interfaces: Tuple[Interface, ...] = ()
     grants: Dict[str, Grant] = field(default_factory=dict)
@@ -62,6 +70,9 @@ def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
     if is_too_deep(value):
         return Card(["it is nested too deep"])
     faults = Faults()
+    if not isinstance(value.get("name"), str):
+        faults.add("it has no name")
+    faults.array(value.get("signatures"), "signatures")
     own = faults.object(value.get("capabilities"), "capabilities")
     extensions = extensions_of(own, faults)
     params = _params(extensions, DISCOVERY, faults)
@@ -71,12 +82,15 @@ def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
         faults.found,
         range=Range(*(faults.agreed(name, places, versions.one)
                       for name in ("minProtocolVersion", "maxProtocolVersion"))),
-        flags=_flags([own, faults.object(params.get("capabilities"), "capabilities")], tiers, faults),
+        flags=_flags(own, faults.object(params.get("capabilities"), "capabilities"), tiers, faults),
         streaming=_flag(own.get("streaming"), "streaming", faults),
+        is_older=has_older_form(value),
         extensions=frozenset(extensions),
         interfaces=_interfaces(value, params, versions, faults),
-        delegates=_delegates(params.get("delegates"), faults),
+        delegates=_delegates(params.get("delegates"), tiers, faults),
     )
+    if card.is_older:
+        _older_flag(value, card, faults)
     granting = [_params(extensions, GRANTS, faults), value]
     card.grants = faults.agreed("capabilityGrants", granting, lambda said: _grants(said, faults)) or {}
     _contradictions(card, tiers, faults)
@@ -113,14 +127,16 @@ def _flag(value: Any, name: str, faults: Faults) -> Optional[bool]:
 
 
 def _flags(
-    places: List[Dict[str, Any]], tiers: Mapping[str, str], faults: Faults
+    own: Dict[str, Any], params: Dict[str, Any], tiers: Mapping[str, str], faults: Faults
 ) -> Dict[str, bool]:
     names = {spelling: name for name in tiers for spelling in (name, camel(name))}
     found: Dict[str, bool] = {}
     spelled: Dict[str, bool] = {}
-    for place in places:
+    for place in (own, params):
         for spelling, value in place.items():
             name = spelling if is_vendors(spelling) else names.get(spelling)
+            if name in _OWN_FLAGS and place is params:
+                continue
             flag = None if name is None else _flag(value, spelling, faults)
             if name is None or flag is None:
                 continue
@@ -130,6 +146,13 @@ def _flags(
             if spelled.setdefault(either, flag) != flag:
                 faults.add(f"the card says two things of {name}")
     return found
+
+
+def _older_flag(value: Mapping[str, Any], card: Card, faults: Faults) -> None:
+    """``supportsAuthenticatedExtendedCard``, which stands under ``capabilities`` since A2A 1.0."""
+    said = _flag(value.get("supportsAuthenticatedExtendedCard"), "extendedAgentCard", faults)
+    if said is not None and card.flags.setdefault("extended_agent_card", said) != said:
+        faults.add("the card says two things of extended_agent_card")
 
 
 def _interfaces(
@@ -142,24 +165,46 @@ def _interfaces(
         else:
             faults.add("an entry of interfaces without a url")
     found: List[Interface] = []
-    for one in faults.array(card.get("supportedInterfaces"), "supportedInterfaces"):
-        if not isinstance(one, dict):
-            faults.add("an interface is not an object")
-            continue
-        url, binding = str(one.get("url")), str(one.get("protocolBinding"))
-        if binding != "GRPC" and _URL.fullmatch(url) is None:
+    for url, binding, about in _written(card, faults):
+        if binding.upper() in _OVER_HTTP and _URL.fullmatch(url) is None:
             faults.add("the url of an interface is not one")
-        single = versions.one(one.get("protocolVersion"))
-        said = [one, *(entry for entry in entries if _is_about(entry, url, binding))]
+        single = versions.one(about.get("protocolVersion"))
+        said = [about, *(entry for entry in entries if _is_about(entry, url, binding))]
         several = faults.agreed("protocolVersions", said, versions.several)
         if several is not None and single is not None and single not in several:
             faults.add("protocolVersions lacks protocolVersion")
-        own = several if several is not None else None if single is None else frozenset([single])
-        found.append(Interface(url, binding, own))
+        found.append(Interface(url, binding, single, several))
     for entry in entries:
         if not any(_is_about(entry, one.url, one.binding) for one in found):
             faults.add("an entry of interfaces that is about none of them")
     return tuple(found)
+
+
+def _written(
+    card: Mapping[str, Any], faults: Faults
+) -> List[Tuple[str, str, Mapping[str, Any]]]:
+    """URL and binding of each interface, and what has its version."""
+    found: List[Tuple[str, str, Mapping[str, Any]]] = []
+    if has_older_form(card):
+        binding = _text(card.get("preferredTransport"), faults) or "JSONRPC"
+        if card.get("url") not in (None, ""):
+            found.append((_text(card["url"], faults), binding, card))
+        for one in faults.array(card.get("additionalInterfaces"), "additionalInterfaces"):
+            if isinstance(one, dict) and (one.get("url"), one.get("transport")) != (card.get("url"), binding):
+                found.append((_text(one.get("url"), faults), _text(one.get("transport"), faults), card))
+        return found
+    for one in faults.array(card.get("supportedInterfaces"), "supportedInterfaces"):
+        if isinstance(one, dict):
+            found.append((_text(one.get("url"), faults), _text(one.get("protocolBinding"), faults), one))
+        else:
+            faults.add("an interface is not an object")
+    return found
+
+
+def _text(value: Any, faults: Faults) -> str:
+    if value is not None and not isinstance(value, str):
+        faults.add("a part of an interface is not text")
+    return value if isinstance(value, str) else ""
 
 
 def _is_about(entry: Mapping[str, Any], url: str, binding: str) -> bool:
@@ -184,9 +229,12 @@ def _grants(value: Any, faults: Faults) -> Dict[str, Grant]:
     return found
 
 
-def _delegates(value: Any, faults: Faults) -> Optional[Tuple[Delegate, ...]]:
+def _delegates(
+    value: Any, tiers: Mapping[str, str], faults: Faults
+) -> Optional[Tuple[Delegate, ...]]:
     if value is None:
         return None
+    names = {camel(name): name for name in tiers}
     found: List[Delegate] = []
     for one in faults.array(value, "delegates"):
         if not isinstance(one, dict) or not isinstance(one.get("url"), str):
@@ -195,7 +243,8 @@ def _delegates(value: Any, faults: Faults) -> Optional[Tuple[Delegate, ...]]:
         relied = faults.array(one.get("capabilities"), "a delegate's capabilities")
         if not all(isinstance(name, str) for name in relied):
             faults.add("a delegate's capability is not text")
-        found.append(Delegate(one["url"], tuple(name for name in relied if isinstance(name, str))))
+        found.append(Delegate(one["url"], tuple(
+            names.get(name, name) for name in relied if isinstance(name, str))))
     return tuple(found)
 
 
@@ -203,7 +252,8 @@ def _contradictions(card: Card, tiers: Mapping[str, str], faults: Faults) -> Non
     if card.range.is_turned_round:
         faults.add("the range is turned round")
     for interface in card.interfaces:
-        if not all(card.range.has(version) for version in interface.versions or ()):
+        named = interface.versions or frozenset([interface.version] if interface.version else [])
+        if not card.range.is_turned_round and not all(map(card.range.has, named)):
             faults.add("an interface speaks a version outside the card's range")
     if card.flags.get("streaming_message") is True and card.streaming is False:
         faults.add("streaming_message without streaming")

@@ -21,6 +21,12 @@ def camel(name: str) -> str:
     return re.sub("_([a-z])", lambda letter: letter[1].upper(), name)
 
 
+def has_older_form(card: Mapping[str, Any]) -> bool:
+    """Whether a card has the form of A2A before 1.0: it lists nothing in ``supportedInterfaces``."""
+    lists = [card.get(name) for name in ("supportedInterfaces", "supported_interfaces")]
+    return all(one is None or one == [] for one in lists)
+
+
 class Faults:
     """What is wrong with a card."""
 

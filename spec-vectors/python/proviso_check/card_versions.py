@@ -41,3 +41,11 @@ class Range:
     def has(self, version: Version) -> bool:
         above = self.minimum is None or self.minimum <= version
         return above and (self.maximum is None or version <= self.maximum)
+
+    def widens(self, own: Version, version: Version) -> bool:
+        """Whether an interface that names ``own`` alone speaks ``version`` by this range."""
+        return own[0] == version[0] and self.is_given and self.has(version)
+
+
+# The versions whose cards did not say which they are: the member came with 0.2.5.
+UNNAMED = Range(read_version("0.1"), read_version("0.2"))

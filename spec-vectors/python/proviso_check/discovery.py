@@ -11,7 +11,7 @@ from typing import Any, FrozenSet, List, Mapping, Optional, Tuple
 from . import jsontext
 from .card import Card, Interface, read_card
 from .card_places import MAX_DEPTH
-from .card_versions import Version
+from .card_versions import UNNAMED, Version
 from .limits import FormError
 from .registry import REGISTRY, by_name, is_reached
 
@@ -86,7 +86,11 @@ def speaks(card: Card, interface: Interface, version: Version) -> bool:
     """Whether one of the card's interfaces speaks a version."""
     if interface.versions is not None:
         return version in interface.versions
-    return card.range.is_given and card.range.has(version)
+    if interface.version is not None:
+        return version == interface.version or card.range.widens(interface.version, version)
+    if card.range.is_given:
+        return card.range.has(version)
+    return card.is_older and UNNAMED.has(version)
 
 
 def _interface(card: Card, needs: Requirements) -> Tuple[Optional[Interface], List[str]]:

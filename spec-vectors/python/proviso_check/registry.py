@@ -24,8 +24,9 @@ REGISTRY: Dict[str, Any] = {
         *({"name": name, "tier": "implicit", "introduced": "1.0"}
           for name in ("send_message", "get_task", "list_tasks", "error_handling")),
         *(_declared(name)
-          for name in ("pause_resume", "streaming_message", "push_notifications", "context_reuse",
-                       "multi_tenant", "message_history_injection")),
+          for name in ("streaming", "extended_agent_card", "pause_resume", "streaming_message",
+                       "push_notifications", "context_reuse", "multi_tenant",
+                       "message_history_injection")),
         _declared("artifact_streaming", deprecated="1.0", supersededBy="streaming_message"),
     ],
 }
