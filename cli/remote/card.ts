@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
-import type { CardGrant } from "../../src/discovery/card.js";
+import type { CardGrant, CardInterface } from "../../src/discovery/card.js";
 import { extensionParams, readCard as readDiscovery } from "../../src/discovery/read-card.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
@@ -10,18 +10,12 @@ export interface RemoteCard {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  readonly interfaces: readonly RemoteInterface[];
+  readonly interfaces: readonly CardInterface[];
   /** Absent if the agent knows nothing of capabilities. */
   readonly offer: CapabilityOffer | undefined;
   readonly skills: readonly RemoteSkill[];
   /** The card as it came. */
   readonly document: JsonObject;
-}
-
-interface RemoteInterface {
-  readonly url: string;
-  readonly binding: string;
-  readonly version: string;
 }
 
 export interface CapabilityOffer {
@@ -71,9 +65,7 @@ export function readCard(document: Json, address: URL): RemoteCard {
   return {
     ...{ name, version },
     description: textIn(document["description"]) ?? "",
-    interfaces: interfaces.map(({ url, binding, versionText }) => ({
-      ...{ url, binding, version: versionText },
-    })),
+    interfaces,
     offer: isSilent ? undefined : offerFrom(params, document, grants ?? []),
     skills: objectsIn(document["skills"]).map((skill) => skillFrom(skill, skills)),
     document,

@@ -8,6 +8,7 @@ import { ClientError } from "../../src/client/client-error.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import { safeDiscover } from "../../src/discovery/safe-discover.js";
+import { isInAny } from "../../src/discovery/versions.js";
 import { AgentRefusedError } from "../../src/protocols/a2a/client/agent-refused.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
@@ -95,16 +96,19 @@ export async function connectAgent(
     throw environmentError("no_capabilities", message, hint);
   }
   const binding = bindingOf(card, options.binding);
-  assertWithin(new URL(binding.url), origins);
   // Before any token is sent; which grants it needs, the agent itself says better.
   const discovery = await safeDiscover(card.document, { binding: binding.wireName });
   if (!discovery.ok) throw refusedAgent(card.name, discovery.denials);
+  const { url, tenant = "" } = discovery.interface;
+  assertWithin(new URL(url), origins);
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const fetchImpl = safeFetch({ origins, accessToken, timeout });
   const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await loadClient();
   const { JsonRpcTransportFactory, RestTransportFactory } = sdk;
   const Transport = binding.name === "jsonrpc" ? JsonRpcTransportFactory : RestTransportFactory;
-  const written = AgentCard.fromJSON(card.document);
+  // The SDK goes to the interface that was judged, and to no other one of its binding.
+  const chosen = { url, tenant, protocolBinding: binding.wireName, protocolVersion: "1.0" };
+  const written = AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
   const cardResolver = { resolve: () => Promise.resolve(written) };
   const factory = new sdk.ClientFactory({
     transports: [new Transport({ fetchImpl })],
@@ -114,7 +118,7 @@ export async function connectAgent(
   const client = options.ambient === true ? await withAmbientAuthority(plain) : plain;
   // Where it goes has been judged by the origins above, which may be private.
   const { insecure = false } = options;
-  const reach = { allowHosts: [hostAndPort(new URL(binding.url))], insecure };
+  const reach = { allowHosts: [hostAndPort(new URL(url))], insecure };
   return { card, client: new CapabilityClient(client, { discovery: reach }) };
 }
 
@@ -151,10 +155,10 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
 function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
-): { readonly name: Binding; readonly wireName: WireName; readonly url: string } {
-  const known = interfaces.flatMap(({ binding, version, url }) => {
-    const found = /^1(\.|$)/.test(version) ? BINDINGS.get(binding.toUpperCase()) : undefined;
-    return found === undefined || !URL.canParse(url) ? [] : [{ ...found, url }];
+): { readonly name: Binding; readonly wireName: WireName } {
+  const known = interfaces.flatMap(({ binding, speaks }) => {
+    const found = isInAny(SPOKEN, speaks) ? BINDINGS.get(binding.toUpperCase()) : undefined;
+    return found === undefined ? [] : [found];
   });
   const chosen = known.find((one) => wanted === undefined || one.name === wanted);
   if (chosen !== undefined) return chosen;
@@ -164,6 +168,9 @@ function bindingOf(
   const hint = "proviso card shows what it speaks";
   throw environmentError("no_binding", message, hint);
 }
+
+/** The version of A2A that this program speaks. */
+const SPOKEN = { major: 1, minor: 0 };
 
 // Loaded by what asks an agent only: it takes longer than all else that a verb does.
 function loadClient() {

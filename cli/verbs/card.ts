@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CardGrant } from "../../src/discovery/card.js";
+import { rangeText } from "../../src/discovery/versions.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { defineDiff } from "../card/diff.js";
 import { defineLint } from "../card/lint.js";
@@ -50,7 +51,7 @@ function render(card: RemoteCard, paint: Paint): string[] {
   const rows = interfaces.map(
     (one): Row => [
       printable(one.binding),
-      `${printable(one.url)}  (A2A ${printable(one.version)})`,
+      `${printable(one.url)}  (A2A ${one.speaks.map(rangeText).join(", ") || "of no known version"})`,
     ],
   );
   lines.push(...renderRows(rows, paint, "  "), "");

@@ -89,6 +89,45 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   return error === undefined ? "done" : String(error);
 }
 
+describe("the version that a client asks in", () => {
+  const WIDE = { top: { minProtocolVersion: "1.0", maxProtocolVersion: "1.2" } };
+  const versions = (sent: string): readonly string[] =>
+    sent
+      .split("POST ")
+      .slice(1)
+      .map((request) => /a2a-version: (\S+)/i.exec(request)?.[1] ?? "none");
+
+  test.each<[what: string, requirements: object | undefined, expected: string]>([
+    ["is its transport's own", undefined, "1.0"],
+    ["is the one that the agent is judged for", { protocolVersion: "1.1" }, "1.1"],
+    ["has no patch part", { protocolVersion: "1.2.7" }, "1.2"],
+  ])("%s", async (_what, requirements, expected) => {
+    const agent = await agentOf(WIDE);
+    const client = await agent.client();
+    const options = { card: agent.url, ...(requirements === undefined ? {} : { requirements }) };
+    const holder = await withCapability(client, TOKEN, options);
+    await codeOf(holder.sendMessage(callOf("s", {})));
+    await codeOf(createCapabilityClient(client, options).invoke("s", {}, TOKEN));
+    expect(versions(agent.sent())).toEqual([expected, expected]);
+  });
+
+  test("is one that an interface has, or nothing is sent", async () => {
+    const agent = await agentOf();
+    const options = { card: agent.url, requirements: { protocolVersion: "1.1" } };
+    const holder = await withCapability(await agent.client(), TOKEN, options);
+    expect(await codeOf(holder.sendMessage(callOf("s", {})))).toBe("refused version_incompatible");
+    expect(agent.sent()).not.toContain("POST");
+  });
+
+  test("is none that the client does not speak", async () => {
+    const client = await (await agentOf(WIDE)).client();
+    const requirements = { protocolVersion: "0.3" };
+    const message = /^requirements\.protocolVersion: the client speaks 1\.0, not 0\.3$/;
+    expect(() => createCapabilityClient(client, { requirements })).toThrow(message);
+    await expect(withCapability(client, TOKEN, { requirements })).rejects.toThrow(TypeError);
+  });
+});
+
 describe("no byte of a token is sent to an agent whose card fails", () => {
   const CONTRADICTION = { params: { minProtocolVersion: "2.0", maxProtocolVersion: "1.0" } };
 

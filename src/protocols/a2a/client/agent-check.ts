@@ -18,6 +18,7 @@ import {
   ownOrigins,
   safeDiscover,
 } from "../../../discovery/safe-discover.js";
+import { parseVersion, versionText } from "../../../discovery/versions.js";
 import { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
 import { cardOf, destinationDenials, destinationOf, writtenCard } from "./destination.js";
 import { observedIn } from "./observed.js";
@@ -26,7 +27,7 @@ import { observedIn } from "./observed.js";
 export interface AgentCheckOptions {
   /**
    * What its card must say; unless given, that it is one, and speaks the client's protocol version over the
-   * client's binding.
+   * client's binding. With a `protocolVersion` of the same major version, the client asks in that one.
    */
   readonly requirements?: DiscoveryRequirements;
   /**
@@ -58,12 +59,15 @@ export class AgentCheck {
   readonly #own: AgentCard;
   readonly #options: AgentCheckOptions;
   readonly #discovery: DiscoverOptions;
+  /** The protocol version that the agent is judged for, and asked in. */
+  readonly version: string;
   #known: UsableAgent | undefined;
 
   /** @throws TypeError if an option is not valid, or the client is not the SDK's. */
   constructor(client: Client, options: AgentCheckOptions) {
     assertMembers(options, OPTIONS, "options");
     settleRequirements(options.requirements ?? {});
+    this.version = versionFor(client, options.requirements?.protocolVersion);
     this.#client = client;
     this.#own = cardOf(client);
     this.#options = options;
@@ -112,12 +116,12 @@ export class AgentCheck {
 
   #requirements(): DiscoveryRequirements {
     const { requirements = {} } = this.#options;
-    const { protocolName, protocolVersion } = this.#client.transport;
+    const { protocolName } = this.#client.transport;
     const binding = BINDINGS.find((one) => one === protocolName);
     return {
-      protocolVersion,
       ...(binding === undefined ? {} : { binding }),
       ...requirements,
+      protocolVersion: this.version,
     };
   }
 
@@ -132,4 +136,15 @@ export class AgentCheck {
       named: address === undefined ? undefined : ownOrigins(address),
     });
   }
+}
+
+/** What a client asks in: the required version, which it must be able to speak, or its transport's own. */
+function versionFor({ transport }: Client, required: string | undefined): string {
+  const [own, wanted] = [parseVersion(transport.protocolVersion), parseVersion(required ?? "")];
+  if (own === undefined || wanted === undefined) return transport.protocolVersion;
+  // Until 1.0 a minor version changed what was sent.
+  const isSpoken = own.major === wanted.major && (own.major > 0 || own.minor === wanted.minor);
+  if (isSpoken) return versionText(wanted);
+  const message = `requirements.protocolVersion: the client speaks ${versionText(own)}, not ${versionText(wanted)}`;
+  throw new TypeError(message);
 }

@@ -12,7 +12,7 @@ import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart, newMessage } from "../parts.js";
 import type { PendingAnswer } from "../pending.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
-import { presenting } from "./interceptor.js";
+import { presenting, speaking } from "./interceptor.js";
 
 /** What to ask an issuing agent for. */
 export interface CapabilityQuery extends Requested {
@@ -58,8 +58,8 @@ export class CapabilityClient {
 
   /** @param client - The SDK's, which authenticates by itself. */
   constructor(client: Client, options: AgentCheckOptions = {}) {
-    this.#client = client;
     this.#check = new AgentCheck(client, options);
+    this.#client = speaking(client, this.#check.version);
   }
 
   /** @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON. */

@@ -58,6 +58,28 @@ class CheckInterceptor implements CallInterceptor {
   }
 }
 
+/** Asks for one version of the protocol with every call, in the place of the transport's own. */
+class VersionInterceptor implements CallInterceptor {
+  readonly #version: string;
+
+  constructor(version: string) {
+    this.#version = version;
+  }
+
+  async before(args: BeforeArgs): Promise<void> {
+    const serviceParameters = { ...args.options?.serviceParameters, "A2A-Version": this.#version };
+    args.options = { ...args.options, serviceParameters };
+  }
+
+  async after(_args: AfterArgs): Promise<void> {}
+}
+
+/** The client, or one that asks for the version that its agent is judged for. */
+export function speaking(client: Client, version: string): Client {
+  if (version === client.transport.protocolVersion) return client;
+  return intercepted(client, [], [new VersionInterceptor(version)]);
+}
+
 /** Says what a call rests on: in its metadata, or in a header if it has none. */
 function restOn(args: BeforeArgs, entry: object, header: Record<string, string>): void {
   const { input } = args;
@@ -159,8 +181,9 @@ export async function withCapability(
   options: AgentCheckOptions = {},
 ): Promise<Client> {
   const presenting = new CapabilityInterceptor(typeof token === "string" ? [token] : token);
-  const check = new CheckInterceptor(new AgentCheck(client, options));
-  return intercepted(client, [check], [presenting]);
+  const check = new AgentCheck(client, options);
+  const asking = speaking(client, check.version);
+  return intercepted(asking, [new CheckInterceptor(check)], [presenting]);
 }
 
 /** As {@link withCapability}, for a caller that judges the agent itself. */
