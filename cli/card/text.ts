@@ -35,11 +35,12 @@ export async function readCardText(
   return { name: card.href, text };
 }
 
-function fileText(path: string, name: string): string {
-  const unreadable = (why: string): Error => {
-    const hint = "name a card's file, or an address that begins with https:// or http://";
-    return environmentError("card_unreadable", `${name}: ${why}`, hint);
-  };
+const CARD_HINT = "name a card's file, or an address that begins with https:// or http://";
+
+/** The text of a file as large as a card may be. @throws CliError if it cannot be read, or is larger. */
+export function fileText(path: string, name: string, hint: string = CARD_HINT): string {
+  const unreadable = (why: string): Error =>
+    environmentError("file_unreadable", `${name}: ${why}`, hint);
   let fd: number | undefined;
   try {
     fd = openSync(path, "r");

@@ -4,6 +4,7 @@ import { rangeText } from "../../src/discovery/versions.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { defineDiff } from "../card/diff.js";
 import { defineLint } from "../card/lint.js";
+import { defineRegistry } from "../card/registry.js";
 import type { Context } from "../context.js";
 import { spanInWords } from "../moment.js";
 import {
@@ -23,7 +24,7 @@ import { act, addExamples } from "../verb.js";
 export function define(program: Command, context: Context): void {
   const command = program
     .command("card")
-    .summary("show what an agent offers; check or compare cards")
+    .summary("show what an agent offers; check or compare cards and registries")
     .helpCommand(false)
     .description(
       "Shows an agent's card: where it is, whether it needs capabilities, its grants, the " +
@@ -33,6 +34,7 @@ export function define(program: Command, context: Context): void {
   addCardOptions(command).action(act(context, run));
   defineLint(command, context);
   defineDiff(command, context);
+  defineRegistry(command, context);
   addExamples(command, [
     "proviso card http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080/.well-known/agent-card.json --json",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../src/bytes/json.js";
+import { CAPABILITY_REGISTRY } from "../../src/discovery/index.js";
 import { card } from "../discovery/cards.js";
 import { changed } from "../discovery/changed.js";
 import { httpServer } from "../support/loopback-servers.js";
@@ -140,6 +141,69 @@ describe("diff", () => {
       const { status, stderr } = await bench.run(["card", "diff", "card.json", name]);
       expect([status, stderr]).toEqual([3, expect.stringContaining(`card lint ${name}`)]);
     }
+  });
+});
+
+describe("registry", () => {
+  const pause = { name: "pause", tier: "declared", introduced: "1.0", deprecated: "2.0" };
+  const registry = (version: string, more = {}): Json => ({
+    version,
+    capabilities: [{ ...pause, ...more }],
+  });
+
+  test("what can be required, by tier", async () => {
+    const text = await bench.output("card", "registry");
+    expect(text).toMatch(/^implicit: [^\n]*\n {2}send_message {4}takes one message/m);
+    expect(text).toMatch(/^ {2}streaming .*; A2A's own streaming$/m);
+    expect(text).toMatch(/^deprecated: [^\n]*\n {2}artifact_streaming .*; use streaming_message/m);
+    expect(await bench.json("card", "registry")).toMatchObject({ ...CAPABILITY_REGISTRY });
+  });
+
+  test("one that is written as it is shown keeps the rules", async () => {
+    bench.write("own.json", await bench.output("card", "registry", "--json"));
+    for (const more of [[], ["--previous", "own.json"]]) {
+      expect(await bench.run(["card", "registry", "own.json", ...more])).toEqual({
+        ...{ status: 0, stderr: "" },
+        stdout: "own.json: keeps every rule of stability\n",
+      });
+    }
+  });
+
+  test("the proposal's example, declared, deprecated in 2.0 and removed in 3.0", async () => {
+    write("example.json", registry("3.0", { removed: "3.0" }));
+    expect((await bench.run(["card", "registry", "example.json"])).status).toBe(0);
+    write("before.json", registry("2.0"));
+    const args = ["card", "registry", "example.json", "--previous", "before.json"];
+    expect((await bench.run(args)).status).toBe(0);
+    const back = ["card", "registry", "before.json", "--previous", "example.json"];
+    expect((await bench.run(back)).stdout).toContain("version 2.0 does not follow 3.0");
+  });
+
+  test("a broken rule, by its number", async () => {
+    write("early.json", registry("3.0", { removed: "2.1" }));
+    const { status, stdout } = await bench.run(["card", "registry", "early.json"]);
+    expect([status, stdout]).toEqual([
+      1,
+      "early.json: rule 3: pause: removed in 2.1; that is possible from 3.0 on\n",
+    ]);
+    const json = await bench.run(["card", "registry", "early.json", "--json"]);
+    expect(document(json.stdout)).toMatchObject({
+      ...{ valid: false, problems: [{ rule: 3, code: "removed_early", capability: "pause" }] },
+    });
+  });
+
+  test.each<[about: string, text: string, message: RegExp]>([
+    ["no JSON", "{", /no\.json: this is not JSON/],
+    [
+      "a member misspelt",
+      JSON.stringify(registry("1.0", { deprecate: "2.0" })),
+      /capabilities\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
+    ],
+    ["a card", JSON.stringify(CARD), /registry\.name: unknown member/],
+  ])("what is none: %s", async (_, text, message) => {
+    bench.write("no.json", text);
+    const { status, stderr } = await bench.run(["card", "registry", "no.json"]);
+    expect([status, stderr]).toEqual([3, expect.stringMatching(message)]);
   });
 });
 
