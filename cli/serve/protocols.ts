@@ -58,7 +58,11 @@ interface ProtocolAddress {
   readonly url: string;
 }
 
-type MountedProtocol = Mounted & { readonly addresses: readonly ProtocolAddress[] };
+interface MountedProtocol extends Mounted {
+  readonly addresses: readonly ProtocolAddress[];
+  /** What the operator should know at the start, a sentence each. */
+  readonly warnings?: readonly string[];
+}
 
 /** A protocol in which callers reach the agent: mounted beside the others, on one port. */
 type Protocol =
@@ -84,8 +88,9 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
       const { issuer, skills } = agent;
       const { name } = config;
       const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
-      const { approvalsUrl, stop } = mountApprovals({ ...parts, ...console }, place);
-      return { addresses: [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }], stop };
+      const { approvalsUrl, warnings, stop } = mountApprovals({ ...parts, ...console }, place);
+      const addresses = [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }];
+      return { addresses, warnings, stop };
     },
   },
   delegation: {
@@ -119,6 +124,8 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
 export interface ServedAgent {
   readonly url: string;
   readonly addresses: readonly ProtocolAddress[];
+  /** What the operator should know at the start, a sentence each. */
+  readonly warnings: readonly string[];
   /** Takes no more requests, finishes those under way, and lets go of the port. */
   close(): Promise<void>;
 }
@@ -145,6 +152,7 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
     const all = mounts.map((mount) => mount(place));
     return {
       addresses: all.flatMap(({ addresses }) => addresses),
+      warnings: all.flatMap(({ warnings = [] }) => warnings),
       stop: async () => void (await Promise.all(all.map((one) => one.stop()))),
     };
   };
@@ -158,7 +166,8 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
     address,
     mountAll,
   );
-  return { url, addresses: mounted.addresses, close };
+  const { addresses, warnings } = mounted;
+  return { url, addresses, warnings, close };
 }
 
 function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {

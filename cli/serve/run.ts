@@ -155,6 +155,7 @@ async function open(
     policy.source === undefined ? "" : ` from ${policy.source.file}, followed while it changes`;
   const notes = [
     warning,
+    ...server.warnings,
     config.publicUrl === undefined ? undefined : `listening at ${address.host}:${address.port}`,
     `issuer ${issuer.name}, home ${homeFolder}`,
     `grants ${[...agent.grants.keys()].join(", ")}; skills ${[...agent.skills.keys()].join(", ")}`,

@@ -61,8 +61,10 @@ export function define(program: Command, context: Context): void {
     grants
       .command("approve")
       .description(
-        "Approves what waits, as one of those who decide. What is taken away here counts on top of what " +
-          "the asker and others take away; a result that allows nothing is a denial.",
+        "Approves what waits, as one of those who decide. No sign-in is asked for: a user of this system " +
+          "who can write the home's database is the operator, and the ledger says that the operator " +
+          "decided. What is taken away here counts on top of what the asker and others take away; a result " +
+          "that allows nothing is a denial.",
       ),
   ).option("--only <name>", "approve only this of what is asked for; repeat for more", collect);
   addRestrictions(approving, {

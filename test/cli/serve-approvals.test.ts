@@ -25,12 +25,16 @@ describe("the approvals console of an agent that is served", () => {
     running.child.kill("SIGTERM");
     expect(await running.ended).toBe(0);
     expect(running.stderr).toMatch(/"binding":"approvals"/);
+    expect(running.stderr).toContain("WARNING: approvals: presence is not checked");
     expect(running.stderr).not.toContain(TOKENS.alice);
   });
 
   test("with an identity provider, its secret comes from a file or the environment", async () => {
     bench.write("secret.txt", "a-secret-of-the-client\n");
-    const login = { ...LOGIN, issuer: "http://127.0.0.1:9", clientSecret: { file: "secret.txt" } };
+    const login = {
+      ...{ ...LOGIN, issuer: "http://127.0.0.1:9", clientSecret: { file: "secret.txt" } },
+      ...{ presence: { amr: ["hwk"] }, clockSkew: 5 },
+    };
     const config = { ...CONFIG, protocols: PROTOCOLS, approvals: { login, lifetime: "30m" } };
     const { running, url } = await serve(bench, config);
     const page = await new Visitor(`${url}/approvals`).get();
@@ -39,6 +43,7 @@ describe("the approvals console of an agent that is served", () => {
     running.stop();
     await running.ended;
     expect(running.stderr).not.toContain("a-secret-of-the-client");
+    expect(running.stderr).not.toContain("presence is not checked");
   });
 });
 
@@ -83,6 +88,21 @@ describe("a configuration of the console that does not do", () => {
       "a secret in no variable",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: { env: "NONE" } } } },
       "approvals.login.clientSecret.env: names a variable that is not set",
+    ],
+    [
+      "a presence that nothing shows",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, presence: {} } } },
+      "approvals.login.presence: ",
+    ],
+    [
+      "lists of presence without values",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, presence: { acr: [] } } } },
+      "approvals.login.presence: must name at least one value",
+    ],
+    [
+      "a skew that is no skew any more",
+      { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clockSkew: 3600 } } },
+      "approvals.login.clockSkew: ",
     ],
     [
       "a session without an end",

@@ -23,6 +23,13 @@ export interface AuthorizationServerOptions {
   readonly redirects?: readonly string[];
   /** What ID tokens say of a user, beside `sub`. */
   readonly claimsOf?: (user: string) => Readonly<Record<string, unknown>>;
+  /** How a user signs in, as ID tokens say; nothing unless given. */
+  readonly methodsOf?: (user: string) => {
+    readonly acr?: string;
+    readonly amr?: readonly string[];
+  };
+  /** Whether ID tokens have `auth_time` though it was not asked for. */
+  readonly authTime?: boolean;
 }
 
 /** What to ask for other than the first resource with all scopes. */
@@ -91,7 +98,8 @@ export async function startAuthorizationServer(
       response.end(`there is no user "${accountId}" with this password`);
       return;
     }
-    await provider.interactionFinished(request, response, { login: { accountId } });
+    const login = { accountId, ...options.methodsOf?.(accountId) };
+    await provider.interactionFinished(request, response, { login });
   }
 
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -99,8 +107,8 @@ export async function startAuthorizationServer(
   const issuer = `http://127.0.0.1:${port}`;
 
   async function useNewKeys(): Promise<void> {
-    const { lifetime = 600, redirects = [], claimsOf } = options;
-    const settings = { resources, scope, secrets, lifetime, redirects, claimsOf };
+    const { lifetime = 600, redirects = [], claimsOf, authTime = false } = options;
+    const settings = { resources, scope, secrets, lifetime, redirects, claimsOf, authTime };
     const key = await signingKey(options.algorithm ?? "ES256");
     provider = await newProvider(issuer, key, settings);
     handle = provider.callback();

@@ -15,13 +15,23 @@ interface ProviderSettings {
   readonly redirects?: readonly string[];
   /** What ID tokens say of a user, beside `sub`. */
   readonly claimsOf?: ((user: string) => Readonly<Record<string, unknown>>) | undefined;
+  /** Whether ID tokens have `auth_time` though it was not asked for. */
+  readonly authTime?: boolean;
 }
 
 /** oidc-provider, set up for agents: JWT access tokens for resources, PKCE, no consent pages. */
 export async function newProvider(
   issuer: string,
   key: JWK,
-  { resources, scope, secrets, lifetime, redirects = [], claimsOf }: ProviderSettings,
+  {
+    resources,
+    scope,
+    secrets,
+    lifetime,
+    redirects = [],
+    claimsOf,
+    authTime = false,
+  }: ProviderSettings,
 ): Promise<Provider> {
   const oidc = await withoutNotices(() => import("oidc-provider"));
   const alg = key.alg;
@@ -35,6 +45,7 @@ export async function newProvider(
           grant_types: ["authorization_code", "client_credentials"],
           redirect_uris: [CALLBACK, ...redirects],
           id_token_signed_response_alg: alg,
+          require_auth_time: authTime,
         })),
         scopes: ["openid"],
         enabledJWA: { idTokenSigningAlgValues: [alg] },
@@ -48,7 +59,11 @@ export async function newProvider(
           accountId,
           claims: () => ({ sub: accountId, ...claimsOf?.(accountId) }),
         }),
-        claims: { openid: ["sub", ...Object.keys(claimsOf?.("") ?? {})] },
+        claims: {
+          openid: ["sub", "acr", "amr", ...Object.keys(claimsOf?.("") ?? {})],
+          auth_time: null,
+        },
+        acrValues: ["phr"],
         conformIdTokenClaims: false,
         interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
         // Users have agreed beforehand to all that a client of theirs may ask for.

@@ -24,6 +24,7 @@ import {
   secureHeaders,
 } from "./guards.js";
 import { argumentsOf, type DescribedSkill } from "./limits/arguments.js";
+import { onlyReadsBy } from "./limits/effects.js";
 import type { ConsoleLogin } from "./login/login.js";
 import { deviceRoutes } from "./routes/device.js";
 import { grantRoutes } from "./routes/grants.js";
@@ -31,9 +32,11 @@ import { hostRoutes } from "./routes/hosts.js";
 import { loginRoutes, logoutRoute } from "./routes/login.js";
 import { requestRoutes } from "./routes/requests.js";
 import { CODE_LIMITS, CodeAttempts, type CodeLimits } from "./session/code-attempts.js";
+import { Confirmations } from "./session/confirmations.js";
 import type { Seal } from "./session/cookies.js";
 import { NewHosts } from "./session/new-hosts.js";
 import { Sessions } from "./session/sessions.js";
+import { SignIns } from "./session/sign-ins.js";
 import { STYLE } from "./style.js";
 
 /** What the approvals console rests on. */
@@ -70,6 +73,8 @@ export interface MountedApprovals extends Mounted {
   readonly approvalsUrl: string;
   /** Where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
   readonly deviceUrl: string;
+  /** What the operator should know at the start, such as that presence is not checked; a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 const MEMBERS = [
@@ -103,21 +108,24 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
     );
   }
   const secure = url.protocol === "https:";
-  const onFailure = failureLog(log);
+  const skills = [...options.skills];
+  const cookies = { seal, secure, clock };
   const desk: Desk = {
     ...{ name, registry, approvals: registry.approvals, login },
     ...{ origin: url.origin, base: url.pathname, url: url.href, now: clock },
-    sessions: new Sessions({ seal, secure, lifetime, clock }),
-    newHosts: new NewHosts({ seal, secure, clock }),
+    sessions: new Sessions({ ...cookies, lifetime }),
+    signIns: new SignIns(cookies),
+    confirmations: new Confirmations(cookies),
+    newHosts: new NewHosts(cookies),
     attempts: new CodeAttempts({ ...CODE_LIMITS, ...codes }),
-    argumentsOf: argumentsOf(options.skills),
-    record: recordIn(ledger, clock),
+    ...{ argumentsOf: argumentsOf(skills), onlyReads: onlyReadsBy(skills) },
+    ...{ record: recordIn(ledger, clock), onFailure: failureLog(log) },
   };
   const answer = faultPages(desk);
   // It costs nothing, and a page that is refused is shown with it.
   const style = express.Router().get("/style.css", styleSheet);
   const open = express.Router();
-  loginRoutes(desk, open, { seal, secure, clock }, onFailure);
+  loginRoutes(desk, open);
   const own = express.Router();
   own.use(requireUser(desk), refuseForgedForms(desk));
   logoutRoute(desk, own);
@@ -138,12 +146,25 @@ export function mountApprovals(options: ApprovalsOptions, place: Place): Mounted
     open,
     own,
     unknownPage(desk),
-    failedPage(desk, onFailure),
+    failedPage(desk),
   );
   return {
     ...{ approvalsUrl: url.href, deviceUrl: `${url.href}/device` },
+    warnings: warningsOf(login, skills),
     stop: async () => {},
   };
+}
+
+function warningsOf(
+  login: ConsoleLogin,
+  skills: readonly Pick<DescribedSkill, "id" | "effect">[],
+): readonly string[] {
+  if (login.kind === "openid" && login.checksPresence) return [];
+  const changing = skills.filter(({ effect }) => effect !== "read").map(({ id }) => id);
+  if (changing.length === 0) return [];
+  return [
+    `WARNING: approvals: presence is not checked, and a password alone approves what changes data (${changing.join(", ")}); the login's "presence" names what the provider reports of a security key`,
+  ];
 }
 
 const STYLE_TAG = `"${hash("sha256", STYLE, "base64url")}"`;
@@ -162,10 +183,7 @@ function unknownPage(desk: Desk): RequestHandler {
     });
 }
 
-function failedPage(
-  desk: Desk,
-  onFailure: (error: unknown, what: string) => void,
-): ErrorRequestHandler {
+function failedPage(desk: Desk): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (error instanceof FormError) {
       return refuse(desk, req, res, {
@@ -174,7 +192,7 @@ function failedPage(
       });
     }
     if (error instanceof URIError && !res.headersSent) return unknownPage(desk)(req, res, next);
-    onFailure(error, "approvals");
+    desk.onFailure(error, "approvals");
     if (res.headersSent) return next(error);
     const { status, reason: code, retryAfter } = failureFault(error);
     return refuse(desk, req, res, {

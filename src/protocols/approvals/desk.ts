@@ -2,11 +2,14 @@ import type { Request, Response } from "express";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { ArgumentsOf } from "./limits/arguments.js";
+import type { OnlyReads } from "./limits/effects.js";
 import type { ConsoleLogin } from "./login/login.js";
 import { type FaultParts, faultPage, type PageParts, page } from "./pages/layout.js";
 import type { CodeAttempts } from "./session/code-attempts.js";
+import type { Confirmations } from "./session/confirmations.js";
 import type { NewHosts } from "./session/new-hosts.js";
 import type { Session, Sessions } from "./session/sessions.js";
+import type { SignIns } from "./session/sign-ins.js";
 
 /** Something that the console refuses: what the user is shown, and what the ledger keeps. */
 export interface Refusal extends FaultParts {
@@ -35,12 +38,16 @@ export interface Desk {
   readonly registry: Registry;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
+  readonly signIns: SignIns;
+  readonly confirmations: Confirmations;
   readonly newHosts: NewHosts;
   readonly attempts: CodeAttempts;
   readonly argumentsOf: ArgumentsOf;
+  readonly onlyReads: OnlyReads;
   readonly now: () => number;
   /** Writes what was refused into the ledger. */
   readonly record: (refusal: Refusal, session: Session | undefined) => void;
+  readonly onFailure: (error: unknown, what: string) => void;
 }
 
 export function show(

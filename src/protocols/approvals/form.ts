@@ -26,6 +26,12 @@ export class Form {
     return this.#fields.getAll(name);
   }
 
+  /** The fields that have a value, but for those named; {@link Form} reads it again. */
+  without(names: readonly string[]): string {
+    const kept = [...this.#fields].filter(([name, value]) => value !== "" && !names.includes(name));
+    return new URLSearchParams(kept).toString();
+  }
+
   /** Every name that there is, once. */
   names(): readonly string[] {
     return [...new Set(this.#fields.keys())];

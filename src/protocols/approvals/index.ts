@@ -10,11 +10,14 @@ export type { DescribedSkill } from "./limits/arguments.js";
 export type {
   ConsoleLogin,
   DevelopmentLogin,
+  LoginDemand,
   LoginOutcome,
   LoginState,
   OpenIdLogin,
+  SignedIn,
 } from "./login/login.js";
 export { createDevelopmentLogin } from "./login/login.js";
 export { createOpenIdLogin, type OpenIdLoginOptions } from "./login/openid.js";
+export type { Presence } from "./login/presence.js";
 export type { CodeLimits } from "./session/code-attempts.js";
 export type { Seal } from "./session/cookies.js";

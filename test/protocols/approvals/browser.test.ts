@@ -93,7 +93,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       clientId: "console",
       clientSecret,
     });
-    const own = await startConsole({ port, login });
+    const own = await startConsole({ port, login, running: true });
     try {
       const asked = await own.ask({
         ...{ constraints: LIMITS, purpose: "Pay the open invoices of Northwind" },
@@ -101,9 +101,12 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       });
       const page = await newPage();
       await page.goto(`${own.url}/device?user_code=${asked.userCode}`);
-      await page.getByLabel("User").fill("alice");
-      await page.getByLabel("Password").fill(PASSWORD);
-      await page.getByRole("button", { name: "Sign in" }).click();
+      const signIn = async (): Promise<void> => {
+        await page.getByLabel("User").fill("alice");
+        await page.getByLabel("Password").fill(PASSWORD);
+        await page.getByRole("button", { name: "Sign in" }).click();
+      };
+      await signIn();
       await page.getByRole("button", { name: "Continue" }).click();
       const amount = page.getByRole("group", { name: /^Argument.*amount/ });
       await amount.getByLabel("At most").fill("1000");
@@ -116,6 +119,11 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       const picture = await page.screenshot({ fullPage: true });
       expect(picture.subarray(1, 4).toString()).toBe("PNG");
       if (process.env["PROVISO_SCREENSHOTS"] === "write") writeFileSync(SCREENSHOT, picture);
+      await page.getByRole("button", { name: "Approve" }).click();
+      // Though the provider knows the user, it asks again; no click leads there.
+      await signIn();
+      await page.getByText("You have signed in to approve this.").waitFor();
+      expect((await own.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
       await page.getByRole("button", { name: "Approve" }).click();
       await page.getByRole("heading", { name: "You approved" }).waitFor();
       const [grant] = await own.registry.grantsOf(asked.agent);

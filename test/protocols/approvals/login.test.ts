@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOpenIdLogin, type OpenIdLogin } from "../../../src/protocols/approvals/index.js";
-import {
-  type AuthorizationServer,
-  PASSWORD,
-  startAuthorizationServer,
-} from "../../support/authorization-server.js";
-import { startConsole, type TestConsole, type TestConsoleOptions } from "./support.js";
-import { type Page, Visitor, words } from "./visitor.js";
+import type { AuthorizationServer } from "../../support/authorization-server.js";
+import { CALLBACK, consoleWith, loginAt, startProvider, UserAgent } from "./at-provider.js";
+import type { TestConsole } from "./support.js";
+import { type Page, type Visitor, words } from "./visitor.js";
 
-const CALLBACK = "http://127.0.0.1:18473/approvals/callback";
 const MAIL: Readonly<Record<string, unknown>> = { email: "alice@example.com" };
 
 let provider: AuthorizationServer;
@@ -16,13 +12,11 @@ let login: OpenIdLogin;
 let console: TestConsole;
 
 beforeAll(async () => {
-  provider = await startAuthorizationServer({
-    ...{ users: ["alice", "bob"], clients: ["console"], resource: "https://unused.example/" },
-    redirects: [CALLBACK],
+  provider = await startProvider({
     claimsOf: (user) => ({ ...MAIL, email_verified: user === "alice", nick: user.toUpperCase() }),
   });
   login = await newLogin();
-  console = await withLogin();
+  console = await consoleWith(login);
 });
 
 afterAll(async () => {
@@ -30,52 +24,18 @@ afterAll(async () => {
   await provider.close();
 });
 
-function newLogin(
-  more: Partial<Parameters<typeof createOpenIdLogin>[0]> = {},
-): Promise<OpenIdLogin> {
-  const { issuer } = provider;
-  const clientSecret = provider.secretOf("console");
-  return createOpenIdLogin({ issuer, clientId: "console", clientSecret, ...more });
-}
+const newLogin = (more: Parameters<typeof loginAt>[1] = {}) => loginAt(provider, more);
 
-/** The provider knows one address for its answers; here they go to wherever the console is. */
-function withLogin(
-  own: OpenIdLogin = login,
-  options: TestConsoleOptions = {},
-): Promise<TestConsole> {
-  return startConsole({
-    ...options,
-    login: {
-      ...own,
-      begin: (_, again) => own.begin(CALLBACK, again),
-      finish(answer, state) {
-        const there = new URL(CALLBACK);
-        there.search = answer.search;
-        return own.finish(there, state);
-      },
-    },
-  });
-}
-
-/** Signs in at the provider, and gives the address that it sends the browser back to. */
-async function atProvider(begun: Page, user: string): Promise<URL> {
-  const browser = new Visitor(provider.issuer);
-  const form = await browser.once(begun.headers.get("location") ?? "");
-  const interaction = form.headers.get("location") ?? "";
-  const body = new URLSearchParams({ user, password: PASSWORD });
-  const sent = await browser.once(new URL(interaction, provider.issuer).href, {
-    method: "POST",
-    body,
-  });
-  const resumed = await browser.once(sent.headers.get("location") ?? "");
-  return new URL(resumed.headers.get("location") ?? "");
-}
-
-async function signIn(one: Visitor, user: string, path = "/login"): Promise<Page> {
-  const begun = await one.once(path);
-  expect(begun.status).toBe(303);
-  const { search } = await atProvider(begun, user);
+async function signIn(one: Visitor, user: string): Promise<Page> {
+  const begun = await one.once("/login");
+  const search = await atProvider(begun, user);
   return one.get(`/callback${search}`);
+}
+
+/** Signs in at the provider in a browser of its own. @returns The callback's query. */
+function atProvider(begun: Page, user: string): Promise<string> {
+  const url = begun.headers.get("location") ?? "";
+  return new UserAgent(console, provider).authorize(url, user);
 }
 
 describe("sign-in by OpenID Connect", () => {
@@ -92,7 +52,7 @@ describe("sign-in by OpenID Connect", () => {
     for (const name of ["state", "nonce", "code_challenge"]) {
       expect(asked.get(name)?.length).toBeGreaterThan(40);
     }
-    const { search } = await atProvider(begun, "alice");
+    const search = await atProvider(begun, "alice");
     const page = await one.get(`/callback${search}`);
     expect(page.path).toBe("/approvals/device?user_code=BCDF-GHJK");
     expect(page.text).toContain("<bdi>alice</bdi>");
@@ -109,7 +69,7 @@ describe("sign-in by OpenID Connect", () => {
 
   test("in another browser, the answer of the provider is good for nothing", async () => {
     const [one, victim] = [console.visitor(), console.visitor()];
-    const { search } = await atProvider(await one.once("/login"), "alice");
+    const search = await atProvider(await one.once("/login"), "alice");
     expect((await victim.get(`/callback${search}`)).status).toBe(400);
     // A sign-in of its own does not go with it either.
     await victim.once("/login");
@@ -140,7 +100,7 @@ describe("sign-in by OpenID Connect", () => {
   });
 
   test("the principal is the claim that is configured", async () => {
-    const named = await withLogin(await newLogin({ principalClaim: "nick" }));
+    const named = await consoleWith(await newLogin({ principalClaim: "nick" }));
     try {
       const page = await signIn(named.visitor(), "bob");
       expect(page.text).toContain("<bdi>BOB</bdi>");
@@ -150,7 +110,7 @@ describe("sign-in by OpenID Connect", () => {
   });
 
   test("an e-mail address counts only where the provider has verified it", async () => {
-    const mailed = await withLogin(await newLogin({ principalClaim: "email" }));
+    const mailed = await consoleWith(await newLogin({ principalClaim: "email" }));
     try {
       expect((await signIn(mailed.visitor(), "alice")).text).toContain("alice@example.com");
       const bob = await signIn(mailed.visitor(), "bob");
@@ -162,7 +122,7 @@ describe("sign-in by OpenID Connect", () => {
   });
 
   test("without the claim, there is no sign-in", async () => {
-    const other = await withLogin(await newLogin({ principalClaim: "upn" }));
+    const other = await consoleWith(await newLogin({ principalClaim: "upn" }));
     try {
       const page = await signIn(other.visitor(), "alice");
       expect(page.status).toBe(403);
@@ -173,8 +133,8 @@ describe("sign-in by OpenID Connect", () => {
   });
 
   test("where the provider does not answer, or knows no such client, the page says so", async () => {
-    const gone = await withLogin(await newLogin({ issuer: "http://127.0.0.1:9" }));
-    const wrong = await withLogin(await newLogin({ clientSecret: "not-the-secret" }));
+    const gone = await consoleWith(await newLogin({ issuer: "http://127.0.0.1:9" }));
+    const wrong = await consoleWith(await newLogin({ clientSecret: "not-the-secret" }));
     try {
       const page = await gone.visitor().get("/login");
       expect(page.status).toBe(503);
@@ -197,6 +157,17 @@ describe("options", () => {
     [{ ...right, clientId: "" }, /login.clientId: must be a text/],
     [{ ...right, scopes: ["email"] }, /login.scopes: .*"openid"/],
     [{ ...right, timeout: 0 }, /login.timeout: must be a number/],
+    [
+      { ...right, clockSkew: 61 },
+      /login.clockSkew: must be a whole number of seconds from 0 to 60/,
+    ],
+    [{ ...right, clockSkew: 0.5 }, /login.clockSkew: must be a whole number/],
+    [{ ...right, presence: {} }, /login.presence: must name at least one value/],
+    [{ ...right, presence: { amr: ["hwk key"] } }, /login.presence.amr: must be an array of texts/],
+    [
+      { ...right, presence: { amr: ["hwk"], acrs: ["phr"] } },
+      /login.presence.acrs: .*did you mean "acr"/,
+    ],
     [{ ...right, clientID: "x" }, /login.clientID: unknown member; did you mean "clientId"/],
   ])("%j", async (options, message) => {
     await expect(createOpenIdLogin(options)).rejects.toThrow(message);

@@ -64,7 +64,7 @@ describe("every answer", () => {
     const secure = await startConsole({
       publicUrl: "https://agent.example/pay",
       login: {
-        ...{ kind: "openid", issuer: "x" },
+        ...{ kind: "openid", issuer: "x", checksPresence: false, clockSkew: 0 },
         begin: async (callback) => ({
           url: callback,
           state: { state: "s", nonce: "n", verifier: "v" },

@@ -6,6 +6,7 @@ import type { Approval } from "../../../src/agent/approvals/approval.js";
 import { expandGrants } from "../../../src/agent/grant.js";
 import type { LedgerEvent } from "../../../src/agent/ledger.js";
 import { Registry } from "../../../src/agent/registry/registry.js";
+import type { RegistryStore } from "../../../src/agent/registry/registry-store.js";
 import type { RegistrySettings } from "../../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../src/agent/skill.js";
@@ -41,6 +42,8 @@ export interface TestConsoleOptions
   readonly trustedProxies?: readonly string[];
   /** Any free one unless given. */
   readonly port?: number;
+  /** Whether its clock runs; else it stands still, but where a test sets it ahead. */
+  readonly running?: boolean;
 }
 
 /** What an agent asks for, other than to transfer funds of alice. */
@@ -68,6 +71,7 @@ export interface TestConsole {
   /** Of the console. */
   readonly url: string;
   readonly registry: Registry;
+  readonly store: RegistryStore;
   /** Of the issuer whose key seals the sessions. */
   readonly keys: Keyring;
   /** An agent registers and asks; the user's code is in what it gets. */
@@ -82,6 +86,8 @@ export interface TestConsole {
   recorded(): Promise<readonly string[]>;
   events(): Promise<readonly LedgerEvent[]>;
   logged(): string;
+  /** What it reports at its start. */
+  readonly warnings: readonly string[];
   advance(milliseconds: number): void;
   now(): number;
   close(): Promise<void>;
@@ -130,10 +136,12 @@ export function tokenOf(user: User): string {
 
 /** Starts a console on a free port of 127.0.0.1. */
 export async function startConsole(options: TestConsoleOptions = {}): Promise<TestConsole> {
-  const { settings = {}, publicUrl, trustedProxies, port: wanted, login, ...others } = options;
-  // Stands still, but where a test sets it ahead.
-  let now = Date.now();
-  const clock = (): number => now;
+  const { settings = {}, publicUrl, trustedProxies, port: wanted, login } = options;
+  const { running = false, rate, codes, lifetime } = options;
+  const others = { rate, codes, lifetime };
+  const start = Date.now();
+  let ahead = 0;
+  const clock = (): number => (running ? Date.now() : start) + ahead;
   const lines: string[] = [];
   const write = (fields: object, message: string): void => {
     lines.push(JSON.stringify({ ...fields, message }));
@@ -151,8 +159,9 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     new Map(grants.map((grant) => [grant.id, grant])),
     new Map(SKILLS.map((skill) => [skill.id, skill])),
   );
+  const store = openRegistry(stores);
   const registry = new Registry({
-    ...{ store: openRegistry(stores), revocations, clock, terms },
+    ...{ store, revocations, clock, terms },
     settings: { lifetimes: { approval: 300, grant: 3600 }, ...settings },
   });
   const tokens = USERS.map((user) => ({
@@ -219,7 +228,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const visitor = (): Visitor => new Visitor(url);
   const events = (): Promise<readonly LedgerEvent[]> => ledger.list({ kind: "approval" });
   return {
-    ...{ url, registry, keys, visitor, events },
+    ...{ url, registry, store, keys, visitor, events },
     ask: (asking = {}) => ask("user_code", asking),
     askInList: (user, asking = {}) => ask("backchannel", { ...asking, user }),
     signedIn: async (user) => {
@@ -232,8 +241,9 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     recorded: async () =>
       (await events()).map(({ change = "", codes = [] }) => [change, ...codes].join(" ")),
     logged: () => lines.join("\n"),
+    warnings: server.mounted.warnings,
     advance: (milliseconds) => {
-      now += milliseconds;
+      ahead += milliseconds;
     },
     now: clock,
     close: async () => {

@@ -26,7 +26,7 @@ interface Arguments {
 export type ArgumentsOf = (asked: AskedGrant, authority: Authority) => Arguments;
 
 /** What is read of a skill. */
-export type DescribedSkill = Pick<Skill, "id" | "operation" | "input">;
+export type DescribedSkill = Pick<Skill, "id" | "operation" | "input" | "effect">;
 
 const TYPES: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 const MOST_ARGUMENTS = 40;

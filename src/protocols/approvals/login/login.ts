@@ -2,8 +2,23 @@ import type { Authenticator } from "../../../agent/caller.js";
 
 /** Who signed in, or why not. */
 export type LoginOutcome =
-  | { readonly ok: true; readonly principal: string }
+  | ({ readonly ok: true } & SignedIn)
   | { readonly ok: false; readonly message: string };
+
+/** A user who signed in, as the identity provider's ID token says. */
+export interface SignedIn {
+  readonly principal: string;
+  /** The claim `auth_time`: seconds since 1970 at which the user authenticated. Absent if the provider does not say. */
+  readonly authTime?: number;
+  /** Whether `acr` or `amr` is among those that the configuration counts as presence. */
+  readonly present?: boolean;
+}
+
+/**
+ * What is asked of the identity provider: any session of the user's, credentials anew (`prompt=login`,
+ * `max_age=0`), or credentials anew in a way that shows the user's presence (`acr_values` besides).
+ */
+export type LoginDemand = "any" | "fresh" | "present";
 
 /** What a sign-in under way must meet again: kept in the browser, sealed. */
 export interface LoginState {
@@ -20,16 +35,19 @@ export interface OpenIdLogin {
   readonly kind: "openid";
   /** What users know the identity provider by. */
   readonly issuer: string;
+  /** Whether {@link SignedIn.present} is judged: values of `acr` or `amr` are configured. */
+  readonly checksPresence: boolean;
+  /** Seconds by which the provider's clock may differ from this server's. */
+  readonly clockSkew: number;
   /**
    * Where to send a user that signs in.
    *
    * @param callback - Where the identity provider sends the user back to.
-   * @param again - Whether it asks for the user's credentials though it knows the user.
    * @throws Error if the identity provider cannot be reached.
    */
   begin(
     callback: string,
-    again: boolean,
+    demand: LoginDemand,
   ): Promise<{ readonly url: string; readonly state: LoginState }>;
   /**
    * Who it was.

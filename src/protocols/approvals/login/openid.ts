@@ -3,6 +3,7 @@ import { errorCode } from "../../../bytes/error-code.js";
 import { assertMembers } from "../../../checks/members.js";
 import { isLoopback } from "../../../client/address.js";
 import type { LoginOutcome, OpenIdLogin } from "./login.js";
+import { checkedPresence, isPresent, type Presence } from "./presence.js";
 
 /** An identity provider, and what the console is to it. */
 export interface OpenIdLoginOptions {
@@ -17,6 +18,16 @@ export interface OpenIdLoginOptions {
   readonly scopes?: readonly string[];
   /** Seconds that the provider has for each answer; 10 unless given. */
   readonly timeout?: number;
+  /**
+   * What the provider must report of a sign-in by which a user approves what changes data, or takes a host on. Unless
+   * given, any sign-in does, such as one by password alone.
+   */
+  readonly presence?: Presence;
+  /**
+   * Seconds by which the provider's clock may be behind or ahead of this server's, 60 at most; 0 unless given. A
+   * sign-in that is older by this much still counts as made for an approval.
+   */
+  readonly clockSkew?: number;
 }
 
 type Client = typeof import("openid-client");
@@ -35,11 +46,14 @@ export async function createOpenIdLogin(options: OpenIdLoginOptions): Promise<Op
   const settings = checkedOptions(options);
   const client = await import("openid-client");
   const configuration = provider(client, settings);
-  const { issuer, scopes, principalClaim } = settings;
+  const { issuer, scopes, presence, clockSkew } = settings;
+  const { acr = [] } = presence ?? {};
   return {
     kind: "openid",
     issuer: issuer.href,
-    async begin(callback, again) {
+    checksPresence: presence !== undefined,
+    clockSkew,
+    async begin(callback, demand) {
       const config = await configuration();
       const verifier = client.randomPKCECodeVerifier();
       const state = { state: client.randomState(), nonce: client.randomNonce(), verifier };
@@ -49,7 +63,8 @@ export async function createOpenIdLogin(options: OpenIdLoginOptions): Promise<Op
         ...{ state: state.state, nonce: state.nonce },
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
-        ...(again ? { prompt: "login" } : {}),
+        ...(demand === "any" ? {} : { prompt: "login", max_age: "0" }),
+        ...(demand === "present" && acr.length > 0 ? { acr_values: acr.join(" ") } : {}),
       });
       return { url: url.href, state };
     },
@@ -60,7 +75,7 @@ export async function createOpenIdLogin(options: OpenIdLoginOptions): Promise<Op
           ...{ expectedState: state, expectedNonce: nonce },
           ...{ pkceCodeVerifier: verifier, idTokenExpected: true },
         });
-        return principalIn(tokens.claims() ?? {}, principalClaim);
+        return signedInBy(tokens.claims() ?? {}, settings);
       } catch (error) {
         const message = refusalIn(error);
         if (message === undefined) throw error;
@@ -77,12 +92,20 @@ interface Settings {
   readonly principalClaim: string;
   readonly scopes: readonly string[];
   readonly timeout: number;
+  readonly presence?: Presence;
+  readonly clockSkew: number;
 }
 
+/** Seconds. */
+const MOST_SKEW = 60;
+const MEMBERS = [
+  ...["issuer", "clientId", "clientSecret", "principalClaim", "scopes", "timeout"],
+  ...["presence", "clockSkew"],
+];
+
 function checkedOptions(options: OpenIdLoginOptions): Settings {
-  const known = ["issuer", "clientId", "clientSecret", "principalClaim", "scopes", "timeout"];
-  assertMembers(options, known, "login");
-  const { clientSecret, timeout = 10 } = options;
+  assertMembers(options, MEMBERS, "login");
+  const { clientSecret, timeout = 10, presence, clockSkew = 0 } = options;
   const scopes = options.scopes ?? ["openid"];
   if (!Array.isArray(scopes) || !scopes.includes("openid")) {
     throw new TypeError('login.scopes: must be an array of texts, among them "openid"');
@@ -90,11 +113,17 @@ function checkedOptions(options: OpenIdLoginOptions): Settings {
   if (!Number.isFinite(timeout) || timeout <= 0) {
     throw new TypeError("login.timeout: must be a number of seconds above 0");
   }
+  if (!Number.isSafeInteger(clockSkew) || clockSkew < 0 || clockSkew > MOST_SKEW) {
+    throw new TypeError(
+      `login.clockSkew: must be a whole number of seconds from 0 to ${MOST_SKEW}`,
+    );
+  }
   return {
     issuer: issuerUrl(options.issuer),
     clientId: text(options.clientId, "clientId"),
     principalClaim: text(options.principalClaim ?? "sub", "principalClaim"),
-    ...{ scopes: scopes.map((scope) => text(scope, "scopes")), timeout },
+    ...{ scopes: scopes.map((scope) => text(scope, "scopes")), timeout, clockSkew },
+    ...(presence === undefined ? {} : { presence: checkedPresence(presence) }),
     ...(clientSecret === undefined ? {} : { clientSecret: text(clientSecret, "clientSecret") }),
   };
 }
@@ -148,7 +177,11 @@ function authentication(
   };
 }
 
-function principalIn(claims: { readonly [claim: string]: unknown }, name: string): LoginOutcome {
+/** Who signed in, by the claims of an ID token that holds. */
+function signedInBy(
+  claims: { readonly [claim: string]: unknown },
+  { principalClaim: name, presence }: Pick<Settings, "principalClaim" | "presence">,
+): LoginOutcome {
   const principal = claims[name];
   if (!isIdentity(principal)) {
     const message = `The identity provider gave no "${name}" that is ${IDENTITY}.`;
@@ -158,7 +191,12 @@ function principalIn(claims: { readonly [claim: string]: unknown }, name: string
   if (name === "email" && claims["email_verified"] !== true) {
     return { ok: false, message: "The identity provider has not verified your e-mail address." };
   }
-  return { ok: true, principal };
+  const { auth_time: authTime } = claims;
+  return {
+    ...{ ok: true, principal },
+    ...(typeof authTime === "number" ? { authTime } : {}),
+    ...(presence === undefined ? {} : { present: isPresent(claims, presence) }),
+  };
 }
 
 /** What a user is shown of a sign-in that failed; `undefined` if the provider or the configuration is at fault. */

@@ -7,6 +7,7 @@ import { html, type Markup, type Part, seconds } from "../markup/markup.js";
 import { said } from "../markup/said.js";
 import { domainWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
+import { type Assurance, assuranceWords } from "./assurance.js";
 import { csrf } from "./layout.js";
 
 /** The form as the user sent it, to be shown again, and what is wrong with it. */
@@ -20,6 +21,8 @@ export interface ApprovalFormParts {
   readonly approval: Approval;
   readonly fields: ApprovalFields;
   readonly session: Session;
+  readonly assurance: Assurance;
+  readonly now: number;
   readonly sent?: SentForm;
 }
 
@@ -30,7 +33,7 @@ const DENY = html`<button type="submit" name="answer" value="deny" class="stop">
 
 /** The form by which a user approves, takes something away and approves, or denies. */
 export function approvalForm(parts: ApprovalFormParts): Markup {
-  const { action, approval, fields, session, sent } = parts;
+  const { action, approval, fields, session, sent, assurance, now } = parts;
   const { subject, digest } = approval;
   const field = fieldOf(sent);
   const several = fields.grants.length > 1;
@@ -55,6 +58,7 @@ ${field.wrong("lifetime")}
 }
 <div class="field"><label for="reason">Why, if you deny (the agent sees it)</label>
 <input type="text" id="reason" name="reason" maxlength="500" autocomplete="off" value="${field.text("reason")}"></div>
+${assuranceWords(assurance, "approve", now)}
 <div class="buttons">
 ${fields.grants.length > 0 ? [SHOW, APPROVE, DENY] : [DENY, APPROVE]}
 </div>

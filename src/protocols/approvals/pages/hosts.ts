@@ -2,6 +2,7 @@ import type { HostRecord } from "../../../agent/registry/records.js";
 import { html, moment } from "../markup/markup.js";
 import { plain, said } from "../markup/said.js";
 import type { Session } from "../session/sessions.js";
+import { type Assurance, assuranceWords } from "./assurance.js";
 import { cards, csrf, type PageParts, problem, rowList, type Whereabouts } from "./layout.js";
 
 /** What a new host is shown with, once. */
@@ -14,8 +15,12 @@ interface NewHost {
 export interface HostsNotice {
   readonly made?: NewHost;
   readonly wrong?: string;
-  readonly name?: string;
+  /** What is in the field for the name. */
+  readonly name: string;
 }
+
+/** Characters of a host's name. */
+export const LONGEST_NAME = 120;
 
 const STATES: Readonly<Record<HostRecord["status"], string>> = {
   enrolling: "Waits for its enrolment token",
@@ -29,7 +34,7 @@ export function hostsPage(
   session: Session,
   hosts: readonly HostRecord[],
   now: number,
-  { made, wrong, name = "" }: HostsNotice = {},
+  { made, wrong, name, assurance }: HostsNotice & { readonly assurance: Assurance },
 ): PageParts {
   const items = hosts.map(
     (host) => html`<h3>${said(host.name ?? host.id, 120)}</h3>
@@ -60,7 +65,8 @@ ${
 <h2>Your hosts</h2>${cards(items, "You have no hosts.")}
 <form method="post" action="${base}/hosts" class="card" novalidate>${csrf(session)}<h2>Add a host</h2>
 <div class="field"><label for="name">Its name</label>
-<input type="text" id="name" name="name" maxlength="120" autocomplete="off" value="${name}"${wrong !== undefined && html` aria-invalid="true"`}></div>
+<input type="text" id="name" name="name" maxlength="${LONGEST_NAME}" autocomplete="off" value="${name}"${wrong !== undefined && html` aria-invalid="true"`}></div>
+${assuranceWords(assurance, "add a host", now)}
 <button type="submit" class="main">Add the host</button></form>`;
   return { title: "Hosts", main, wrong: wrong !== undefined };
 }

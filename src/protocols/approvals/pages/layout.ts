@@ -9,6 +9,8 @@ export interface PageParts {
   readonly main: Part;
   /** Whether it shows an answer that has errors: its title says so first. */
   readonly wrong?: boolean;
+  /** The address that the browser opens at once instead. */
+  readonly leadsTo?: string;
 }
 
 /** Where the console is, as far as its pages need it. */
@@ -28,7 +30,7 @@ const PLACES: readonly (readonly [path: string, label: string])[] = [
 export function page(
   { name, base }: Whereabouts,
   session: Session | undefined,
-  { title, main, wrong = false }: PageParts,
+  { title, main, wrong = false, leadsTo }: PageParts,
 ): Markup {
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -36,6 +38,7 @@ export function page(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+${leadsTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${leadsTo}">`}
 <title>${wrong && "Error: "}${title} – approvals of ${plain(name)}</title>
 <link rel="stylesheet" href="${base}/style.css">
 </head>
@@ -88,13 +91,16 @@ export interface FaultParts {
   readonly message: Part;
   /** Whether signing in as another user may help. */
   readonly otherUser?: boolean;
+  /** The path of the page to go back to, below the console's. */
+  readonly back?: string;
 }
 
 export function faultPage(
   { base }: Whereabouts,
-  { title, message, otherUser = false }: FaultParts,
+  { title, message, otherUser = false, back }: FaultParts,
 ): PageParts {
   const main = html`<div class="card"><p>${message}</p>
+${back !== undefined && html`<p><a href="${base}${back}">Go back</a></p>`}
 <p><a href="${base}">To the waiting approvals</a></p>
 ${otherUser && html`<p><a href="${base}/login?again=1">Sign in as another user</a></p>`}</div>`;
   return { title, main };

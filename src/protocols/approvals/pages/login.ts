@@ -19,3 +19,23 @@ export function signedOutPage({ base }: Whereabouts): PageParts {
 <p><a href="${base}/login">Sign in</a></p></div>`;
   return { title: "Signed out", main };
 }
+
+/** What {@link confirmPage} says. */
+interface ConfirmParts {
+  /** Where the user signs in. */
+  readonly url: string;
+  /** What users know the identity provider by. */
+  readonly issuer: string;
+  /** What the sign-in is for, after "to". */
+  readonly verb: string;
+}
+
+/**
+ * Leads a user to the identity provider, to confirm something. A form cannot: `form-action` holds for what it is
+ * redirected to, too.
+ */
+export function confirmPage({ url, issuer, verb }: ConfirmParts): PageParts {
+  const main = html`<div class="card"><p>Nothing is done yet. Sign in once more at <b>${issuer}</b> to ${verb}; you come back here then.</p>
+<p><a class="button main" href="${url}">Sign in to ${verb}</a></p></div>`;
+  return { title: `Sign in to ${verb}`, main, leadsTo: url };
+}

@@ -8,6 +8,7 @@ import type { GivenBefore } from "../routes/standing.js";
 import type { Session } from "../session/sessions.js";
 import { type Asker, decisionDetails, requestDetails, stateWords, whatIsLeft } from "./approval.js";
 import { approvalForm, problemSummary } from "./approval-form.js";
+import type { Assurance } from "./assurance.js";
 import { grantDetails } from "./grants.js";
 import { cards, type PageParts, rowList, type Whereabouts } from "./layout.js";
 
@@ -20,6 +21,7 @@ export interface RequestParts {
   readonly fields: ApprovalFields;
   /** Whether the user can answer it now. */
   readonly answerable: boolean;
+  readonly assurance: Assurance;
   readonly asker: Asker;
   /** What this host was given before, on the user's behalf; absent for a request of no host. */
   readonly before?: GivenBefore;
@@ -36,7 +38,7 @@ export function requestPage(parts: RequestParts): PageParts {
     answerable &&
     approvalForm({
       ...{ action: `${desk.base}/requests/${encodeURIComponent(approval.id)}`, approval },
-      ...{ fields, session },
+      ...{ fields, session, assurance: parts.assurance, now },
       ...(sent === undefined ? {} : { sent: { form: sent.form, problems } }),
     });
   const main = html`${problems.length > 0 && problemSummary(problems)}${

@@ -1,29 +1,14 @@
 import type { Router } from "express";
-import { isObject } from "../../../bytes/json.js";
-import { type Desk, goTo, type Refusal, refuse, show } from "../desk.js";
+import { type Desk, goTo, refuse, show } from "../desk.js";
 import { formOf } from "../form.js";
-import type { DevelopmentLogin, LoginState, OpenIdLogin } from "../login/login.js";
+import type { DevelopmentLogin, LoginOutcome, OpenIdLogin } from "../login/login.js";
 import { developmentPage, signedOutPage } from "../pages/login.js";
-import { type CookieOptions, SealedCookie } from "../session/cookies.js";
+import { finishConfirming, UNAVAILABLE } from "./confirming.js";
 import { query, visit } from "./visit.js";
 
-/** Milliseconds that a sign-in may take. */
-const SIGN_IN = 15 * 60 * 1000;
-
-/** What a browser keeps while its user signs in. */
-interface SignIn extends LoginState {
-  /** The path to go to then, below the console's. */
-  readonly to: string;
-}
-
-/** Signing in, for users that are not. */
-export function loginRoutes(
-  desk: Desk,
-  router: Router,
-  cookies: Pick<CookieOptions, "seal" | "secure" | "clock">,
-  onFailure: (error: unknown, what: string) => void,
-): void {
-  if (desk.login.kind === "openid") openIdRoutes(desk, router, desk.login, cookies, onFailure);
+/** Signing in, for users that are not, and for those that confirm something. */
+export function loginRoutes(desk: Desk, router: Router): void {
+  if (desk.login.kind === "openid") openIdRoutes(desk, router, desk.login);
   else developmentRoutes(desk, router, desk.login);
   router.get("/signed-out", (req, res) => show(desk, req, res, signedOutPage(desk)));
 }
@@ -39,40 +24,21 @@ export function logoutRoute(desk: Desk, router: Router): void {
   );
 }
 
-function openIdRoutes(
-  desk: Desk,
-  router: Router,
-  login: OpenIdLogin,
-  cookies: Pick<CookieOptions, "seal" | "secure" | "clock">,
-  onFailure: (error: unknown, what: string) => void,
-): void {
-  const cookie = new SealedCookie({
-    ...{ name: "proviso-approvals-login", purpose: "console-login" },
-    ...cookies,
-  });
+function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
   const callback = `${desk.url}/callback`;
-  const unavailable: Refusal = {
-    ...{ status: 503, code: "login_unavailable", title: "Sign-in is not possible now" },
-    message:
-      "The identity provider cannot be reached, or does not answer as it should. Try again soon.",
-    ...{ retryAfter: 5, recorded: true },
-  };
   router.get("/login", async (req, res) => {
     let begun: Awaited<ReturnType<OpenIdLogin["begin"]>>;
     try {
-      begun = await login.begin(callback, query(req, "again") !== "");
+      begun = await login.begin(callback, query(req, "again") === "" ? "any" : "fresh");
     } catch (error) {
-      onFailure(error, "sign-in");
-      return refuse(desk, req, res, unavailable);
+      desk.onFailure(error, "sign-in");
+      return refuse(desk, req, res, UNAVAILABLE);
     }
-    const kept: SignIn = { ...begun.state, to: pathTo(desk, query(req, "to")) };
-    cookie.write(res, JSON.stringify(kept), desk.now() + SIGN_IN);
+    desk.signIns.put(res, { ...begun.state, to: pathTo(desk, query(req, "to")) });
     return res.redirect(303, begun.url);
   });
   router.get("/callback", async (req, res) => {
-    const kept = signInFrom(cookie.read(req));
-    // A code is good once, whatever comes of it.
-    cookie.clear(res);
+    const kept = desk.signIns.take(req, res);
     if (kept === undefined) {
       return refuse(desk, req, res, {
         ...{ status: 400, code: "login_unknown", title: "Sign in again" },
@@ -81,22 +47,29 @@ function openIdRoutes(
         otherUser: true,
       });
     }
+    const { to, confirming } = kept;
     const answer = new URL(callback);
     answer.search = new URL(req.originalUrl, desk.origin).search;
+    let outcome: LoginOutcome;
     try {
-      const outcome = await login.finish(answer, kept);
-      if (!outcome.ok) {
-        return refuse(desk, req, res, {
-          ...{ status: 403, code: "login_refused", title: "Not signed in" },
-          ...{ message: outcome.message, otherUser: true },
-        });
-      }
-      desk.sessions.start(res, outcome.principal);
+      outcome = await login.finish(answer, kept);
     } catch (error) {
-      onFailure(error, "sign-in");
-      return refuse(desk, req, res, unavailable);
+      desk.onFailure(error, "sign-in");
+      return refuse(desk, req, res, UNAVAILABLE);
     }
-    return goTo(desk, res, kept.to);
+    if (!outcome.ok) {
+      return refuse(desk, req, res, {
+        ...{ status: 403, code: "login_refused", title: "Not signed in" },
+        message: outcome.message,
+        ...(confirming === undefined ? { otherUser: true } : { back: to }),
+      });
+    }
+    if (confirming !== undefined) {
+      const finished = { login, signedIn: outcome, confirming, to };
+      return finishConfirming(desk, req, res, finished);
+    }
+    desk.sessions.start(res, outcome.principal);
+    return goTo(desk, res, to);
   });
 }
 
@@ -123,15 +96,4 @@ function pathTo({ base, origin }: Desk, wanted: string): string {
   const url = new URL(wanted, origin);
   if (url.origin !== origin || !url.pathname.startsWith(`${base}/`)) return "";
   return `${url.pathname.slice(base.length)}${url.search}`;
-}
-
-function signInFrom(text: string | undefined): SignIn | undefined {
-  if (text === undefined) return undefined;
-  const value: unknown = JSON.parse(text);
-  if (!isObject(value)) return undefined;
-  const { state, nonce, verifier, to } = value;
-  const texts = [state, nonce, verifier, to];
-  if (!texts.every((one) => typeof one === "string")) return undefined;
-  const [a = "", b = "", c = "", d = ""] = texts;
-  return { state: a, nonce: b, verifier: c, to: d };
 }

@@ -5,6 +5,10 @@ import type { Refusal } from "../desk.js";
 export const STALE =
   "What you were shown has changed, so nothing was decided. This is the request as it is now: look at it again.";
 
+/** The notice where the user's limits were too long to be kept in the browser. */
+export const TOO_LONG =
+  "What you entered was too long to be kept while you signed in. Enter it again, and approve then.";
+
 /** What a user is shown of a decision that is refused. */
 export const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
   approval_unknown: {
