@@ -2,6 +2,7 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 import type { AgentContext } from "./agent-options.js";
 import type { ApprovalSubject, AskedGrant } from "./approvals/approval.js";
+import { digestOfJson } from "./approvals/digest.js";
 import {
   areApart,
   type OpenedApproval,
@@ -60,27 +61,52 @@ export async function openPending(
     return await approvals.openAlone(opening, most);
   } catch (error) {
     if (!(error instanceof RequestReusedError)) throw error;
-    return invalidRequest("request", `${error.message}; choose a new one`);
+    return reused(error.message);
   }
+}
+
+/** Refuses a request under the id of another request of this caller that an approval was opened for. */
+export async function refuseReused(
+  request: CapabilityRequest,
+  caller: Caller,
+  { registry }: AgentContext,
+  id: string | undefined,
+): Promise<RequestRefusal | undefined> {
+  if (id === undefined || registry === undefined) return undefined;
+  const earlier = await registry.approvals.byRequest(requestOf(caller, id, registry));
+  if (earlier === undefined || earlier.subject.whole === digestOfJson(request)) return undefined;
+  return reused("another request has been made under this id");
+}
+
+function reused(why: string): RequestRefusal {
+  return invalidRequest("request", `${why}; choose a new one`);
+}
+
+/** A caller's own id of a request, as it is kept. */
+function requestOf(
+  { principal, invoker }: Caller,
+  id: string,
+  { approvals }: NonNullable<AgentContext["registry"]>,
+): string {
+  return approvals.requestId("capabilities", principal, invoker, id);
 }
 
 function subjectOf(
   offers: readonly Offer[],
-  { restrictions, resourceQuery }: CapabilityRequest,
-  { principal, invoker }: Caller,
+  request: CapabilityRequest,
+  caller: Caller,
   context: AgentContext,
   id: string | undefined,
 ): ApprovalSubject {
-  const { approvals } = known(context.registry);
+  const { restrictions, resourceQuery } = request;
+  const { principal, invoker } = caller;
   const own = id ?? encodeBase64url(randomBytes(16));
   const { operations: _, ...rest } = restrictions;
   const hops = Object.keys(rest).length === 0 ? [] : [rest];
   const { purpose, audience, expires } = restrictions;
   return {
-    ...{
-      kind: "capabilities",
-      request: approvals.requestId("capabilities", principal, invoker, own),
-    },
+    ...{ kind: "capabilities", request: requestOf(caller, own, known(context.registry)) },
+    whole: digestOfJson(request),
     asked: offers.map(
       ({ grant, operations, resources }): AskedGrant => ({
         ...{ grant: grant.id, operations, hops, description: grant.description },

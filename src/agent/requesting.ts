@@ -5,7 +5,7 @@ import { readCapabilityRequest } from "./capability-request.js";
 import { issueOffers } from "./issuance.js";
 import { offersFor } from "./offer.js";
 import type { RequestOutcome } from "./outcomes.js";
-import { openPending } from "./pending.js";
+import { openPending, refuseReused } from "./pending.js";
 import type { Recorder } from "./recorder.js";
 import type { RequestDenial } from "./refusal.js";
 
@@ -28,6 +28,8 @@ export async function requestCapabilities(
   const { purpose } = request.restrictions;
   const found = await offersFor(request, caller, context);
   if (!found.ok) return refuse(found.denial, purpose);
+  const reused = await refuseReused(request, caller, context, id);
+  if (reused !== undefined) return refuse(reused.denial, purpose);
   const { offers, ...rest } = found;
   const waiting = offers.filter(({ grant }) => grant.approval !== undefined);
   const open = offers.filter(({ grant }) => grant.approval === undefined);

@@ -48,6 +48,8 @@ export interface ApprovalSubject {
   readonly lifetime: number;
   /** The resource query that it was asked by, as JSON. */
   readonly query?: string;
+  /** The digest (`digestOfJson`) of the whole request, which may also ask for what needs no approval. */
+  readonly whole?: string;
 }
 
 /**

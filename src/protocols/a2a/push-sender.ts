@@ -1,5 +1,6 @@
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import type { PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
+import { isObject } from "../../bytes/json.js";
 import { isTarget, type PushOptions } from "./push-target.js";
 import { taskIdOf } from "./repeats.js";
 
@@ -54,24 +55,55 @@ export class PushSender implements PushNotificationSender {
   }
 
   async #post(config: TaskPushNotificationConfig, body: string): Promise<void> {
-    const { url, token, authentication } = config;
+    const { url } = config;
     // The operator may have withdrawn its origin since it was stored.
     if (!isTarget(url, this.#push)) return this.#onFailure(new Error(WITHDRAWN), "push");
-    try {
-      const headers = new Headers({ "Content-Type": "application/a2a+json" });
-      if (token !== "") headers.set("X-A2A-Notification-Token", token);
-      if (authentication !== undefined) {
-        const { scheme, credentials } = authentication;
-        headers.set("Authorization", `${scheme} ${credentials}`);
-      }
-      const signal = AbortSignal.timeout(TIMEOUT);
-      const answer = await fetch(url, { method: "POST", headers, body, signal, redirect: "error" });
-      await answer.body?.cancel();
-      if (!answer.ok) throw new Error(`a receiver answered ${answer.status}`);
-    } catch (error) {
-      // Its message may quote what was to be sent.
-      const name = error instanceof Error ? error.name : "unknown";
-      this.#onFailure(new Error(`a push notification was not delivered (${name})`), "push");
-    }
+    const why = await undelivered(config, body);
+    if (why === undefined) return;
+    const { origin } = new URL(url);
+    this.#onFailure(
+      new Error(`a push notification to ${origin} was not delivered: ${why}`),
+      "push",
+    );
   }
+}
+
+/** Posts a notification. @returns The reason for a failure, which quotes nothing that was to be sent. */
+async function undelivered(
+  config: TaskPushNotificationConfig,
+  body: string,
+): Promise<string | undefined> {
+  const headers = headersOf(config);
+  if (headers === undefined) return "its token or credentials cannot be sent in a header";
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT);
+    const init = { method: "POST", headers, body, signal, redirect: "manual" } as const;
+    const answer = await fetch(config.url, init);
+    await answer.body?.cancel();
+    if (answer.ok) return undefined;
+    const redirected = answer.status >= 300 && answer.status < 400;
+    return `the receiver answered ${answer.status}${redirected ? ", and redirects are not followed" : ""}`;
+  } catch (error) {
+    if (error instanceof Error && error.name === "TimeoutError") {
+      return `the receiver did not answer within ${TIMEOUT / 1000} seconds`;
+    }
+    const cause: unknown = error instanceof Error ? error.cause : undefined;
+    const code: unknown = isObject(cause) ? cause["code"] : undefined;
+    return `the receiver cannot be reached (${typeof code === "string" ? code : "no connection"})`;
+  }
+}
+
+/** `undefined` for values that no header can have, which are refused where a configuration is made. */
+function headersOf({ token, authentication }: TaskPushNotificationConfig): Headers | undefined {
+  const headers = new Headers({ "Content-Type": "application/a2a+json" });
+  try {
+    if (token !== "") headers.set("X-A2A-Notification-Token", token);
+    if (authentication !== undefined) {
+      const { scheme, credentials } = authentication;
+      headers.set("Authorization", `${scheme} ${credentials}`);
+    }
+  } catch {
+    return undefined;
+  }
+  return headers;
 }

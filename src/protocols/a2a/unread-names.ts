@@ -41,11 +41,13 @@ interface Owner {
  *
  * @param message - Its message, and each of its parts.
  * @param headers - Their names, in lower case as Node has them.
+ * @param trailers - Their names, in lower case: no trailer is read.
  */
 export function unreadName(
   outline: Outline,
   message: readonly Owner[],
   headers: readonly string[],
+  trailers: readonly string[],
   query: URLSearchParams,
 ): string | undefined {
   const envelope = { where: "the request", value: outline.envelope };
@@ -58,6 +60,8 @@ export function unreadName(
   }
   const header = unreadHeader(headers, outline.places);
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
+  const trailer = trailers.find(isNamedHeader);
+  if (trailer !== undefined) return `the trailer ${trailer.slice(0, 64)}`;
   // Of "capabilities[0].token", the first name; no method reads any field.
   for (const name of query.keys()) if (isNamed(name.replace(/[[.].*$/s, ""))) return "the query";
   return undefined;
@@ -133,8 +137,9 @@ const USUAL: ReadonlySet<string> = new Set([
 
 function unreadHeader(names: readonly string[], { header }: Places): string | undefined {
   const known = header ? READ_HEADERS : READ_HEADERS.slice(1);
-  return names.find((name) => {
-    if (USUAL.has(name) || known.includes(name)) return false;
-    return name.startsWith("proviso-") || isNamed(name.replace(/^(?:(?:x|a2a|proviso)-)+/, ""));
-  });
+  return names.find((name) => !USUAL.has(name) && !known.includes(name) && isNamedHeader(name));
+}
+
+function isNamedHeader(name: string): boolean {
+  return name.startsWith("proviso-") || isNamed(name.replace(/^(?:(?:x|a2a|proviso)-)+/, ""));
 }

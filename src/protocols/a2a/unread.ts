@@ -4,6 +4,7 @@ import { isJsonObject, type Json } from "../../bytes/json.js";
 import { MAX_CANDIDATES, TokenSearch } from "../../capability/token-search.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
+import { addressTexts, fileTexts } from "./file-texts.js";
 import { decoded, membersOf, type Outline, readIn } from "./places.js";
 import { messageParts, unreadName } from "./unread-names.js";
 
@@ -13,11 +14,12 @@ import { messageParts, unreadName } from "./unread-names.js";
  * text, wherever it stands, that is a token of this issuer. Judged is the request as it came.
  */
 export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
-  const { originalUrl, headers } = req;
+  const { originalUrl, headers, rawHeaders, rawTrailers } = req;
   const asked = originalUrl.indexOf("?");
   const query = asked < 0 ? NO_QUERY : new URLSearchParams(originalUrl.slice(asked));
   const message = messageParts(outline.params["message"]);
-  const named = unreadName(outline, message, Object.keys(headers), query);
+  const trailers = pairsOf(rawTrailers).map(([name]) => name);
+  const named = unreadName(outline, message, Object.keys(headers), trailers, query);
   if (named !== undefined) {
     return `${named} is not read as a capability, and not passed over; capabilities are read ${readIn(outline)}`;
   }
@@ -34,7 +36,9 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
   const decodedUrl = decoded(originalUrl);
   return (
     unreadValue(outline, look) ??
-    unreadHeader(headers, look) ??
+    unreadFile(outline, look) ??
+    unreadHeader(headers, rawHeaders, look) ??
+    look("a trailer", rawTrailers) ??
     look("the address", originalUrl) ??
     (decodedUrl === originalUrl ? undefined : look("the address", decodedUrl)) ??
     (asked < 0 ? undefined : look("the address", [...query.values()]))
@@ -71,13 +75,45 @@ function unreadValue(
   return undefined;
 }
 
-function unreadHeader(headers: IncomingHttpHeaders, look: Look): string | undefined {
-  for (const name of Object.keys(headers)) {
+/** Looks through files, and through the addresses that are kept. */
+function unreadFile({ params }: Outline, look: Look): string | undefined {
+  for (const text of fileTexts(params["message"])) {
+    const unread = look(MESSAGE, text);
+    if (unread !== undefined) return unread;
+  }
+  const configuration = membersOf(params["configuration"]);
+  for (const [where, { url }] of [
+    ["params", params],
+    ...["taskPushNotificationConfig", "task_push_notification_config"].map(
+      (name) => [`params.configuration.${name}`, membersOf(configuration[name])] as const,
+    ),
+  ] as const) {
+    for (const text of typeof url === "string" ? addressTexts(url) : []) {
+      const unread = look(`${where}.url`, text);
+      if (unread !== undefined) return unread;
+    }
+  }
+  return undefined;
+}
+
+/** Looks through headers; of some that come twice, Node keeps only the first. */
+function unreadHeader(
+  headers: IncomingHttpHeaders,
+  raw: readonly string[],
+  look: Look,
+): string | undefined {
+  for (const [name, value] of [...Object.entries(headers), ...pairsOf(raw)]) {
     if (READ_HEADERS.includes(name)) continue;
-    const unread = look("a header", headers[name] ?? "");
+    const unread = look("a header", value ?? "");
     if (unread !== undefined) return unread;
   }
   return undefined;
+}
+
+/** Names, in lower case, and values of headers as they came. */
+function pairsOf(raw: readonly string[]): readonly (readonly [name: string, value: string])[] {
+  const names = raw.filter((_, at) => at % 2 === 0);
+  return names.map((name, at) => [name.toLowerCase(), raw[2 * at + 1] ?? ""]);
 }
 
 const READ_HEADERS = ["authorization", CAPABILITY_HEADER.toLowerCase()];

@@ -105,6 +105,7 @@ export const SHAPES: {
       bindingMessage: maybe(text),
       lifetime: moment,
       query: maybe(text),
+      whole: maybe(text),
     }),
     state: oneOf<ApprovalState>({
       pending: true,

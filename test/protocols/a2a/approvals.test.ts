@@ -236,6 +236,22 @@ test("asking again under the same id opens no second approval", async () => {
   expect(again.body).toEqual(first.body);
   const other = await rpc(agent, "alice", METHOD, { grants: ["payments:send"], requestId: "rent" });
   expect(textAt(other.body, "error", "message")).toContain("another request");
+  // Also where what differs needs no approval, or nothing of the other request does.
+  for (const params of [
+    { ...PAYMENT, grants: [...PAYMENT.grants, "work:do"] },
+    { ...PAYMENT, operations: ["pay"] },
+    { ...PAYMENT, purpose: "another purpose" },
+    { grants: ["work:do"] },
+    {
+      grants: ["documents:read"],
+      resourceQuery: { collection: "letters", filter: { title: "x" } },
+    },
+  ]) {
+    const { body } = await rpc(agent, "alice", METHOD, { ...params, requestId: "rent" });
+    expect(at(body, "error"), JSON.stringify(params)).toMatchObject({
+      ...{ code: -31422, message: "another request has been made under this id; choose a new one" },
+    });
+  }
   const theirs = await rpc(agent, "calendar", METHOD, { ...PAYMENT, requestId: "rent" });
   expect(at(theirs.body, "result", "pending", "approvalId")).not.toBe(
     at(first.body, "result", "pending", "approvalId"),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent } from "../../support/a2a-agent.js";
 import {
@@ -37,7 +37,9 @@ async function receiver(away = ""): Promise<{ readonly origin: string; readonly 
     req.on("end", () => {
       got.push({ path: req.url ?? "", headers: req.headers, body });
       if (req.url === "/away") res.writeHead(307, { Location: away });
-      res.end();
+      if (req.url === "/full") res.writeHead(507);
+      if (req.url === "/cut") req.socket.destroy();
+      else res.end();
     });
   });
   servers.push(server);
@@ -133,6 +135,34 @@ test("a redirect is not followed, and the log has no credentials", async () => {
   expect(got.length).toBeGreaterThan(0);
   expect(elsewhere.got).toEqual([]);
   expect(agent.logged()).not.toContain("secret-of-the-receiver");
+});
+
+test("the log says why a notification was not delivered", async () => {
+  const { origin } = await receiver();
+  const gone = createServer();
+  await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
+  const away = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+  await new Promise((resolve) => gone.close(resolve));
+  const { agent, send, holder } = await pushing([origin, away]);
+  const said = (url: string, why: string): string =>
+    `a push notification to ${new URL(url).origin} was not delivered: ${why}`;
+  for (const [url, why] of [
+    [`${origin}/full`, "the receiver answered 507"],
+    [`${origin}/away`, "the receiver answered 307, and redirects are not followed"],
+    [`${origin}/cut`, "the receiver cannot be reached (UND_ERR_SOCKET)"],
+    [`${away}/hook`, "the receiver cannot be reached (ECONNREFUSED)"],
+  ] as const) {
+    await send(config(url, { token: "secret-of-the-receiver" }));
+    await expect.poll(() => agent.logged()).toContain(said(url, why));
+  }
+  // One that was stored before such values were refused.
+  const stored = config(`${origin}/odd`, { token: "secret\nof the receiver" });
+  const odd = [{ config: stored, wireVersion: "1.0" }];
+  vi.spyOn(agent.tasks.pushConfigs, "loadWithMetadata").mockResolvedValue(odd);
+  await holder.sendMessage(callOf("wait", { milliseconds: 0 }));
+  const why = "its token or credentials cannot be sent in a header";
+  await expect.poll(() => agent.logged()).toContain(said(origin, why));
+  expect(agent.logged()).not.toContain("secret");
 });
 
 test("a task has at most eight receivers", async () => {

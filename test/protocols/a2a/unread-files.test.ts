@@ -1,0 +1,157 @@
+import { request } from "node:http";
+import { expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../src/bytes/json.js";
+import { parseMacaroon, writeMacaroons } from "../../../src/macaroon/index.js";
+import { at, quietConsole, send, textAt } from "./callers.js";
+import { userMessage } from "./set-up.js";
+import { type Reached, SIDES } from "./sides.js";
+
+// A token in a file, in an address or in a trailer is found as anywhere else, and refuses the request.
+
+function utf16(text: string, big: boolean): Buffer {
+  const little = Buffer.from(text, "utf16le");
+  return big ? little.swap16() : little;
+}
+
+/** The token as JSON, whose characters an address has percent-encoded. */
+function asJson(token: string): string {
+  return writeMacaroons([parseMacaroon(token)], "v2json");
+}
+
+const FILES: readonly (readonly [about: string, part: (token: string) => JsonObject])[] = [
+  ["a text", (token) => ({ raw: Buffer.from(`token=${token}\n`).toString("base64") })],
+  ["a text, base64url", (token) => ({ raw: Buffer.from(token).toString("base64url") })],
+  ["JSON", (token) => ({ raw: Buffer.from(JSON.stringify({ a: [token] })).toString("base64") })],
+  ["the token as JSON", (token) => ({ raw: Buffer.from(asJson(token)).toString("base64") })],
+  ["UTF-16", (token) => ({ raw: utf16(`\ufeff${token}`, false).toString("base64") })],
+  ["UTF-16, big-endian", (token) => ({ raw: utf16(`\ufeff${token}`, true).toString("base64") })],
+  [
+    "binary around it",
+    (token) => ({
+      raw: Buffer.concat([Buffer.from([0, 255]), Buffer.from(token), Buffer.from([1])]).toString(
+        "base64",
+      ),
+    }),
+  ],
+  ["the token's bytes", (token) => ({ raw: Buffer.from(token, "base64url").toString("base64") })],
+  ["an address", (token) => ({ url: `https://files.example/a?token=${token}` })],
+  [
+    "an address with the token as JSON",
+    (token) => ({ url: `https://files.example/a?t=${encodeURIComponent(asJson(token))}&u=%zz` }),
+  ],
+  [
+    "an address that holds the file",
+    (token) => ({ url: `data:text/plain;base64,${Buffer.from(token).toString("base64")}` }),
+  ],
+  [
+    "an address that holds it as it is",
+    (token) => ({ url: `data:application/json,${encodeURIComponent(asJson(token))}` }),
+  ],
+];
+
+const message = (part: Json): JsonObject => userMessage([{ text: "say hi" }, part]);
+
+async function overEach({ rpcUrl, restUrl, headers }: Reached, params: JsonObject) {
+  const post = (url: string, body: object) =>
+    send(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return [
+    await post(rpcUrl, { jsonrpc: "2.0", id: 1, method: "SendMessage", params }),
+    await post(`${restUrl}/message:send`, params),
+    await post(`${restUrl}/message:stream`, params),
+  ];
+}
+
+test.each(SIDES)("in a file of a message: %s", async (_, start) => {
+  quietConsole();
+  const reached = await start();
+  for (const [about, part] of FILES) {
+    for (const answer of await overEach(reached, { message: message(part(reached.token)) })) {
+      const said = textAt(answer.body, "error", "message");
+      expect(said, about).toBe("a message must not hold a token: it is kept with its task");
+    }
+  }
+});
+
+test.each(SIDES)("in the address of a receiver: %s", async (_, start) => {
+  quietConsole();
+  const reached = await start();
+  const url = `http://a.example/?t=${encodeURIComponent(asJson(reached.token))}`;
+  const configuration = { taskPushNotificationConfig: { url } };
+  for (const answer of await overEach(reached, { message: userMessage([]), configuration })) {
+    expect(textAt(answer.body, "error", "message")).toContain("url must not hold a token");
+  }
+});
+
+interface Sent {
+  readonly path: string;
+  readonly verb?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly trailers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Sends a request in chunks, with trailers behind them. */
+function sendChunked(reached: Reached, { path, verb = "POST", ...more }: Sent): Promise<Json> {
+  const { headers = {}, trailers = {}, body = "" } = more;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      path,
+      {
+        method: verb,
+        headers: {
+          ...reached.headers,
+          ...{ "Transfer-Encoding": "chunked", Trailer: Object.keys(trailers).join(", ") },
+          ...headers,
+        } as Record<string, string>,
+      },
+      (answer) => {
+        let text = "";
+        answer.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        answer.on("end", () => resolve(JSON.parse(text)));
+      },
+    );
+    sent.on("error", reject);
+    sent.addTrailers(trailers);
+    sent.end(body);
+  });
+}
+
+test.each(SIDES)("in a trailer, and in a header that comes twice: %s", async (_, start) => {
+  quietConsole();
+  const reached = await start();
+  const { rpcUrl, restUrl, token } = reached;
+  const params = { message: userMessage([{ text: "say hi" }]) };
+  const rpc = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params });
+  const rest = JSON.stringify(params);
+  const ways: readonly Sent[] = [
+    { path: rpcUrl, body: rpc },
+    { path: `${restUrl}/message:send`, body: rest },
+    { path: `${restUrl}/tasks`, verb: "GET", body: "{}" },
+  ];
+  for (const way of ways) {
+    for (const [trailers, said] of [
+      [{ "X-Note": `use ${token}` }, "a trailer must not hold a token"],
+      [{ "Proviso-Capability": token }, "the trailer proviso-capability is not read"],
+      [{ "Proviso-Capability": "nothing" }, "the trailer proviso-capability is not read"],
+      [{ "Proviso-Authority": "ambient" }, "the trailer proviso-authority is not read"],
+      [{ "X-Token": "nothing" }, "the trailer x-token is not read"],
+    ] as const) {
+      const answer = await sendChunked(reached, { ...way, trailers });
+      expect(textAt(answer, "error", "message"), JSON.stringify(way)).toContain(said);
+    }
+    const twice = { "User-Agent": ["one", token] };
+    const answer = await sendChunked(reached, { ...way, headers: twice });
+    expect(textAt(answer, "error", "message")).toContain("a header must not hold a token");
+    const fine = await sendChunked(reached, { ...way, trailers: { "X-Checksum": "abc" } });
+    expect(at(fine, "error"), JSON.stringify(way)).toBeNull();
+  }
+  // A body that nothing reads hides what follows it.
+  const untyped = { path: `${restUrl}/tasks`, verb: "GET", trailers: { "X-Note": token } };
+  const unread = await sendChunked(reached, {
+    ...untyped,
+    headers: { "Content-Type": "text/csv" },
+  });
+  expect(textAt(unread, "error", "message")).toContain("the body must be");
+});
