@@ -99,6 +99,23 @@ export interface RegistryKinds {
   readonly requests: AnsweredRequest;
 }
 
+/** A use of something that is good once, such as a JWT by its `jti`. */
+export interface SingleUse {
+  /** Whose it is: the same id in another scope is something else. */
+  readonly scope: string;
+  readonly id: string;
+  /** Milliseconds since 1970 until which the use is remembered. */
+  readonly expires: number;
+  /** How many uses of the scope are remembered at once; no limit unless given. */
+  readonly most?: number | undefined;
+}
+
+/**
+ * The outcome of a use: the first, or one that was before. `scope_full` and `full`: as many uses are remembered as may
+ * be, of the scope or in all. None that has not expired is forgotten for another, so this one is refused.
+ */
+export type UseOutcome = "first" | "used" | "scope_full" | "full";
+
 /** Where hosts, agents, grants, approvals and delegations are kept: in one place, so that a change of several is one. */
 export interface RegistryStore {
   /** @throws StorageError */
@@ -110,13 +127,12 @@ export interface RegistryStore {
    */
   change<T>(change: (draft: RegistryDraft) => Promise<T>): Promise<T>;
   /**
-   * Notes that something has been used, such as a JWT by its `jti`.
+   * Notes that something is used. Only where it is `first` may it be used.
    *
-   * @param expires - Until when to remember it.
-   * @returns Whether this is the first time; only then it may be used.
+   * @param now - Milliseconds since 1970.
    * @throws StorageError
    */
-  useOnce(scope: string, id: string, expires: number): Promise<boolean>;
+  useOnce(use: SingleUse, now: number): Promise<UseOutcome>;
   /** Forgets what has long been over: used ids, answered requests, approvals, grants, agents, hosts. @returns How much. */
   prune(now: number): Promise<number>;
 }

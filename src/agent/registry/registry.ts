@@ -19,7 +19,13 @@ import type { AgentAnswer, Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import { registerAgent } from "./registering.js";
 import type { RegistryContext } from "./registry-context.js";
-import { everyRecord, type Page, type RegistryStore } from "./registry-store.js";
+import {
+  everyRecord,
+  type Page,
+  type RegistryStore,
+  type SingleUse,
+  type UseOutcome,
+} from "./registry-store.js";
 import { claimAgent, requestGrants } from "./requesting.js";
 import type {
   AskedAnswer,
@@ -231,11 +237,12 @@ export class Registry {
   }
 
   /**
-   * Notes a use, such as a JWT's `jti`. @returns Whether it is the first.
+   * Notes a use of something that is good once, such as a JWT's `jti`. Only where it is `first` may it be used.
    *
-   * @param expires - Milliseconds since 1970 until which it is remembered.
+   * @throws TypeError if `expires` or `most` is no whole number.
+   * @throws StorageError
    */
-  useOnce(scope: string, id: string, expires: number): Promise<boolean> {
-    return this.#context.store.useOnce(scope, id, expires);
+  useOnce(use: SingleUse): Promise<UseOutcome> {
+    return this.#context.store.useOnce(use, this.#context.clock());
   }
 }

@@ -1,7 +1,13 @@
 import { formatTime } from "../../caveats/time.js";
 import type { RevocationSink } from "../../revocation/sink.js";
 import type { AgentGrant } from "./records.js";
-import type { RegistryDraft, RegistryStore, RegistryView } from "./registry-store.js";
+import type {
+  RegistryDraft,
+  RegistryStore,
+  RegistryView,
+  SingleUse,
+  UseOutcome,
+} from "./registry-store.js";
 
 /** Leaves a change: what it ends must be revoked before it says so. */
 class RevokeFirst extends Error {
@@ -61,8 +67,8 @@ export class RevokingStore implements RegistryStore {
     if (grant.status === "active") this.#ending.get(draft)?.push(grant);
   }
 
-  useOnce(scope: string, id: string, expires: number): Promise<boolean> {
-    return this.#store.useOnce(scope, id, expires);
+  useOnce(use: SingleUse, now: number): Promise<UseOutcome> {
+    return this.#store.useOnce(use, now);
   }
 
   prune(now: number): Promise<number> {

@@ -2,6 +2,8 @@ import type { Request } from "express";
 import type { HostRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import { readBearer } from "../../auth/bearer.js";
+import type { RateLimit } from "../../http/callers.js";
+import { RETRY_AFTER } from "../../http/fault.js";
 import { ENDPOINTS } from "./discovery.js";
 import { type Fault, refuse } from "./errors.js";
 import {
@@ -33,6 +35,8 @@ export interface PartyContext {
   readonly clock: () => number;
   /** The address that callers use, without a slash at its end. */
   readonly url: string;
+  /** How often a party may call: by it, how many of its JWTs are remembered. */
+  readonly rate: RateLimit;
 }
 
 /** What of a request the party depends on. */
@@ -40,7 +44,11 @@ type Addressed = Pick<Request, "method" | "path" | "headers">;
 
 const ADVICE = "send a host JWT or an agent JWT";
 /** Milliseconds for which a used `jti` is kept beyond the JWT's own time. */
-export const KEPT = 60_000;
+const KEPT = 60_000;
+/** Seconds for which a `jti` is remembered at most: a JWT is good for 60 at a clock that may be 5 ahead. */
+const REMEMBERED = 125;
+/** Processes of one issuer in each of which a party may call as often as the rate allows. */
+const PROCESSES = 4;
 
 /**
  * Finds out who makes a request: the signature first, then the rest; each JWT is good once, for good. A party
@@ -79,15 +87,42 @@ export async function partyOf(
   if (standing !== undefined) return standing;
   const { jwt } = party;
   const key = thumbprintOf(party);
-  if (!(await context.registry.useOnce(`jwt:${key}`, jwt.jti, jwt.over + KEPT))) {
-    return refuse("jti_replay", 'the JWT has been used before ("jti"); make a new one a request');
-  }
+  const used = await usedBefore(key, jwt, context);
+  if (used !== undefined) return used;
   const introspected = admitted === "introspected";
   // A JWT that is introspected was for a request to another server.
   const unbound = introspected ? undefined : bindingFault(req, jwt, context);
   if (unbound !== undefined) return unbound;
   if (party.kind === "agent" && !introspected) await context.registry.used(party.agent.id);
   return party;
+}
+
+/**
+ * Uses a JWT up, and says why it may not be used.
+ *
+ * @param thumbprint - Of the key that it is signed with.
+ */
+export async function usedBefore(
+  thumbprint: string,
+  { jti, over }: VerifiedJwt,
+  { registry, rate: { requests, seconds } }: Pick<PartyContext, "registry" | "rate">,
+): Promise<Fault | undefined> {
+  const most = PROCESSES * Math.ceil(requests * Math.max(1, REMEMBERED / seconds));
+  const use = { scope: `jwt:${thumbprint}`, id: jti, expires: over + KEPT, most };
+  switch (await registry.useOnce(use)) {
+    case "first":
+      return undefined;
+    case "used":
+      return refuse("jti_replay", 'the JWT has been used before ("jti"); make a new one a request');
+    case "scope_full": {
+      const message = `${most} JWTs of this key are remembered, as many as may be; wait until some expire`;
+      return refuse("rate_limited", message, { retryAfter: RETRY_AFTER });
+    }
+    case "full": {
+      const message = "as many JWTs are remembered as may be; try again soon";
+      return refuse("unavailable", message, { retryAfter: RETRY_AFTER });
+    }
+  }
 }
 
 /** A JWT is for the server or for its endpoint of executions; another server's shows it for introspection. */

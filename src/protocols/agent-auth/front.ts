@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from "exp
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { type BodyLimits, contentType, jsonBody } from "../../http/body.js";
-import { noteCaller, type RateLimit } from "../../http/callers.js";
+import { noteCaller } from "../../http/callers.js";
 import { type FaultWriter, RETRY_AFTER } from "../../http/fault.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 import { refuseWhileDraining } from "../../http/listen.js";
@@ -55,7 +55,6 @@ export interface FrontContext extends PartyContext {
   readonly log: AgentLog;
   readonly metrics: AgentMetrics | undefined;
   readonly body: BodyLimits;
-  readonly rate: RateLimit;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../bytes/json.js";
-import { KEPT, type PartyContext } from "./authenticating.js";
+import { type PartyContext, usedBefore } from "./authenticating.js";
 import { type Reading, wrong } from "./bodies.js";
 import { refuse } from "./errors.js";
 import { type ReadKey, readJwt, readKey, verifyJwt } from "./jwt.js";
@@ -29,8 +29,9 @@ const LONGEST = 8192;
 export async function readOwnKey(
   body: JsonObject,
   { agent, path, once }: Giving,
-  { registry, url, clock }: Pick<PartyContext, "registry" | "url" | "clock">,
+  context: Pick<PartyContext, "registry" | "url" | "clock" | "rate">,
 ): Promise<Reading<ReadKey>> {
+  const { url, clock } = context;
   const key = await readKey(body["public_key"], "public_key");
   if (!key.ok) return key;
   const { proof } = body;
@@ -55,8 +56,8 @@ export async function readOwnKey(
   if (!isOwn) return refused("is of another party than the one that gives the key");
   if (jwt.bound.htu !== `${url}${path}`) return refused('must be for this address ("htu")');
   if (once) return { ok: true, value: key };
-  if (!(await registry.useOnce(`jwt:${key.thumbprint}`, jwt.jti, jwt.over + KEPT))) {
-    return refuse("jti_replay", 'proof: has been used before ("jti"); make a new one a request');
-  }
-  return { ok: true, value: key };
+  const used = await usedBefore(key.thumbprint, jwt, context);
+  return used === undefined
+    ? { ok: true, value: key }
+    : { ...used, message: `proof: ${used.message}` };
 }

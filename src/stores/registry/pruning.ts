@@ -1,7 +1,13 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { StoreDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
 import { type Places, pruneEnded } from "./ended.js";
+
+/** Removes some of the used ids that have expired. @param now - Milliseconds since 1970. */
+export function usedOnceOver(now: number): RawBuilder<unknown> {
+  return sql`DELETE FROM used_once WHERE key IN
+    (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${sql.lit(STEP)})`;
+}
 
 /**
  * Removes, in small steps, used ids and answered requests that have expired; and approvals, grants, agents and
@@ -19,8 +25,7 @@ export async function pruneRegistry(
 ): Promise<number> {
   const most = sql.lit(STEP);
   const steps = [
-    sql`DELETE FROM used_once WHERE key IN
-      (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${most})`,
+    usedOnceOver(now),
     sql`DELETE FROM answered_request WHERE id IN
       (SELECT id FROM answered_request WHERE expires <= ${now} LIMIT ${most})`,
     sql`DELETE FROM delegation WHERE id IN

@@ -5,6 +5,8 @@ import type {
   RegistryDraft,
   RegistryStore,
   RegistryView,
+  SingleUse,
+  UseOutcome,
 } from "../../agent/registry/registry-store.js";
 import { errorCode } from "../../bytes/error-code.js";
 import { assertMembers } from "../../checks/members.js";
@@ -26,11 +28,17 @@ export interface RegistryStoreOptions {
   readonly retention?: number | undefined;
   /** How often a change runs at most, where others change the same records; 50 unless given. */
   readonly runs?: number | undefined;
+  /**
+   * How many uses of ids that are good once are remembered at once, of all parties together; 500,000 unless given.
+   * Others are refused then, until some expire.
+   */
+  readonly mostUsed?: number | undefined;
 }
 
 const DAY = 24 * 60 * 60 * 1000;
 const MAX_RETENTION = 36_500;
 const MAX_RUNS = 1000;
+const MOST_USED = 500_000;
 /** Milliseconds before a change runs again: up to the first, then growing up to the second. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [4, 100];
 
@@ -43,18 +51,21 @@ class StoredRegistry implements RegistryStore {
   readonly #hops = new KnownHops();
 
   constructor(database: StoreDatabase, options: RegistryStoreOptions) {
-    assertMembers(options, ["retention", "runs"], "options");
-    const { retention = 90, runs = 50 } = options;
+    assertMembers(options, ["retention", "runs", "mostUsed"], "options");
+    const { retention = 90, runs = 50, mostUsed = MOST_USED } = options;
     if (!Number.isSafeInteger(retention) || retention < 1 || retention > MAX_RETENTION) {
       throw new TypeError("options.retention: must be 1 to 36,500 whole days");
     }
     if (!Number.isSafeInteger(runs) || runs < 1 || runs > MAX_RUNS) {
       throw new TypeError("options.runs: must be a whole number, 1 to 1,000");
     }
+    if (!Number.isSafeInteger(mostUsed) || mostUsed < 1) {
+      throw new TypeError("options.mostUsed: must be a whole number of at least 1");
+    }
     this.#database = database;
     this.#retention = retention * DAY;
     this.#runs = runs;
-    this.#used = new UsedOnce(database);
+    this.#used = new UsedOnce(database, mostUsed);
   }
 
   async read<T>(look: (view: RegistryView) => Promise<T>): Promise<T> {
@@ -76,9 +87,15 @@ class StoredRegistry implements RegistryStore {
     }
   }
 
-  async useOnce(scope: string, id: string, expires: number): Promise<boolean> {
-    if (!Number.isSafeInteger(expires)) throw new TypeError("expires must be whole milliseconds");
-    return this.#used.use(scope, id, expires);
+  async useOnce(use: SingleUse, now: number): Promise<UseOutcome> {
+    assertMembers(use, ["scope", "id", "expires", "most"], "use");
+    if (!Number.isSafeInteger(use.expires)) {
+      throw new TypeError("use.expires: must be whole milliseconds");
+    }
+    if (use.most !== undefined && (!Number.isSafeInteger(use.most) || use.most < 1)) {
+      throw new TypeError("use.most: must be a whole number of at least 1");
+    }
+    return this.#used.use(use, now);
   }
 
   async prune(now: number): Promise<number> {

@@ -1,13 +1,25 @@
 import { hash } from "node:crypto";
-import type { StoreDatabase } from "../database.js";
+import { sql, type Transaction } from "kysely";
+import type { SingleUse, UseOutcome } from "../../agent/registry/registry-store.js";
+import type { StoreDatabase, StoreTables } from "../database.js";
+import { inSteps } from "../steps.js";
+import { usedOnceOver } from "./pruning.js";
 
-/** Ids of one INSERT. */
+/** Uses that are written together. */
 const CHUNK = 500;
+/** Uses after which those that have expired are removed. */
+const SWEEP = 1000;
+/** Steps of one removal: more than are added meanwhile. */
+const STEPS = 10;
+/** Milliseconds after which a full table is looked at again. */
+const PAUSE = 1000;
 
 interface Waiting {
   readonly key: string;
-  readonly expires: number;
-  readonly settle: (isFirst: boolean) => void;
+  readonly scope: string;
+  readonly use: SingleUse;
+  readonly now: number;
+  readonly settle: (outcome: UseOutcome) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -17,18 +29,26 @@ interface Waiting {
  */
 export class UsedOnce {
   readonly #database: StoreDatabase;
+  readonly #most: number;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
+  /** Rows, as they were counted last; unknown before. */
+  #counted: number | undefined;
+  #countedAt = 0;
+  /** Uses since. */
+  #since = 0;
 
-  constructor(database: StoreDatabase) {
+  /** @param most - Rows in all. */
+  constructor(database: StoreDatabase, most: number) {
     this.#database = database;
+    this.#most = most;
   }
 
-  /** Whether this is the first use. */
-  use(scope: string, id: string, expires: number): Promise<boolean> {
-    const key = hash("sha256", JSON.stringify([scope, id]), "base64url");
+  use(use: SingleUse, now: number): Promise<UseOutcome> {
+    const key = hash("sha256", JSON.stringify([use.scope, use.id]), "base64url");
+    const scope = hash("sha256", use.scope, "base64url");
     return new Promise((settle, fail) => {
-      this.#waiting.push({ key, expires, settle, fail });
+      this.#waiting.push({ key, scope, use, now, settle, fail });
       this.#working ??= this.#work();
     });
   }
@@ -39,9 +59,9 @@ export class UsedOnce {
     while (this.#waiting.length > 0) {
       const some = this.#waiting.splice(0, CHUNK);
       try {
-        const first = await this.#write(some);
-        // Of calls for the same id, one.
-        for (const { key, settle } of some) settle(first.delete(key));
+        const now = Math.max(...some.map((one) => one.now));
+        const outcomes = (await this.#hasRoom(now)) ? await this.#write(some, now) : undefined;
+        for (const [at, { settle }] of some.entries()) settle(outcomes?.[at] ?? "full");
       } catch (error) {
         for (const { fail } of some) fail(error);
       }
@@ -49,18 +69,84 @@ export class UsedOnce {
     this.#working = undefined;
   }
 
-  /** @returns The keys that were not there. */
-  async #write(some: readonly Waiting[]): Promise<Set<string>> {
-    const rows = new Map(some.map(({ key, expires }) => [key, { key, expires }]));
-    const sorted = [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-    const written = await this.#database.write((db) =>
-      db
-        .insertInto("used_once")
-        .values(sorted)
-        .onConflict((conflict) => conflict.doNothing())
-        .returning("key")
-        .execute(),
+  /** Removes what has expired, every so many uses, and says whether the table takes more. */
+  async #hasRoom(now: number): Promise<boolean> {
+    const isFull = (): boolean => (this.#counted ?? 0) + this.#since >= this.#most;
+    const looked = performance.now() - this.#countedAt < PAUSE;
+    if (this.#counted !== undefined && this.#since < SWEEP && (!isFull() || looked)) {
+      return !isFull();
+    }
+    let steps = 0;
+    await inSteps(
+      this.#database,
+      async (db) => Number((await usedOnceOver(now).execute(db)).numAffectedRows ?? 0),
+      () => ++steps === STEPS,
     );
-    return new Set(written.map(({ key }) => key));
+    const { rows } = await this.#database.read((db) =>
+      sql<{ readonly count: number }>`SELECT count(*) AS count FROM used_once`.execute(db),
+    );
+    this.#counted = Number(rows[0]?.count);
+    this.#countedAt = performance.now();
+    this.#since = 0;
+    return !isFull();
   }
+
+  async #write(some: readonly Waiting[], now: number): Promise<readonly UseOutcome[]> {
+    const [outcomes, added] = await this.#database.write(async (db) => {
+      const counts = await countsOf(db, some, now);
+      const fitting = new Map<string, Waiting>();
+      for (const one of some) {
+        const { most = Number.POSITIVE_INFINITY } = one.use;
+        const count = counts.get(one.scope) ?? 0;
+        if (count >= most || fitting.has(one.key)) continue;
+        fitting.set(one.key, one);
+        counts.set(one.scope, count + 1);
+      }
+      const first = await insert(db, [...fitting.values()]);
+      const added = first.size;
+      const outcomes = some.map(({ key }): UseOutcome => {
+        // Of calls for the same id, one.
+        if (first.delete(key)) return "first";
+        return fitting.has(key) ? "used" : "scope_full";
+      });
+      return [outcomes, added] as const;
+    });
+    this.#since += added;
+    return outcomes;
+  }
+}
+
+/** How many uses of each scope with a limit are remembered. */
+async function countsOf(
+  db: Transaction<StoreTables>,
+  some: readonly Waiting[],
+  now: number,
+): Promise<Map<string, number>> {
+  const limited = some.filter(({ use }) => use.most !== undefined);
+  const scopes = new Set(limited.map(({ scope }) => scope));
+  if (scopes.size === 0) return new Map();
+  const rows = await db
+    .selectFrom("used_once")
+    .select((is) => ["scope", is.fn.countAll<number>().as("count")])
+    .where("scope", "in", [...scopes])
+    .where("expires", ">", now)
+    .groupBy("scope")
+    .execute();
+  return new Map(rows.map(({ scope, count }) => [scope, Number(count)]));
+}
+
+/** @returns The keys that were not there. */
+async function insert(
+  db: Transaction<StoreTables>,
+  some: readonly Waiting[],
+): Promise<Set<string>> {
+  if (some.length === 0) return new Set();
+  const rows = some.map(({ key, scope, use: { expires } }) => ({ key, scope, expires }));
+  const written = await db
+    .insertInto("used_once")
+    .values(rows.sort((a, b) => (a.key < b.key ? -1 : 1)))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("key")
+    .execute();
+  return new Set(written.map(({ key }) => key));
 }

@@ -108,10 +108,10 @@ export const REGISTRY_TABLES = {
     key: ["id"],
     indexes: [["expires"]],
   },
-  /** What may be used once, by a hash of whose it is and of its id. */
+  /** What may be used once, by a hash of its scope and its id; `scope` is a hash of the scope alone. */
   used_once: {
-    columns: { key: "text", expires: "integer" },
+    columns: { key: "text", scope: "text", expires: "integer" },
     key: ["key"],
-    indexes: [["expires"]],
+    indexes: [["expires"], ["scope", "expires"]],
   },
 } as const;

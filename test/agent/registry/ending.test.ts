@@ -206,10 +206,10 @@ test("claims that wait count apart from what the agent asks for", async () => {
 
 test("an id is used once, for as long as it is remembered", async () => {
   const given = await bank();
-  const until = given.clock.now + 1000;
-  expect(await given.registry.useOnce("agent", "jti", until)).toBe(true);
-  expect(await given.registry.useOnce("agent", "jti", until)).toBe(false);
-  expect(await given.registry.useOnce("other", "jti", until)).toBe(true);
+  const use = { scope: "agent", id: "jti", expires: given.clock.now + 1000 };
+  expect(await given.registry.useOnce(use)).toBe("first");
+  expect(await given.registry.useOnce(use)).toBe("used");
+  expect(await given.registry.useOnce({ ...use, scope: "other" })).toBe("first");
 });
 
 test("a request that is never looked at again ends by its time, with the grants that wait for it", async () => {

@@ -105,7 +105,9 @@ const usesUp: Step = async ({ registry }, { approval }) => {
   return undefined;
 };
 const oncePerId: Step = async ({ registry }, { round }) =>
-  (await registry.useOnce("jwt", round, NOW)) ? "first" : undefined;
+  (await registry.useOnce({ scope: "jwt", id: round, expires: NOW })) === "first"
+    ? "first"
+    : undefined;
 
 /** An approval that people of their own decide about, two of three, and that is collected. */
 async function threefold({ registry, store }: Side, round: string): Promise<World> {

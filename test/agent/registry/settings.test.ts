@@ -11,7 +11,7 @@ import { misuse } from "../support.js";
 const store: RegistryStore = {
   read: () => Promise.reject(new Error("not read")),
   change: () => Promise.reject(new Error("not changed")),
-  useOnce: async () => false,
+  useOnce: async () => "used",
   prune: async () => 0,
 };
 

@@ -78,8 +78,29 @@ test("a JWT beyond the limit is not used up, and its state is not asked", async 
   const { jti = "" } = decodeJwt(jwt);
   const { jwk } = one.agent;
   const thumbprint = await calculateJwkThumbprint(jwk);
-  const until = home.clock.now + 60_000;
-  expect(await home.registry.useOnce(`jwt:${thumbprint}`, jti, until)).toBe(true);
+  const use = { scope: `jwt:${thumbprint}`, id: jti, expires: home.clock.now + 60_000 };
+  expect(await home.registry.useOnce(use)).toBe("first");
+});
+
+test("a key has so many JWTs remembered, and none is forgotten for another", async () => {
+  // In four processes that take two calls a minute each, as long as a JWT is remembered.
+  const home = await bank({ rate: { requests: 2, seconds: 60 } });
+  const one = await linked(home);
+  const scope = `jwt:${await calculateJwkThumbprint(one.agent.jwk)}`;
+  const expires = home.clock.now + 60_000;
+  const uses = await Promise.all(
+    Array.from({ length: 19 }, (_, at) =>
+      home.registry.useOnce({ scope, id: String(at), expires, most: 20 }),
+    ),
+  );
+  expect(new Set(uses)).toEqual(new Set(["first"]));
+  const jwt = await one.agentJwt();
+  const asked = () => send(`${home.url}/agent/status`, { jwt });
+  expect(said(await asked())).toBe("200");
+  const full = await one.asAgent("/agent/status");
+  expect(said(full)).toBe("429 rate_limited");
+  expect(full.headers.get("Retry-After")).toBe("5");
+  expect(full.body["message"]).toContain("20 JWTs of this key are remembered");
 });
 
 test("an agent that waits, and a host that no user has taken on, count as their address", async () => {
@@ -116,8 +137,9 @@ test("a JWT of a party that may not call is not used up", async () => {
   expect(said(await asked())).toBe("403 agent_pending");
   expect(said(await asked())).toBe("403 agent_pending");
   const { jti = "" } = decodeJwt(jwt);
-  const until = home.clock.now + 60_000;
-  expect(await home.registry.useOnce(`jwt:${one.agent.thumbprint}`, jti, until)).toBe(true);
+  const expires = home.clock.now + 60_000;
+  const use = { scope: `jwt:${one.agent.thumbprint}`, id: jti, expires };
+  expect(await home.registry.useOnce(use)).toBe("first");
 });
 
 test("an address whose JWTs do not hold is refused before they are looked at", async () => {

@@ -21,7 +21,8 @@ const uses = await Promise.all(
   ids.map(async (id, at) => {
     // Some together, some one after the other.
     if (at % 10 === 0) await new Promise(setImmediate);
-    return (await registry.useOnce("test", id, Date.now() + 60_000)) ? id : undefined;
+    const use = { scope: "test", id, expires: Date.now() + 60_000 };
+    return (await registry.useOnce(use, Date.now())) === "first" ? id : undefined;
   }),
 );
 await Promise.all(changes);

@@ -60,5 +60,6 @@ create index "delegation_expires" on "delegation" ("expires");
 create index "delegation_created" on "delegation" ("created", "id");
 CREATE TABLE "answered_request" ("id" text COLLATE "C" NOT NULL, "expires" bigint NOT NULL, "created" bigint NOT NULL, "version" bigint NOT NULL, "body" text COLLATE "C" NOT NULL, PRIMARY KEY ("id"));
 create index "answered_request_expires" on "answered_request" ("expires");
-CREATE TABLE "used_once" ("key" text COLLATE "C" NOT NULL, "expires" bigint NOT NULL, PRIMARY KEY ("key"));
+CREATE TABLE "used_once" ("key" text COLLATE "C" NOT NULL, "scope" text COLLATE "C" NOT NULL, "expires" bigint NOT NULL, PRIMARY KEY ("key"));
 create index "used_once_expires" on "used_once" ("expires");
+create index "used_once_scope" on "used_once" ("scope", "expires");

@@ -60,5 +60,6 @@ create index "delegation_expires" on "delegation" ("expires");
 create index "delegation_created" on "delegation" ("created", "id");
 CREATE TABLE "answered_request" ("id" text NOT NULL, "expires" integer NOT NULL, "created" integer NOT NULL, "version" integer NOT NULL, "body" text NOT NULL, PRIMARY KEY ("id"));
 create index "answered_request_expires" on "answered_request" ("expires");
-CREATE TABLE "used_once" ("key" text NOT NULL, "expires" integer NOT NULL, PRIMARY KEY ("key"));
+CREATE TABLE "used_once" ("key" text NOT NULL, "scope" text NOT NULL, "expires" integer NOT NULL, PRIMARY KEY ("key"));
 create index "used_once_expires" on "used_once" ("expires");
+create index "used_once_scope" on "used_once" ("scope", "expires");

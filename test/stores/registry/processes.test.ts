@@ -31,7 +31,7 @@ onBothDatabases((place) => {
     const all = used.flat();
     expect(all).toHaveLength(100);
     expect(new Set(all).size).toBe(100);
-    expect(await store.useOnce("test", "id 7", NOW)).toBe(false);
+    expect(await store.useOnce({ scope: "test", id: "id 7", expires: NOW }, NOW - 1)).toBe("used");
     const kept = await store.read((view) => view.hosts.get("h"));
     expect(kept?.updated).toBe(NOW + 60);
   });

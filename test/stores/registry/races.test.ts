@@ -205,7 +205,7 @@ const both = (name: string, first: "x" | "y", second: "x" | "y"): Contender =>
   });
 
 const use: Contender = async (side, n) =>
-  (await side.store.useOnce("race", n, NOW + 1))
+  (await side.store.useOnce({ scope: "race", id: n, expires: NOW + 1 }, NOW)) === "first"
     ? does("used once", async () => true)(side, n)
     : undefined;
 

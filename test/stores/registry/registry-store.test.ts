@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type {
   Page,
@@ -322,23 +323,82 @@ onBothDatabases((place) => {
       await expect(put(store, "grants", wrong)).rejects.toThrow("this is not a record of grants");
     }
     expect(await store.read((view) => view.grants.find({}))).toEqual([]);
-    await expect(store.useOnce("test", "1", 0.5)).rejects.toThrow("expires must be whole");
+    const use = { scope: "test", id: "1", expires: 0.5 };
+    await expect(store.useOnce(use, NOW)).rejects.toThrow("use.expires: must be whole");
+    await expect(store.useOnce({ ...use, expires: 1, most: 0 }, NOW)).rejects.toThrow("use.most");
   });
 
   test("something is used once, by each process that asks, and after a restart", async () => {
     const where = await place();
     const [one, two] = [await registry(where), await registry(where)];
-    const uses = Array.from({ length: 20 }, (_, at) =>
-      (at % 2 ? one : two).useOnce("host-jwt", "j\0", NOW),
-    );
-    expect((await Promise.all(uses)).filter(Boolean)).toHaveLength(1);
-    expect(await one.useOnce("agent-jwt", "j\0", NOW)).toBe(true);
-    expect(await one.useOnce("host-jwtj", "\0", NOW)).toBe(true);
+    const use = (store: RegistryStore, scope: string, id: string) =>
+      store.useOnce({ scope, id, expires: NOW }, NOW - 1000);
+    const uses = Array.from({ length: 20 }, (_, at) => use(at % 2 ? one : two, "host-jwt", "j\0"));
+    const outcomes = await Promise.all(uses);
+    expect(outcomes.filter((outcome) => outcome === "first")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "used")).toHaveLength(19);
+    expect(await use(one, "agent-jwt", "j\0")).toBe("first");
+    expect(await use(one, "host-jwtj", "\0")).toBe("first");
     const later = await registry(where);
-    expect(await later.useOnce("host-jwt", "j\0", NOW)).toBe(false);
+    expect(await use(later, "host-jwt", "j\0")).toBe("used");
     expect(await later.prune(NOW - 1)).toBe(0);
-    expect(await later.useOnce("host-jwt", "j\0", NOW)).toBe(false);
+    expect(await use(later, "host-jwt", "j\0")).toBe("used");
     expect(await later.prune(NOW)).toBe(3);
+  });
+
+  test("used ids are removed as others come, and none that has not expired", async () => {
+    const where = await place();
+    const database = await databaseAt(where);
+    const store = openRegistry(database);
+    const rows = async () => {
+      const kept = await database.read((db) =>
+        db.selectFrom("used_once").select("expires").execute(),
+      );
+      return kept.map(({ expires }) => Number(expires));
+    };
+    const round = (name: string, at: number, count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, n) =>
+          store.useOnce({ scope: `party ${n % 7}`, id: `${name} ${n}`, expires: at + 100 }, at),
+        ),
+      );
+    for (let at = 0; at < 4; at++) {
+      const outcomes = await round(`round ${at}`, NOW + at * 1000, 1500);
+      expect(outcomes.filter((outcome) => outcome !== "first")).toEqual([]);
+    }
+    // Those of earlier rounds have expired; the last round's are all there.
+    const kept = await rows();
+    expect(kept.filter((expires) => expires === NOW + 3100)).toHaveLength(1500);
+    expect(kept.length).toBeLessThan(1500 + 2000);
+    const again = await round("round 3", NOW + 3099, 1500);
+    expect(again.filter((outcome) => outcome !== "used")).toEqual([]);
+  });
+
+  test("a party has so many uses remembered, and another is refused until one expires", async () => {
+    const store = await registry();
+    const use = (scope: string, id: string, expires: number, now = NOW) =>
+      store.useOnce({ scope, id, expires, most: 3 }, now);
+    const [a, b] = [NOW + 10, NOW + 20];
+    const together = await Promise.all(["1", "2", "3", "4", "5"].map((id) => use("one", id, a)));
+    expect(together).toEqual(["first", "first", "first", "scope_full", "scope_full"]);
+    expect(await use("one", "6", b)).toBe("scope_full");
+    expect(await use("other", "6", b)).toBe("first");
+    expect(await use("one", "6", b, a)).toBe("first");
+    // What was refused was not used.
+    expect(await use("one", "4", b, a)).toBe("first");
+    expect(await use("one", "6", b, a)).toBe("used");
+  });
+
+  test("where as many are remembered as may be, others are refused and none is forgotten", async () => {
+    const store = openRegistry(await databaseAt(await place()), { mostUsed: 5 });
+    const use = (id: string, now = NOW) => store.useOnce({ scope: id, id, expires: NOW + 10 }, now);
+    for (const id of ["1", "2", "3", "4", "5"]) expect(await use(id)).toBe("first");
+    expect(await use("6")).toBe("full");
+    expect(await use("1")).not.toBe("first");
+    await sleep(1100);
+    expect(await use("6")).toBe("full");
+    await sleep(1100);
+    expect(await use("6", NOW + 10)).toBe("first");
   });
 
   test("what is over is forgotten, and nothing else", async () => {

@@ -51,7 +51,8 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
   desk.confirmations.clear(res);
   if (found !== undefined && (found.present || !present)) {
     // In the database: a copy of the cookie is good at no other process either.
-    if (await desk.registry.useOnce("console-confirmation", found.id, endOf(found))) return true;
+    const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) };
+    if ((await desk.registry.useOnce(use)) === "first") return true;
   }
   await begin(desk, visit, deed, login, present);
   return false;
@@ -122,16 +123,17 @@ export async function finishConfirming(
  * Notes an authentication; its second identifies it among those of its user. It confirms one thing alone, so that a
  * program that drives the browser cannot use it for further requests that it has begun.
  */
-function isFirstUse(
+async function isFirstUse(
   { registry }: Desk,
   { principal, authTime }: SignedIn,
   now: number,
 ): Promise<boolean> {
-  return registry.useOnce(
-    "console-authentication",
-    JSON.stringify([principal, authTime]),
-    now + KEPT,
-  );
+  const outcome = await registry.useOnce({
+    scope: "console-authentication",
+    id: JSON.stringify([principal, authTime]),
+    expires: now + KEPT,
+  });
+  return outcome === "first";
 }
 
 /** Milliseconds for which an authentication is remembered: what began before it is over by then. */
