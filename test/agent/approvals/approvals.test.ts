@@ -87,6 +87,25 @@ onBothDatabases((place) => {
     expect(clock.now).toBe(NOW);
   });
 
+  test("what is approved is used up once, in time, and whatever is asked for later changes nothing", async () => {
+    const { approvals, clock, decide, now, approval } = await opened();
+    await approvals.use(approval.id, [0]);
+    expect(await now()).toMatchObject({ state: "pending" });
+    await decide("alice");
+    await approvals.use(approval.id, [0]);
+    const used = await now();
+    expect(used).toMatchObject({ state: "used", collected: { 0: expect.any(String) } });
+    await approvals.use(approval.id, [0, 1]);
+    expect(await now()).toEqual(used);
+
+    const late = await opened();
+    await late.decide("alice");
+    late.clock.now += 600_000;
+    await late.approvals.use(late.approval.id, [0]);
+    expect(await late.now()).toMatchObject({ state: "expired" });
+    expect(clock.now).toBe(NOW);
+  });
+
   test("every approval whose time is over expires, whether it is looked at or not", async () => {
     const { approvals, clock, decide, request, store } = await opened();
     await decide("alice");

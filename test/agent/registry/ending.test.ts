@@ -204,6 +204,31 @@ test("claims that wait count apart from what the agent asks for", async () => {
   expect(approval?.subject.kind).toBe("agent-grants");
 });
 
+test("a use lets an agent live longer, and revives none that has expired", async () => {
+  const given = await bank({ settings: { defaults: ["check_balance"], lifetimes: { agent: 60 } } });
+  const { registry, clock } = given;
+  const { agent, grants } = await activeAgent(given);
+  const id = grants[0]?.id ?? "";
+  clock.now += 59_000;
+  await registry.used(agent.id, id);
+  const used = await registry.agent(agent.id);
+  expect(used).toMatchObject({
+    status: "active",
+    lastUsed: clock.now,
+    expires: clock.now + 60_000,
+  });
+  expect(await registry.host(agent.host)).toMatchObject({ lastUsed: clock.now });
+  // As by a call that began before, and took longer.
+  clock.now += 60_000;
+  await registry.used(agent.id, id);
+  expect(await registry.agent(agent.id)).toEqual({ ...used, status: "expired" });
+  done(await registry.reactivate(agent.id));
+  const revoked = done(await registry.revokeAgent(agent.id, { principal: "alice" }));
+  clock.now += 30_000;
+  await registry.used(agent.id, id);
+  expect(await registry.agent(agent.id)).toEqual(revoked.agent);
+});
+
 test("an id is used once, for as long as it is remembered", async () => {
   const given = await bank();
   const use = { scope: "agent", id: "jti", expires: given.clock.now + 1000 };
