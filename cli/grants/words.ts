@@ -1,5 +1,10 @@
 import type { Approval, AskedGrant } from "../../src/agent/approvals/approval.js";
-import { approversOf, principalOf, resultOf } from "../../src/agent/approvals/approval-result.js";
+import {
+  approversOf,
+  isFromStranger,
+  principalOf,
+  resultOf,
+} from "../../src/agent/approvals/approval-result.js";
 import type { AgentGrant } from "../../src/agent/registry/records.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { formatTime } from "../../src/caveats/time.js";
@@ -17,7 +22,7 @@ export function approvalLine(approval: Approval, paint: Paint, now: number): str
     formatTime(approval.updated),
     stateWords(state, paint, LONGEST_STATE),
     id,
-    `${whoWords(subject)} asks for ${subject.asked.map(nameOf).map(printable).join(", ") || "nothing yet"}`,
+    `${whoWords(approval)} asks for ${subject.asked.map(nameOf).map(printable).join(", ") || "nothing yet"}`,
     ...(waits === "" ? [] : [`ends${waits}`]),
   ].join("  ");
 }
@@ -47,6 +52,7 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
   const rows: Row[] = [
     ["asked by", nameAndId(agent)],
     ...(host === undefined ? [] : ([["on host", nameAndId(host)]] as const)),
+    ...(isFromStranger(approval) ? [STRANGER] : []),
     ["for", principal === undefined ? takerWords(subject) : printable(principal)],
     ...(purpose === undefined ? [] : ([["why", quoted(purpose)]] as const)),
     ...(bindingMessage === undefined ? [] : ([["message", quoted(bindingMessage)]] as const)),
@@ -139,6 +145,8 @@ function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly 
   return [`     ${title}`, ...renderRows(hopRows(hop, now), paint, "       ")];
 }
 
+const STRANGER: Row = ["", "unknown: no user had taken this host on when it asked"];
+
 /** What an asker calls what it asks for. */
 export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {
   return name ?? grant;
@@ -149,8 +157,10 @@ function takerWords({ hintedUser }: Approval["subject"]): string {
   return `${printable(hintedUser)}, named by the asker, once that user approves`;
 }
 
-function whoWords({ agent, principal }: Approval["subject"]): string {
+function whoWords(approval: Approval): string {
+  const { agent, principal } = approval.subject;
   const who = agent.name === undefined ? printable(agent.id) : quoted(agent.name);
+  if (isFromStranger(approval)) return `${who} on an unknown host`;
   return principal === undefined ? who : `${who} for ${printable(principal)}`;
 }
 

@@ -269,3 +269,28 @@ test("every verb explains itself, and its examples work", async () => {
     }
   }
 });
+
+test("a request of a host that no user has taken on is marked, and another's host is not approved", async () => {
+  const [host, first, second] = [newKey(), newKey(), newKey()];
+  const asked = async (own: ReturnType<typeof newKey>) => {
+    const answer = await registry.register({
+      ...{ hostKey: host.key, hostThumbprint: host.thumbprint, name: "Helper", mode: "delegated" },
+      ...{ agentKey: own.key, agentThumbprint: own.thumbprint },
+      capabilities: [{ name: "transfer_funds" }],
+    });
+    if (!answer.ok || answer.approval === undefined) return expect.fail("nothing waits");
+    return { id: answer.approval.id, code: answer.userCode ?? "" };
+  };
+  const [one, other] = [await asked(first), await asked(second)];
+  const list = await bench.output("grants", "list");
+  expect(list).toContain(`${one.id}  "Helper" on an unknown host asks for transfer_funds`);
+  expect(await bench.output("grants", "show", one.id)).toContain(
+    "unknown: no user had taken this host on when it asked",
+  );
+  const decide = (as: string, { id, code }: typeof one) =>
+    grants("approve", id, "--as", as, "--user-code", code);
+  expect((await decide("alice", one)).status).toBe(0);
+  const late = await decide("bob", other);
+  expect(late.status).toBe(1);
+  expect(late.stderr).toContain("another user has taken the agent's host on");
+});

@@ -1,6 +1,7 @@
 import type { LedgerEvent } from "../ledger.js";
 import type { RegistryDraft } from "../registry/registry-store.js";
 import type { Approval, ApprovalKind } from "./approval.js";
+import type { DecisionRefusal } from "./deciding.js";
 
 /** Who did something: a user, the agent, its host, or an operator of this installation. */
 export interface Actor {
@@ -38,6 +39,12 @@ export interface ApprovalEffect {
    * @param settled - As it will be; the change may find it changed.
    */
   prepare(settled: Approval): Promise<unknown>;
+  /**
+   * Refuses an approving decision that could have no effect any more; the approval then stays as it was.
+   *
+   * @param decided - The approval with that decision.
+   */
+  objection(draft: RegistryDraft, decided: Approval): Promise<DecisionRefusal | undefined>;
   /**
    * @param settled - Approved, denied, expired or cancelled.
    * @param facts - `prepare`'s; only if approved.

@@ -76,6 +76,11 @@ export function principalOf(approval: Pick<Approval, "subject" | "decisions">): 
   return approval.subject.principal ?? taker?.approver;
 }
 
+/** True if no user had taken the asking host on: its words are a stranger's. */
+export function isFromStranger({ subject }: Pick<Approval, "subject">): boolean {
+  return subject.host !== undefined && subject.principal === undefined;
+}
+
 /** The approvers of a rule; `undefined` where only the user code says who approves. */
 export function approversOf({
   rule,

@@ -9,6 +9,7 @@ import {
 } from "../registry/registry-store.js";
 import type { Approval, ApprovalState } from "./approval.js";
 import { type Actor, type ApprovalEffects, approvalEvent } from "./approval-events.js";
+import { isFromStranger } from "./approval-result.js";
 import { type Approver, type ApproverAnswer, mayDecide } from "./deciding.js";
 import { digestOfText } from "./digest.js";
 import {
@@ -139,17 +140,21 @@ export class Approvals {
     return this.#settling.looked(found);
   }
 
-  /** What waits for this principal to decide, oldest first. */
+  /** What waits for this principal to decide: requests of strangers last, each kind oldest first. */
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
     // Every page: those whose time is over are pending until they are looked at, and may be many.
     const found = await this.#store.read((view) => everyRecord(view.approvals, query));
-    return found.filter(
+    const waiting = found.filter(
       (one) =>
         one.expires > this.#clock() &&
         mayDecide(one, principal) &&
         !one.decisions.some(({ approver }) => approver === principal),
     );
+    return [
+      ...waiting.filter((one) => !isFromStranger(one)),
+      ...waiting.filter((one) => isFromStranger(one)),
+    ];
   }
 
   /** Latest first. @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given. */

@@ -46,6 +46,8 @@ export interface ApproverAnswer {
  * - `user_code_invalid`: the user code is missing or wrong.
  * - `digest_mismatch`: the approver saw something else than what is asked.
  * - `hop_invalid`: a hop, or a place, is not valid, or the hops are too large.
+ * - `host_taken`: another user has taken the agent's host on since; approving would grant nothing.
+ * - `agent_ended`: the agent or its host has ended since; approving would grant nothing.
  */
 export type DecisionCode =
   | "approval_unknown"
@@ -54,7 +56,9 @@ export type DecisionCode =
   | "approver_denied"
   | "user_code_invalid"
   | "digest_mismatch"
-  | "hop_invalid";
+  | "hop_invalid"
+  | "host_taken"
+  | "agent_ended";
 
 /** A refused decision. */
 export interface DecisionRefusal {
@@ -75,15 +79,18 @@ export function decideOn(
   now: number,
 ): { readonly ok: true; readonly approval: Approval } | DecisionRefusal {
   if (approval.state === "expired" || (approval.state === "pending" && approval.expires <= now)) {
-    return refuse("approval_expired", "its time is over; the agent can ask again");
+    return refuseDecision("approval_expired", "its time is over; the agent can ask again");
   }
   if (approval.state !== "pending") {
-    return refuse("approval_settled", `it is settled already: ${approval.state}`);
+    return refuseDecision("approval_settled", `it is settled already: ${approval.state}`);
   }
   const standing = standingOf(approval, by);
   if ("code" in standing) return standing;
   if (given.digest !== approval.digest) {
-    return refuse("digest_mismatch", "what was shown is not what is asked; look at it again");
+    return refuseDecision(
+      "digest_mismatch",
+      "what was shown is not what is asked; look at it again",
+    );
   }
   const decision = decisionOf(approval, by, given, now);
   if ("code" in decision) return decision;
@@ -109,18 +116,21 @@ function standingOf(
   { principal, userCode }: Approver,
 ): Pick<ApprovalDecision, "takesOn"> | DecisionRefusal {
   if (approval.decisions.some(({ approver }) => approver === principal)) {
-    return refuse("approval_settled", "this approver has decided already");
+    return refuseDecision("approval_settled", "this approver has decided already");
   }
   const known = mayDecide(approval, principal);
   const open = mayTakeOn(approval, principal);
   if (userCode === undefined) {
     if (known) return approval.subject.hintedUser === principal && open ? { takesOn: true } : {};
-    if (!open) return refuse("approver_denied", "another user decides about it");
-    return refuse("user_code_invalid", "the user code that the agent shows must be entered");
+    if (!open) return refuseDecision("approver_denied", "another user decides about it");
+    return refuseDecision(
+      "user_code_invalid",
+      "the user code that the agent shows must be entered",
+    );
   }
-  if (!known && !open) return refuse("approver_denied", "another user decides about it");
+  if (!known && !open) return refuseDecision("approver_denied", "another user decides about it");
   if (!isUserCodeOf(approval, userCode)) {
-    return refuse("user_code_invalid", "it is not the user code that the agent shows");
+    return refuseDecision("user_code_invalid", "it is not the user code that the agent shows");
   }
   return open ? { takesOn: true } : {};
 }
@@ -141,29 +151,29 @@ function decisionOf(
   const { asked } = approval.subject;
   const isPlace = (place: number): boolean => Number.isSafeInteger(place) && place in asked;
   if (granted?.every(isPlace) === false) {
-    return refuse(
+    return refuseDecision(
       "hop_invalid",
       `granted: the places of what is asked are 0 to ${asked.length - 1}`,
     );
   }
   if (reason !== undefined && reason.length > MAX_REASON) {
-    return refuse("hop_invalid", `reason: must have at most ${MAX_REASON} characters`);
+    return refuseDecision("hop_invalid", `reason: must have at most ${MAX_REASON} characters`);
   }
   const own: { [place: string]: Hop } = {};
   for (const [place, init] of Object.entries(hops)) {
     if (!isPlace(Number(place)) || String(Number(place)) !== place) {
-      return refuse(
+      return refuseDecision(
         "hop_invalid",
         `hops: the places of what is asked are 0 to ${asked.length - 1}`,
       );
     }
     const hop = readHop(init, now);
-    if (typeof hop === "string") return refuse("hop_invalid", `hops.${place}: ${hop}`);
+    if (typeof hop === "string") return refuseDecision("hop_invalid", `hops.${place}: ${hop}`);
     const others = approval.decisions.map((decision) => decision.hops?.[place]);
     const size = sizeOf([...(asked[Number(place)]?.hops ?? []), ...others, hop]);
     if (size > MAX_HOPS_BYTES) {
       const message = `hops.${place}: all hops together take ${size} bytes, and ${MAX_HOPS_BYTES} is the limit`;
-      return refuse("hop_invalid", message);
+      return refuseDecision("hop_invalid", message);
     }
     own[place] = hop;
   }
@@ -202,6 +212,7 @@ function stateOf(approval: Approval, now: number): ApprovalState {
   return isApproved(approval) ? "approved" : "pending";
 }
 
-function refuse(code: DecisionCode, message: string): DecisionRefusal {
+/** Refuses a decision. */
+export function refuseDecision(code: DecisionCode, message: string): DecisionRefusal {
   return { ok: false, code, message };
 }

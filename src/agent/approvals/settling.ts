@@ -7,7 +7,13 @@ import {
   approvalEvent,
 } from "./approval-events.js";
 import { principalOf } from "./approval-result.js";
-import { type Approver, type ApproverAnswer, type DecisionRefusal, decideOn } from "./deciding.js";
+import {
+  type Approver,
+  type ApproverAnswer,
+  type DecisionRefusal,
+  decideOn,
+  refuseDecision,
+} from "./deciding.js";
 
 /** The outcome of a decision. */
 export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
@@ -59,6 +65,9 @@ export class ApprovalSettling {
         const { approval } = decided;
         if (approval.state !== expected.state) return undefined;
         if (principalOf(approval) !== principalOf(expected)) return undefined;
+        const objection =
+          answer.answer === "approve" ? await effect?.objection(draft, approval) : undefined;
+        if (objection !== undefined) return objection;
         return this.#settle(draft, approval, by, now, facts);
       });
       if (outcome === undefined) {
@@ -178,7 +187,7 @@ export function isOver({ state, expires }: Approval, now: number): boolean {
 }
 
 function unknown(): DecisionRefusal {
-  return { ok: false, code: "approval_unknown", message: "there is no such approval" };
+  return refuseDecision("approval_unknown", "there is no such approval");
 }
 
 /** Milliseconds between two looks: another process may decide. */

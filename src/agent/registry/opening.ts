@@ -29,8 +29,8 @@ export async function openApproval(
   const { purpose, bindingMessage, loginHint, method = "user_code" } = options;
   const { principal } = host;
   // The asker names this user: it becomes the principal only by its own approval.
-  const hintedUser = principal === undefined ? loginHint : undefined;
-  if (hintedUser !== undefined) await checkAddressed(draft, hintedUser, context);
+  const hintedUser =
+    principal === undefined ? await hintWithRoom(draft, loginHint, context) : undefined;
   const asked = grants.map(
     (grant): AskedGrant => ({
       ...{
@@ -129,16 +129,19 @@ async function checkBounds(
   }
 }
 
-/** What hosts of strangers send to a user is bounded; what the user's own hosts ask for is never refused by it. */
-async function checkAddressed(
+/**
+ * The user that a stranger's host names, while that user's list has room for strangers; beyond it, the user code
+ * alone leads to the request. Requests of hosts that a user has taken on take none of that room.
+ */
+async function hintWithRoom(
   draft: RegistryDraft,
-  user: string,
+  user: string | undefined,
   { settings, clock }: Pick<RegistryContext, "settings" | "clock">,
-): Promise<void> {
-  const most = settings.bounds.pendingPerUser;
+): Promise<string | undefined> {
+  if (user === undefined) return undefined;
   const query = { approver: user, state: "pending", openAt: clock() } as const;
   // Page by page: the bound may be larger than one look.
   const waiting = await everyRecord(draft.approvals, query);
-  if (waiting.length < most) return;
-  leave("limit_exceeded", "as many requests as may wait for a decision of the user in login_hint");
+  const addressed = waiting.filter(({ subject }) => subject.hintedUser === user);
+  return addressed.length < settings.bounds.pendingPerUser ? user : undefined;
 }

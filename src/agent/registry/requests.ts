@@ -18,7 +18,10 @@ export interface AskingOptions {
   readonly purpose?: string | undefined;
   /** A text that agent and user both see, by which the user knows the request. */
   readonly bindingMessage?: string | undefined;
-  /** The user that is to decide, where the host is linked to none: it finds the request in its list. */
+  /**
+   * The user that is to decide, where the host is linked to none: it finds the request in its list. Where that has
+   * no room for more of strangers, it is as if none were named: the user enters the code.
+   */
   readonly loginHint?: string | undefined;
   /** `user_code` unless given. Without a user that is known or named, it is that in any case. */
   readonly method?: Approval["method"] | undefined;

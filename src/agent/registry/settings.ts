@@ -33,7 +33,10 @@ interface RegistryBounds {
   readonly pendingPerAgent?: number;
   /** Requests of all agents of one host that wait for a decision; 32 unless given. */
   readonly pendingPerHost?: number;
-  /** Waiting requests of a user, beyond which unlinked hosts' agents cannot add more; 64 unless given. */
+  /**
+   * Requests of unlinked hosts that wait in the list of one user, whom they name; 64 unless given. Beyond that,
+   * the user enters a code.
+   */
   readonly pendingPerUser?: number;
   /** Hosts of a user that are not revoked, beyond which the user makes no more; 100 unless given. */
   readonly hostsPerUser?: number;

@@ -1,10 +1,11 @@
 import type { Approval } from "../approvals/approval.js";
 import type { Actor, ApprovalEffect, ApprovalEffects } from "../approvals/approval-events.js";
 import { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
+import { type DecisionRefusal, refuseDecision } from "../approvals/deciding.js";
 import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
 import { activated, keepGrant, registryEvent } from "./keeping.js";
 import { hostedAgent, seenAgent } from "./looking.js";
-import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft } from "./registry-store.js";
 
@@ -33,11 +34,39 @@ function grantsEffect(context: Context): ApprovalEffect {
       }));
       return permittedOf(principalOf(settled), agent.id, terms, context);
     },
+    objection: (draft, decided) => objectionTo(draft, decided, LIVING, context),
     apply: (draft, settled, now, facts, by) =>
       settled.state === "approved" && facts instanceof Set
         ? activate(draft, settled, facts, { by, now }, context)
         : deny(draft, settled, { by, now }, context),
   };
+}
+
+/**
+ * Refuses to approve where the agent or its host has ended, or the host is another user's by now.
+ *
+ * @param statuses - Those of an agent for which approving has an effect.
+ */
+async function objectionTo(
+  draft: RegistryDraft,
+  decided: Approval,
+  statuses: readonly AgentStatus[],
+  context: Context,
+): Promise<DecisionRefusal | undefined> {
+  const found = await hostedAgent(draft, decided.subject.agent.id);
+  if (found === undefined || found.host.status === "revoked") {
+    return refuseDecision("agent_ended", "the agent or its host has been revoked");
+  }
+  const { status } = seenAgent(found.agent, context);
+  if (!statuses.includes(status)) {
+    return refuseDecision("agent_ended", `the agent cannot get it any more: it is ${status}`);
+  }
+  const principal = principalOf(decided);
+  const { principal: owner = principal } = found.host;
+  if (principal === undefined || owner === principal) return undefined;
+  const message =
+    "another user has taken the agent's host on, and its agents act for that user; nothing was granted";
+  return refuseDecision("host_taken", message);
 }
 
 async function activate(
@@ -52,14 +81,8 @@ async function activate(
   const { operator } = by;
   const found = await hostedAgent(draft, subject.agent.id);
   if (found === undefined || principal === undefined) return;
-  const { host } = found;
   const agent = seenAgent(found.agent, context);
-  const gone =
-    host.status === "revoked" || !["pending", "active", "expired"].includes(agent.status);
-  const taken = host.principal !== undefined && host.principal !== principal;
-  if (gone || taken)
-    return deny(draft, settled, { by, now }, context, taken ? OTHER_USER : undefined);
-  const linked = await link(draft, host, principal, { by, now }, context);
+  const linked = await link(draft, found.host, principal, { by, now }, context);
   const owner = agent.status === "pending" ? activated(agent, linked, now, context) : agent;
   await draft.put("agents", owner);
   if (agent.status === "pending") {
@@ -102,7 +125,6 @@ async function deny(
   settled: Approval,
   { by, now }: Settling,
   context: Context,
-  why?: string,
 ): Promise<void> {
   const principal = principalOf(settled);
   const { operator } = by;
@@ -113,18 +135,17 @@ async function deny(
     const grant = await draft.grants.get(asked.agentGrant ?? "");
     if (grant?.status !== "pending") continue;
     const cancelled = settled.state === "cancelled" ? "the request was taken back" : reason;
-    const words = why ?? (late ? LATE : cancelled);
+    const words = late ? LATE : cancelled;
     const denied: AgentGrant = { ...grant, status: "denied", reason: words, updated: now };
     await keepGrant(draft, denied, { principal, operator }, now);
   }
   const agent = await draft.agents.get(settled.subject.agent.id);
   // What is late can be registered again with the same key.
   if (agent?.status !== "pending" || settled.state !== "denied") return;
-  const denial = said ?? why;
   const rejected: AgentRecord = {
     ...agent,
     ...{ status: "rejected", updated: now },
-    ...(denial === undefined ? {} : { denial }),
+    ...(said === undefined ? {} : { denial: said }),
   };
   await draft.put("agents", rejected);
   const about = { record: agent.id, agent: agent.id, principal, operator };
@@ -153,20 +174,17 @@ async function link(
   return linked;
 }
 
-const LIVING: readonly string[] = ["active", "expired", "pending"];
-const OTHER_USER = "the host was linked to another user meanwhile";
+const LIVING: readonly AgentStatus[] = ["active", "expired", "pending"];
 
 function claimEffect(context: Context): ApprovalEffect {
   return {
     prepare: async () => undefined,
+    objection: (draft, decided) => objectionTo(draft, decided, ["active", "expired"], context),
     async apply(draft, settled, now, _facts, by) {
       const principal = principalOf(settled);
       const found = await hostedAgent(draft, settled.subject.agent.id);
       if (settled.state !== "approved" || principal === undefined || found === undefined) return;
-      const { agent, host } = found;
-      const other = host.principal !== undefined && host.principal !== principal;
-      if (agent.status !== "active" || host.status === "revoked" || other) return;
-      await link(draft, host, principal, { by, now }, context);
+      await link(draft, found.host, principal, { by, now }, context);
     },
   };
 }

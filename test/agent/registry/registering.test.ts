@@ -430,23 +430,3 @@ test("a user makes so many hosts; one that is revoked, or was never enrolled in 
   clock.now += 2 * 60 * 60 * 1000;
   done(await make());
 });
-
-test("strangers address so many requests to one user, and its own agents ask on", async () => {
-  const given = await bank({ settings: { bounds: { pendingPerUser: 2 } } });
-  const stranger = (at: number, loginHint: string) =>
-    given.registry.register(registration({ hostThumbprint: `stranger-${at}`, loginHint }));
-  await linkedHost(given);
-  done(await stranger(1, "alice"));
-  done(await stranger(2, "alice"));
-  expect(refusalOf(await stranger(3, "alice"))).toMatchObject({
-    ...{ code: "limit_exceeded", message: expect.stringContaining("login_hint") },
-  });
-  done(await stranger(4, "bob"));
-  const capabilities = [{ name: "transfer_funds" }];
-  const { approval } = done(await given.registry.register(registration({ capabilities })));
-  expect(approval?.subject.principal).toBe("alice");
-  expect(await given.registry.approvals.waitingFor("alice")).toHaveLength(3);
-  // Each of them waits for its time, whether it is looked at or not.
-  given.clock.now += 300_000;
-  done(await stranger(5, "alice"));
-});

@@ -57,6 +57,8 @@ export interface BankOptions {
   readonly rules?: PolicyDefinition;
   /** Principals that the policy permits everything besides, such as those of hosts without a user. */
   readonly anyone?: boolean;
+  /** A database of either kind; an SQLite file unless given. */
+  readonly place?: string;
   /** Capabilities that are not offered any more. */
   readonly without?: readonly string[];
 }
@@ -80,7 +82,8 @@ export interface Bank {
 export async function bank(options: BankOptions = {}): Promise<Bank> {
   const clock = { now: NOW };
   const now = (): number => clock.now;
-  const database = await createStores(join(temporaryFolder(), "proviso.db"), { reserve: 0 });
+  const { place = join(temporaryFolder(), "proviso.db") } = options;
+  const database = await createStores(place, { reserve: 0, patience: 20_000 });
   onTestFinished(() => database.close());
   const ledger = new LedgerStore(database, { clock: now });
   onTestFinished(() => ledger.close());

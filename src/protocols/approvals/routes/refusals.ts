@@ -40,4 +40,14 @@ export const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
     ...{ status: 400, code: "hop_invalid", title: "Not understood" },
     message: "These limits cannot be kept.",
   },
+  host_taken: {
+    ...{ status: 409, code: "host_taken", title: "Another user's host" },
+    message:
+      "Another user has taken this host on since, and its agents act for that user. Nothing was granted in your name.",
+  },
+  agent_ended: {
+    ...{ status: 409, code: "agent_ended", title: "The agent has ended" },
+    message:
+      "The agent or its host has ended since, so there is nothing to approve any more. Nothing was granted.",
+  },
 };
