@@ -26,6 +26,11 @@ export interface SkillInvocation extends Asked {
 /** A call of an operation that no skill has: code outside the agent runs it. */
 export interface OperationInvocation extends Asked {
   readonly operation: string;
+  /**
+   * Whether it lists what may be called, which names nothing: a limit on an argument that it does not give is no
+   * reason against it. What is shown must be what the capabilities leave.
+   */
+  readonly listing?: boolean;
 }
 
 /** Leave for one call, with all that it may reach. Nothing else than what was cleared may run. */

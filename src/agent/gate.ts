@@ -22,6 +22,7 @@ import type { Operation } from "./skill.js";
 interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
   readonly caller: Presenter;
   readonly asked: Of;
+  readonly listing: boolean;
   /** The handles in the arguments. */
   readonly named: readonly string[];
   /** How the arguments fail the skill's schema. */
@@ -68,7 +69,8 @@ export async function clearOperation(
     const message = `there is no operation "${operation.slice(0, 64)}"${meant(operation, [...operations.keys()])}`;
     return { allowed: false, denials: [{ code: "operation_denied", rule: "operation", message }] };
   }
-  return clear(callOf(invocation, caller, asked, fitting), context);
+  const { listing = false } = invocation;
+  return clear({ ...callOf(invocation, caller, asked, fitting), listing }, context);
 }
 
 /** What no schema judges. */
@@ -81,7 +83,10 @@ function callOf<Of extends Operation>(
   invalid: Call<Of>["invalid"],
 ): Call<Of> {
   const named = handlesIn(given);
-  return { arguments: given, capabilities, declared, caller, asked, named, invalid };
+  return {
+    ...{ arguments: given, capabilities, declared, caller, asked, named, invalid },
+    listing: false,
+  };
 }
 
 async function clear<Of extends Operation>(
@@ -123,7 +128,7 @@ async function clearWith<Of extends Operation>(
   const { token } = presented;
   const { invoker } = caller;
   const left = asked.reach === "scoped" ? handlesLeft(token, invoker, context) : [];
-  const decision = issuer.authorize(token, {
+  const authorized = issuer.authorize(token, {
     grant: [...grants.keys()],
     operation: asked.operation,
     resourceHandles: left.length === 0 ? named : [...named, ...left],
@@ -131,6 +136,8 @@ async function clearWith<Of extends Operation>(
     invoker,
     audience,
   });
+  const listed = call.listing && !authorized.allowed && authorized.denials.every(isOfMissing);
+  const decision = listed ? issuer.standing(token, { invoker, audience }) : authorized;
   if (!decision.allowed) {
     // A scoped skill takes no handles from its caller, so their absence is not a reason.
     const unasked = asked.reach === "scoped" && named.length === 0;
@@ -175,6 +182,11 @@ async function clearWith<Of extends Operation>(
     presented,
     lost,
   };
+}
+
+/** A limit on an argument that is not given. */
+function isOfMissing({ code, actual }: AgentDenial): boolean {
+  return code === "constraint_violated" && actual === undefined;
 }
 
 /** The handles that a token leaves; none if it is limited to none. */

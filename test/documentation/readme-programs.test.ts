@@ -60,11 +60,14 @@ test("the gate lets the tool through that the token names, and no other", () => 
   // The same server, as it is installed here: npx would ask the registry.
   const { servers, limits } = JSON.parse(config).plugins.mcp;
   const { memory } = servers;
-  expect(memory).toEqual({ command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] });
+  expect(memory).toEqual({
+    ...{ command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] },
+    env: { MEMORY_FILE_PATH: "/srv/graphs/{principal}.jsonl" },
+  });
   const installed = createRequire(import.meta.url).resolve(`${memory.args[1]}/dist/index.js`);
   const server = {
     ...{ command: process.execPath, args: [installed] },
-    env: { MEMORY_FILE_PATH: join(folder, "graph.jsonl") },
+    env: { MEMORY_FILE_PATH: join(folder, "{principal}.jsonl") },
   };
   const gate = { ...JSON.parse(config), plugins: { mcp: { servers: { memory: server }, limits } } };
   writeFileSync(join(folder, "gate.json"), JSON.stringify(gate));

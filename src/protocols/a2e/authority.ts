@@ -3,7 +3,8 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Introspection } from "../../agent/maintenance.js";
 import { type AuthenticatedCapability, MAX_PRESENTED } from "../../agent/presented.js";
 import { type AgentDenial, type AgentDenials, isPassing } from "../../agent/refusal.js";
-import { type CapabilityName, grantOf } from "./plugin.js";
+import { allows, isEmpty } from "../../caveats/domain.js";
+import { type CapabilityName, grantOf, namingOf } from "./plugin.js";
 
 /** A token of a session, authenticated once, and what it was good for when it was last looked at. */
 interface Held {
@@ -132,6 +133,27 @@ export class SessionAuthority {
     const grant = grantOf(name);
     const own = (this.#held ?? []).filter((held) => held.grant === grant && held.standing.active);
     return own.map(({ presented }) => presented);
+  }
+
+  /** Whether tokens leave a call of an operation at all; see {@link PluginCall.mayCall}. */
+  mayCall(
+    capability: CapabilityName,
+    operation: string,
+    { name, server }: { readonly name?: string; readonly server?: string },
+  ): boolean {
+    if (this.#held === undefined) return true;
+    const grant = grantOf(capability);
+    const named = [[namingOf(capability).called, name] as const, ["server", server] as const];
+    return this.#held.some(({ grant: own, standing }) => {
+      if (own !== grant || !standing.active) return false;
+      const { operations, constraints = {} } = standing.authority;
+      if (operations?.includes(operation) === false) return false;
+      if (Object.values(constraints).some(isEmpty)) return false;
+      return named.every(([member, value]) => {
+        const domain = Object.hasOwn(constraints, member) ? constraints[member] : undefined;
+        return value === undefined || domain === undefined || allows(domain, value);
+      });
+    });
   }
 
   /** On whose behalf it may act, each once. */

@@ -23,11 +23,8 @@ export {
   type SessionPlugin,
   type SessionScope,
 } from "./plugin.js";
-export {
-  createMcpPlugin,
-  type McpPluginOptions,
-  type McpServerConfig,
-} from "./plugins/mcp/mcp-plugin.js";
+export { createMcpPlugin, type McpPluginOptions } from "./plugins/mcp/mcp-plugin.js";
+export type { McpServerConfig } from "./plugins/mcp/ready-server.js";
 export { createMemoryPlugin, type MemoryPluginOptions } from "./plugins/memory-plugin.js";
 export { createProcPlugin, type ProcPluginOptions } from "./plugins/proc/proc-plugin.js";
 export type { ProcProgram } from "./plugins/proc/program.js";

@@ -1,7 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, quotedName } from "../../bytes/json.js";
+import { type Json, type JsonObject, quotedName } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
-import { type CapabilityName, namingOf } from "./plugin.js";
 
 /** The version of the protocol that is spoken. */
 export const A2E_VERSION = "1.0";
@@ -18,39 +17,21 @@ export interface Handshake {
   readonly declared: boolean;
 }
 
-/** A message that asks for an operation. */
-export interface CallMessage {
-  readonly id: string;
-  readonly operation: string;
-  readonly name?: string;
-  readonly server?: string;
-  readonly arguments: JsonObject;
-  /** What constraints judge: the arguments, and what the message itself names. */
-  readonly judged: JsonObject;
-  readonly streaming: boolean;
-  /** Milliseconds. */
-  readonly timeout?: number;
-  readonly correlationId?: string;
-}
+export type Read<Of> = { readonly ok: true; readonly value: Of } | Wrong;
 
-type Read<Of> = { readonly ok: true; readonly value: Of } | Wrong;
-
-interface Wrong {
+export interface Wrong {
   readonly ok: false;
   readonly fault: SessionFault;
 }
 
 /** Tokens that one handshake may present; of one grant, as many as one call may present. */
 export const MAX_SESSION_TOKENS = 16;
-const MAX_ID = 128;
+/** Characters of an id, and of a name. */
+export const MAX_ID = 128;
 const MAX_CAPABILITIES = 32;
-const ENVELOPE = ["a2e", "type", "id", "ts"];
+/** The members of every message. */
+export const ENVELOPE: readonly string[] = ["a2e", "type", "id", "ts"];
 const HANDSHAKE = [...ENVELOPE, "agent_id", "agent_caps", "auth_token", "authority"];
-const CALL = [
-  ...ENVELOPE,
-  ...["session_id", "arguments", "correlation_id", "streaming", "timeout"],
-  ...["tool_name", "name", "server"],
-];
 export type ControlType = "ping" | "cancel" | "shutdown";
 
 /** The members of each. */
@@ -65,8 +46,8 @@ export function idOf({ id }: JsonObject): string {
   return isText(id) ? id : "";
 }
 
-/** A message that cannot be answered by its id. */
-function idWrong(): Wrong {
+/** What is wrong with a message that cannot be answered by its id. */
+export function idWrong(): Wrong {
   return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
 }
 
@@ -113,63 +94,6 @@ export function controlFault(message: JsonObject, type: ControlType): SessionFau
   return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;
 }
 
-/** Reads a message of a capability, whose session has been looked at. */
-export function readCall(
-  message: JsonObject,
-  operation: string,
-  capability: CapabilityName,
-): Read<CallMessage> {
-  const misspelt = unknownMember(message, CALL);
-  if (misspelt !== undefined) return misspelt;
-  const { arguments: given = {}, correlation_id: correlationId, streaming = false } = message;
-  const { timeout, server } = message;
-  const id = idOf(message);
-  if (id === "") return idWrong();
-  if (!isJsonObject(given)) return wrong('"arguments" must be an object');
-  if (typeof streaming !== "boolean") return wrong('"streaming" must be true or false');
-  if (timeout !== undefined && (typeof timeout !== "number" || !(timeout > 0))) {
-    return wrong('"timeout" must be a number of seconds above 0');
-  }
-  if (correlationId !== undefined && !isText(correlationId)) {
-    return wrong(`"correlation_id" must be a text of 1 to ${MAX_ID} characters`);
-  }
-  const { called, server: hasServer } = namingOf(capability);
-  const other = called === "name" ? "tool_name" : "name";
-  // With both spellings, what a token limits and what a plugin reads could be two.
-  if (message[other] !== undefined) {
-    return wrong(`messages of ${capability} say "${called}", and not "${other}"`);
-  }
-  const name = message[called];
-  if (name !== undefined && !isText(name)) {
-    return wrong(`"${called}" must be a text of 1 to ${MAX_ID} characters`);
-  }
-  if (server !== undefined && !hasServer)
-    return wrong(`messages of ${capability} have no "server"`);
-  if (server !== undefined && !isText(server)) {
-    return wrong(`"server" must be a text of 1 to ${MAX_ID} characters`);
-  }
-  // Constraints on these judge what is called: an argument must not stand in for it, present or left out.
-  const members = hasServer ? [called, "server"] : [called];
-  const posing = members.find((member) => Object.hasOwn(given, member));
-  if (posing !== undefined) {
-    return wrong(`"${posing}" is a member of the message itself; "arguments" cannot have one`);
-  }
-  const own: JsonObject = {
-    ...(name === undefined ? {} : { [called]: name }),
-    ...(server === undefined ? {} : { server }),
-  };
-  return {
-    ok: true,
-    value: {
-      ...{ id, operation, arguments: given, judged: { ...given, ...own }, streaming },
-      ...(name === undefined ? {} : { name }),
-      ...(server === undefined ? {} : { server }),
-      ...(timeout === undefined ? {} : { timeout: timeout * 1000 }),
-      ...(correlationId === undefined ? {} : { correlationId }),
-    },
-  };
-}
-
 /** An error as it is sent. */
 export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   const { code, message, detail = {}, capability = "" } = of;
@@ -177,17 +101,19 @@ export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   return { type: "error", req_id: reqId, code, message, ...about };
 }
 
-function isText(value: Json | undefined): value is string {
+/** Whether a value can be an id or a name. */
+export function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_ID;
 }
 
 /** A member that is not known, which would be passed over as if it did nothing. */
-function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
+export function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
   const unknown = Object.keys(message).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
 }
 
-function wrong(message: string): Wrong {
+/** What is wrong with a message, which counts against its sender. */
+export function wrong(message: string): Wrong {
   return { ok: false, fault: fault("message_invalid", message) };
 }

@@ -5,16 +5,10 @@ import type { SessionAuthority } from "./authority.js";
 import { Calls } from "./calls.js";
 import type { Connection, Outlet } from "./connection.js";
 import { fault, type SessionFault } from "./errors.js";
-import {
-  type ControlType,
-  controlFault,
-  type Handshake,
-  idOf,
-  isControl,
-  readCall,
-} from "./messages.js";
+import { type ControlType, controlFault, type Handshake, idOf, isControl } from "./messages.js";
 import { type AcceptedCapability, enabledIn, negotiate, writtenCapabilities } from "./negotiate.js";
 import { type CapabilityName, capabilityOf, type SessionScope } from "./plugin.js";
+import { readRequest } from "./request.js";
 import type { SessionContext } from "./session-context.js";
 
 /** What an open session needs of the stream that it is on. */
@@ -97,7 +91,7 @@ export class OpenSession {
     if (!this.#context.registry.operationsOf(capability).includes(operation)) {
       return fault("type_unknown", `no plugin serves ${operation}/req`, { capability });
     }
-    const reading = readCall(message, operation, capability);
+    const reading = readRequest(message, operation, capability);
     return reading.ok ? this.#calls.begin(reading.value, capability) : reading.fault;
   }
 

@@ -59,6 +59,11 @@ export interface PluginOperation {
   handles?(name: string | undefined): boolean;
   /** JSON Schema (2020-12) of `arguments`, an object; any unless given. */
   readonly input?: JsonObject;
+  /**
+   * Whether it lists what can be called, and shows what {@link PluginCall.mayCall} lets through: then constraints
+   * on arguments that a list does not name are no reason to refuse it.
+   */
+  readonly listing?: boolean;
   /** The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets other errors. */
   run(call: PluginCall): Promise<Json>;
 }
@@ -77,6 +82,13 @@ export interface PluginCall {
   readonly session: SessionScope;
   /** Aborted when the call is cancelled or times out, and when its capability or its session ends. */
   readonly signal: AbortSignal;
+  /**
+   * Whether the session's tokens leave a call of an operation at all, with some arguments. For lists: only the
+   * call itself is judged whole.
+   *
+   * @param named - What it calls, as {@link PluginCall.name} and {@link PluginCall.server} have it; any unless given.
+   */
+  mayCall(operation: string, named?: { readonly name?: string; readonly server?: string }): boolean;
   /** Sends a part ahead, if the caller asked for parts. Await it before the next: the peer keeps up then. */
   send(chunk: Json): Promise<void>;
 }

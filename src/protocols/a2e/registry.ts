@@ -39,7 +39,7 @@ interface Served {
 }
 
 const MEMBERS = ["name", "type", "priority", "exclusive", "operations", "endSession", "close"];
-const OPERATION_MEMBERS = ["handles", "input", "run"];
+const OPERATION_MEMBERS = ["handles", "input", "listing", "run"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /** The plugins of a host, by what they serve. */
@@ -82,6 +82,12 @@ export class Registry {
   /** The operations of a capability, whichever plugin has them. */
   operationsOf(name: CapabilityName): readonly string[] {
     return [...(this.#served.get(name)?.handlers.keys() ?? [])];
+  }
+
+  /** Whether an operation is a list with every plugin that has it. */
+  isListing(capability: CapabilityName, operation: string): boolean {
+    const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
+    return handlers.length > 0 && handlers.every(({ operation: { listing } }) => listing === true);
   }
 
   /** What serves a message: the first plugin that handles its operation and its name. */
@@ -182,6 +188,9 @@ function checkOperation(
   if (typeof one !== "object" || one === null) throw new TypeError(`${where}: not an object`);
   assertMembers(one, OPERATION_MEMBERS, where);
   if (typeof one.run !== "function") throw new TypeError(`${where}.run: must be a function`);
+  if (one.listing !== undefined && typeof one.listing !== "boolean") {
+    throw new TypeError(`${where}.listing: must be a boolean`);
+  }
   if (one.handles !== undefined && typeof one.handles !== "function") {
     throw new TypeError(`${where}.handles: must be a function`);
   }

@@ -27,7 +27,7 @@ export interface ToolsPluginOptions extends PluginPlace {
 
 /**
  * A plugin for the capability `tools`: functions of this process. `tool/list` answers
- * `{tools: [{name, description, input}]}`; `tool/call` runs the one that `tool_name` names, with arguments
+ * `{tools: [{name, description, input}]}`, those that the session's tokens may call; `tool/call` runs the one that `tool_name` names, with arguments
  * that satisfy its schema, and answers what it returns.
  *
  * @throws TypeError naming what is wrong, such as `tools[1].input`.
@@ -68,7 +68,13 @@ export async function createToolsPlugin(options: ToolsPluginOptions): Promise<Se
   return {
     ...placeOf("tools", options),
     operations: {
-      "tool/list": { input: objectSchema({}), run: async () => ({ tools: list }) },
+      "tool/list": {
+        input: objectSchema({}),
+        listing: true,
+        run: async ({ mayCall }) => ({
+          tools: list.filter(({ name }) => mayCall("tool/call", { name })),
+        }),
+      },
       "tool/call": {
         handles: (name) => name !== undefined && tools.has(name),
         async run(call) {

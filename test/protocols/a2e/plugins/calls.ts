@@ -14,6 +14,7 @@ export interface Made {
   readonly principal?: string;
   readonly signal?: AbortSignal;
   readonly parts?: Json[];
+  readonly mayCall?: PluginCall["mayCall"];
 }
 
 /** Calls an operation as a session host does once a message has passed every check. */
@@ -21,7 +22,15 @@ export async function call(
   plugin: SessionPlugin,
   operation: string,
   given: JsonObject = {},
-  { name, server, session = "s1", principal = "alice", signal, parts = [] }: Made = {},
+  {
+    name,
+    server,
+    session = "s1",
+    principal = "alice",
+    signal,
+    parts = [],
+    mayCall = () => true,
+  }: Made = {},
 ): Promise<JsonObject> {
   const found = plugin.operations[operation];
   if (found === undefined) throw new Error(`the plugin has no ${operation}`);
@@ -30,6 +39,7 @@ export async function call(
     ...(server === undefined ? {} : { server }),
     ...{ arguments: given, principal, session: { id: session, agentId: "tester" } },
     signal: signal ?? new AbortController().signal,
+    mayCall,
     async send(part) {
       parts.push(part);
     },

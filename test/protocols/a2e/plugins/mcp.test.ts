@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -92,13 +93,18 @@ test("what goes wrong with a server has a code, and the next call starts it agai
   expect((await counted(mcp)).count).toBe(1);
   expect(await code(odd(mcp, "large", { bytes: 3000 }))).toBe("result_too_large");
   expect((await counted(mcp)).count).toBe(2);
-  // More than the client reads of one message: it lets go of the server.
-  expect(await code(odd(mcp, "large", { bytes: 50_000 }))).toBe("server_ended");
-  expect((await counted(mcp)).count).toBe(1);
+  // More than is read of one line: the server lives, and another call is not disturbed.
+  const [huge, next] = await Promise.all([
+    refusal(odd(mcp, "large", { bytes: 5_000_000 })),
+    counted(mcp),
+  ]);
+  expect(huge).toMatchObject({ code: "result_too_large", retryable: false });
+  expect(next.count).toBe(3);
+  expect((await counted(mcp)).count).toBe(4);
   expect(await odd(mcp, "ask")).toMatchObject({
     content: [{ text: expect.stringContaining("refused") }],
   });
-  expect(await code(odd(mcp, "no such tool"))).toBe("server_refused");
+  expect(await code(odd(mcp, "unlisted"))).toBe("name_unknown");
   expect(await code(odd(plugin({ timeout: 100 }), "hang"))).toBe("server_timeout");
   const nowhere = { server: "broken", name: "x" };
   expect(await code(call(mcp, "mcp/call", {}, nowhere))).toBe("server_unavailable");
@@ -132,6 +138,42 @@ test("a server that no longer reads is ended, counted until then, and started an
   );
   await ending;
   expect((await counted(mcp, { principal: "bob", session: "s2" })).count).toBe(1);
+});
+
+test("lists show what the session may call, and nothing else", async () => {
+  const mcp = plugin();
+  const mayCall = (
+    _: string,
+    { server, name = "count" }: { server?: string; name?: string } = {},
+  ) => server === "odd" && (name === "count" || name === "echo");
+  expect(await call(mcp, "mcp/list", {}, { mayCall })).toEqual({ servers: ["odd"] });
+  const { tools } = await call(mcp, "mcp/list", {}, { server: "odd", mayCall });
+  expect(tools).toMatchObject([{ name: "count" }, { name: "echo" }]);
+});
+
+test("a file of 100 kB is read, whose text the answer has twice", async () => {
+  const { structuredContent } = await odd(plugin(), "read", { bytes: 100_000 });
+  expect(JSON.stringify(structuredContent).length).toBeGreaterThan(100_000);
+});
+
+test("a principal has a file of its own, where the configuration says so", async () => {
+  const folder = temporaryFolder();
+  const env = { MEMORY_FILE_PATH: join(folder, "{principal}.jsonl") };
+  const server = { command: process.execPath, args: [MEMORY], env };
+  const limits = { startTimeout: 30_000 };
+  const mcp = closed(createMcpPlugin({ servers: { graph: server }, limits }));
+  const keep = (principal: string) => {
+    const entity = { name: principal, entityType: "person", observations: [] };
+    const make = { server: "graph", name: "create_entities", principal };
+    return call(mcp, "mcp/call", { entities: [entity] }, make);
+  };
+  for (const principal of ["alice", "Alice", "../alice", "-é-a"]) await keep(principal);
+  expect(readdirSync(folder).sort()).toEqual([
+    ...["%2d%c3%a9-a.jsonl", "%2e%2e%2falice.jsonl", "%41lice.jsonl", "alice.jsonl"],
+  ]);
+  const read = { server: "graph", name: "read_graph", principal: "alice" };
+  const { structuredContent } = await call(mcp, "mcp/call", {}, read);
+  expect(structuredContent).toMatchObject({ entities: [{ name: "alice" }] });
 });
 
 test("a call that is cancelled ends at once, and its server goes on", async () => {

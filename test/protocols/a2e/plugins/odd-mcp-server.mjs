@@ -10,6 +10,14 @@ let asked;
 const TOOLS = {
   count: () => ({ content: [], structuredContent: { count: ++count, pid: process.pid } }),
   large: ({ bytes }) => ({ content: [{ type: "text", text: "x".repeat(bytes) }] }),
+  // A file, as servers answer it: as text, and as structured content that repeats it.
+  read: ({ bytes }) => {
+    const text = `${"x".repeat(79)}\n`.repeat(bytes / 80);
+    return { content: [{ type: "text", text }], structuredContent: { text } };
+  },
+  echo: (given) => ({ content: [], structuredContent: given }),
+  // One that the server does not list.
+  unlisted: () => ({ content: [] }),
   crash: () => process.exit(7),
   // It lives on without reading.
   deafen: () => {
@@ -38,6 +46,13 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     return send({
       id,
       result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo },
+    });
+  }
+  if (method === "tools/list") {
+    const names = Object.keys(TOOLS).filter((name) => name !== "unlisted");
+    return send({
+      id,
+      result: { tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) },
     });
   }
   if (method === "tools/call") {

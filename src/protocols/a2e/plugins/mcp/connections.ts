@@ -1,5 +1,6 @@
 import { PluginError, type SessionScope } from "../../plugin.js";
-import { type ConnectionLimits, McpConnection, type ReadyServer } from "./mcp-connection.js";
+import { type ConnectionLimits, McpConnection } from "./mcp-connection.js";
+import { type ReadyServer, serverFor } from "./ready-server.js";
 
 /** A server: from before it is started until it has ended. */
 interface Held {
@@ -37,7 +38,7 @@ export class McpConnections {
       // The session may have ended while another call, or a server, did.
       signal.throwIfAborted();
       const before = this.#held.get(key);
-      const held = before ?? this.#open(key, server);
+      const held = before ?? this.#open(key, serverFor(server, principal));
       const connection = await held.opening;
       await connection.checked();
       const isUsable = connection.isOpen && held.ending === undefined;

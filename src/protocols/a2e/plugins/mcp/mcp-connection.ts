@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client, RequestOptions } from "@modelcontextprotocol/client";
+import type { Client, RequestOptions, Tool } from "@modelcontextprotocol/client";
 import type { Json, JsonObject } from "../../../../bytes/json.js";
+import { shown } from "../../../../caveats/scalar.js";
 import { withoutSecrets } from "../../../../http/log.js";
 import { PluginError } from "../../plugin.js";
 import { atExit, linesTo } from "../environment.js";
-
-/** A server of MCP that is started when it is needed. */
-export interface ReadyServer {
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string | undefined;
-  readonly env: { readonly [name: string]: string };
-}
+import type { ReadyServer } from "./ready-server.js";
+import { ServerTransport, TOO_LARGE } from "./stdio-transport.js";
 
 /** What calls of a server may take. */
 export interface ConnectionLimits {
@@ -20,7 +14,7 @@ export interface ConnectionLimits {
   readonly startTimeout: number;
   /** Milliseconds for a call. */
   readonly timeout: number;
-  /** Bytes of a result as JSON. */
+  /** Bytes of a result's content as JSON, and of its structured content, which repeats it. */
   readonly resultBytes: number;
   /** Takes what servers write to standard error, a line each. */
   readonly onStderr: ((server: string, line: string) => void) | undefined;
@@ -51,6 +45,8 @@ export class McpConnection {
   readonly #server: string;
   readonly #pid: number | null;
   readonly #gone: () => void;
+  /** The names of the tools that it listed when it was last asked. */
+  #listed: ReadonlySet<string> = new Set();
   #open = true;
   #isGone = false;
   #checking: Promise<void> | undefined;
@@ -80,24 +76,20 @@ export class McpConnection {
 
   /** @throws PluginError `server_unavailable` if it does not start, or does not speak MCP. */
   static async open(server: ReadyServer, limits: ConnectionLimits): Promise<McpConnection> {
-    const { Client, StdioClientTransport } = await loadClient();
+    const { Client, getDefaultEnvironment, ...codec } = await loadClient();
     // It declares no capability: what a server asks of its client is refused.
     const client = new Client(
       { name: "proviso", version: "1.0" },
       { versionNegotiation: { mode: "auto" }, listMaxPages: MAX_PAGES },
     );
     client.onerror = () => {};
-    const { command, args, cwd, env } = server;
-    const transport = new StdioClientTransport({
-      ...{ command, args: [...args], env: { ...env } },
-      stderr: limits.onStderr === undefined ? "ignore" : "pipe",
-      ...(cwd === undefined ? {} : { cwd }),
-      maxBufferSize: limits.resultBytes * ROOM,
+    const { onStderr } = limits;
+    const env = { ...getDefaultEnvironment(), ...server.env };
+    const transport = new ServerTransport({ ...server, env }, limits.resultBytes * ROOM, codec, {
+      ...(onStderr === undefined
+        ? {}
+        : { onStderr: linesTo(MAX_MESSAGE, (line) => onStderr(server.name, line)) }),
     });
-    transport.stderr?.on(
-      "data",
-      linesTo(MAX_MESSAGE, (line) => limits.onStderr?.(server.name, line)),
-    );
     try {
       const until = AbortSignal.timeout(limits.startTimeout);
       await client.connect(transport, { timeout: limits.startTimeout, signal: until });
@@ -114,26 +106,40 @@ export class McpConnection {
     return this.#open;
   }
 
-  /** The server's tools, as it describes them. @throws PluginError */
-  async list(sending: Sending): Promise<Json> {
-    const { tools } = await this.#asking(sending, (options) =>
-      this.#client.listTools(undefined, options),
-    );
-    return this.#bounded(
-      tools.map(({ name, description, inputSchema }) => ({
-        name,
-        description,
-        input: inputSchema,
-      })),
-    );
+  /** The server's tools of some names, as it describes them. @throws PluginError */
+  async list(isShown: (name: string) => boolean, sending: Sending): Promise<Json> {
+    const tools = (await this.#tools(sending)).filter(({ name }) => isShown(name));
+    const described = tools.map(({ name, description, inputSchema }) => ({
+      ...{ name, description, input: inputSchema },
+    }));
+    this.#assertBounded(described);
+    return plain(described);
   }
 
-  /** What a tool answers: `{content, structuredContent?, isError?}`. @throws PluginError */
+  /**
+   * What a tool answers: `{content, structuredContent?, isError?}`. Only tools that the server lists are called.
+   *
+   * @throws PluginError
+   */
   async call(name: string, given: JsonObject, sending: Sending): Promise<Json> {
+    if (!this.#listed.has(name)) await this.#tools(sending);
+    if (!this.#listed.has(name)) {
+      const message = `the server "${this.#server}" lists no tool ${shown(name)}; mcp/list shows its tools`;
+      throw new PluginError("name_unknown", message);
+    }
     const { content, structuredContent, isError } = await this.#asking(sending, (options) =>
       this.#client.callTool({ name, arguments: { ...given } }, options),
     );
-    return this.#bounded({ content, structuredContent, isError });
+    for (const part of [content, structuredContent]) this.#assertBounded(part);
+    return plain({ content, structuredContent, isError });
+  }
+
+  async #tools(sending: Sending): Promise<readonly Tool[]> {
+    const { tools } = await this.#asking(sending, (options) =>
+      this.#client.listTools(undefined, options),
+    );
+    this.#listed = new Set(tools.map(({ name }) => name));
+    return tools;
   }
 
   /** Fulfilled once it is known whether it still answers, if that was in doubt. */
@@ -210,28 +216,36 @@ export class McpConnection {
       const message = `${server} has ended in the middle of the call; the next one starts it again`;
       return new PluginError("server_ended", message, { retryable: true });
     }
+    if (code === TOO_LARGE) return this.#tooLarge(`more than ${this.#limits.resultBytes * ROOM}`);
     const detail = typeof code === "number" ? { detail: { code } } : {};
     return new PluginError("server_refused", `${server} refuses: ${wordsOf(error)}`, detail);
   }
 
-  #bounded(result: unknown): JsonObject {
-    const text = JSON.stringify({ result });
-    const bytes = Buffer.byteLength(text);
-    if (bytes > this.#limits.resultBytes) {
-      const message = `the server "${this.#server}" answers ${bytes} bytes; ${this.#limits.resultBytes} are passed on at most`;
-      throw new PluginError("result_too_large", message);
-    }
-    return JSON.parse(text).result;
+  #assertBounded(part: unknown): void {
+    const bytes = Buffer.byteLength(JSON.stringify(part) ?? "");
+    if (bytes > this.#limits.resultBytes) throw this.#tooLarge(`${bytes}`);
   }
+
+  #tooLarge(bytes: string): PluginError {
+    const most = `${this.#limits.resultBytes} are passed on at most`;
+    const message = `the server "${this.#server}" answers ${bytes} bytes; ${most}`;
+    return new PluginError("result_too_large", message);
+  }
+}
+
+/** A copy that is JSON. */
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value));
 }
 
 async function loadClient() {
   try {
-    const [{ Client }, { StdioClientTransport }] = await Promise.all([
-      import("@modelcontextprotocol/client"),
-      import("@modelcontextprotocol/client/stdio"),
-    ]);
-    return { Client, StdioClientTransport };
+    const [{ Client, deserializeMessage, serializeMessage }, { getDefaultEnvironment }] =
+      await Promise.all([
+        import("@modelcontextprotocol/client"),
+        import("@modelcontextprotocol/client/stdio"),
+      ]);
+    return { Client, deserializeMessage, serializeMessage, getDefaultEnvironment };
   } catch (cause) {
     const message = "servers of MCP need a package: npm install @modelcontextprotocol/client";
     throw new Error(message, { cause });

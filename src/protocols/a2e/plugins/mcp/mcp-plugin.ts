@@ -1,26 +1,10 @@
 import { shown } from "../../../../caveats/scalar.js";
 import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
-import { type Environment, environmentOf } from "../environment.js";
-import {
-  assertName,
-  limitOf,
-  objectSchema,
-  PLACE_MEMBERS,
-  type PluginPlace,
-  placeOf,
-} from "../place.js";
+import { limitOf, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "../place.js";
 import { McpConnections } from "./connections.js";
-import type { McpConnection, ReadyServer } from "./mcp-connection.js";
-
-/** A server of MCP over standard streams. It gets HOME, LOGNAME, PATH, SHELL, TERM, USER and what is named. */
-export interface McpServerConfig extends Environment {
-  /** The program that is started, without a shell. */
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  /** Its working folder; this process's unless given. */
-  readonly cwd?: string | undefined;
-}
+import type { McpConnection } from "./mcp-connection.js";
+import { type McpServerConfig, type ReadyServer, readyServers } from "./ready-server.js";
 
 export interface McpPluginOptions extends PluginPlace {
   /** The servers by name; at least one. */
@@ -38,11 +22,11 @@ export interface McpLimits {
   readonly startTimeout?: number | undefined;
   /** Milliseconds for a call; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Bytes of a result as JSON; 128 KiB unless given. */
+  /** Bytes of a result's content as JSON, and of its structured content; 128 KiB unless given. */
   readonly resultBytes?: number | undefined;
 }
 
-const SERVER = ["command", "args", "cwd", "env", "inherit"];
+const CALL = "mcp/call";
 
 /**
  * A plugin for the capability `mcp`: the tools of servers of MCP over stdio. A server is started when it is
@@ -50,11 +34,12 @@ const SERVER = ["command", "args", "cwd", "env", "inherit"];
  * last session that has used it. One that crashes is started again by the next call.
  *
  * - `mcp/list` answers `{servers: […]}`; with the message's `server`, `{server, tools: [{name, description,
- *   input}]}`.
+ *   input}]}`: those that the session's tokens may call.
  * - `mcp/call`, with the message's `server` and `tool_name`, answers what the tool does:
- *   `{content, structuredContent?, isError?}`. A peer that asks for parts gets the tool's progress.
+ *   `{content, structuredContent?, isError?}`. A peer that asks for parts gets the tool's progress. A tool that the
+ *   server does not list is not called.
  *
- * Refusals have the codes `server_unknown`, `server_unavailable`, `server_timeout`, `server_ended`,
+ * Refusals have the codes `name_unknown`, `server_unknown`, `server_unavailable`, `server_timeout`, `server_ended`,
  * `server_refused`, `too_many_servers` and `result_too_large`.
  *
  * @throws TypeError naming the option that is wrong, such as `servers.notes.command`.
@@ -79,13 +64,18 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
     operations: {
       "mcp/list": {
         input: objectSchema({}),
+        listing: true,
         async run(call) {
-          if (call.server === undefined) return { servers: [...servers.keys()] };
+          const { server, mayCall } = call;
+          if (server === undefined) {
+            return { servers: [...servers.keys()].filter((one) => mayCall(CALL, { server: one })) };
+          }
+          const isShown = (name: string): boolean => mayCall(CALL, { server, name });
           const connection = await connected(call);
-          return { server: call.server, tools: await connection.list(call) };
+          return { server, tools: await connection.list(isShown, call) };
         },
       },
-      "mcp/call": {
+      [CALL]: {
         async run(call) {
           const { name, arguments: given, signal } = call;
           if (name === undefined) throw new PluginError("name_unknown", "tool_name is missing");
@@ -122,27 +112,4 @@ function serverOf(servers: ReadonlyMap<string, ReadyServer>, { server }: PluginC
       ? "server is missing"
       : `there is no server ${shown(server)}${meant(server, [...servers.keys()])}`;
   throw new PluginError("server_unknown", what);
-}
-
-function readyServers(
-  servers: { readonly [name: string]: McpServerConfig } | undefined,
-): ReadonlyMap<string, ReadyServer> {
-  if (typeof servers !== "object" || servers === null || Object.keys(servers).length === 0) {
-    throw new TypeError("servers: there must be at least one");
-  }
-  return new Map(
-    Object.entries(servers).map(([name, server]) => {
-      const where = `servers.${name}`;
-      assertName(name, "servers");
-      assertMembers(server, SERVER, where);
-      const { command, args = [], cwd } = server;
-      if (typeof command !== "string" || command === "") {
-        throw new TypeError(`${where}.command: must name a program`);
-      }
-      if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string")) {
-        throw new TypeError(`${where}.args: must be an array of texts`);
-      }
-      return [name, { name, command, args, cwd, env: environmentOf(server, where) }];
-    }),
-  );
 }

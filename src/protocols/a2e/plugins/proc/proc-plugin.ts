@@ -52,7 +52,8 @@ const MAX_LIFETIME = 2_147_483;
  *   (16 KiB unless given, 64 KiB at most); where there is no output yet, after `wait` milliseconds (20,000 at
  *   most). `next` is the offset to read on at, `lost` the bytes that newer output has replaced.
  * - `proc/stop {process}` answers how it ended: `{exitCode, signal, reason}` besides the others.
- * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`.
+ * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the session's
+ *   tokens may start, and the processes that they may read.
  *
  * Where a message other than `proc/start` has a `name`, it is about processes of that program alone, so that
  * a token for one program is for nothing of another.
@@ -117,10 +118,20 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
       "proc/list": {
         handles: isOffered,
         input: objectSchema({}),
-        run: async (call) => ({
-          programs: offered.filter(({ name }) => call.name === undefined || name === call.name),
-          processes: processes.list(call).map((process) => process.state()),
-        }),
+        listing: true,
+        run: async (call) => {
+          const { mayCall } = call;
+          const isAsked = (name: string): boolean => call.name === undefined || name === call.name;
+          const own = processes.list(call).filter(({ program }) => {
+            return mayCall("proc/read", { name: program });
+          });
+          return {
+            programs: offered.filter(
+              ({ name }) => isAsked(name) && mayCall("proc/start", { name }),
+            ),
+            processes: own.map((process) => process.state()),
+          };
+        },
       },
     },
     endSession: (session) => processes.endSession(session),

@@ -1,0 +1,71 @@
+import { assertMembers } from "../../../../checks/members.js";
+import { type Environment, environmentOf } from "../environment.js";
+import { assertName } from "../place.js";
+
+/**
+ * A server of MCP over standard streams. It gets HOME, LOGNAME, PATH, SHELL, TERM, USER and what is named.
+ * `{principal}` in `args`, `cwd` and the values of `env` stands for the principal, such as in the path of a file:
+ * small letters, digits, `_` and `-` as they are, anything else as `%` and two digits for each byte of UTF-8.
+ */
+export interface McpServerConfig extends Environment {
+  /** The program that is started, without a shell. */
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  /** Its working folder; this process's unless given. */
+  readonly cwd?: string | undefined;
+}
+
+/** A server of MCP that is started when it is needed. */
+export interface ReadyServer {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: { readonly [name: string]: string };
+}
+
+const SERVER = ["command", "args", "cwd", "env", "inherit"];
+
+/** @throws TypeError naming the field that is wrong, such as `servers.notes.command`. */
+export function readyServers(
+  servers: { readonly [name: string]: McpServerConfig } | undefined,
+): ReadonlyMap<string, ReadyServer> {
+  if (typeof servers !== "object" || servers === null || Object.keys(servers).length === 0) {
+    throw new TypeError("servers: there must be at least one");
+  }
+  return new Map(
+    Object.entries(servers).map(([name, server]) => {
+      const where = `servers.${name}`;
+      assertName(name, "servers");
+      assertMembers(server, SERVER, where);
+      const { command, args = [], cwd } = server;
+      if (typeof command !== "string" || command === "") {
+        throw new TypeError(`${where}.command: must name a program`);
+      }
+      if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string")) {
+        throw new TypeError(`${where}.args: must be an array of texts`);
+      }
+      return [name, { name, command, args, cwd, env: environmentOf(server, where) }];
+    }),
+  );
+}
+
+/** A server as it is started for one principal. */
+export function serverFor(
+  { args, cwd, env, ...server }: ReadyServer,
+  principal: string,
+): ReadyServer {
+  const own = (text: string): string => text.replaceAll("{principal}", fileNameOf(principal));
+  const variables = Object.entries(env).map(([name, value]) => [name, own(value)] as const);
+  return {
+    ...{ ...server, args: args.map(own), env: Object.fromEntries(variables) },
+    cwd: cwd === undefined ? undefined : own(cwd),
+  };
+}
+
+/** A principal as part of a file's name: two never share one, also where case does not count. */
+function fileNameOf(principal: string): string {
+  return principal.replace(/^-|[^a-z0-9_-]/gu, (character) =>
+    Buffer.from(character).toString("hex").replace(/../g, "%$&"),
+  );
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { ReadyServer } from "./ready-server.js";
+import { ServerLines } from "./server-lines.js";
+
+/** The code of the answer that stands for one over the limit. JSON-RPC leaves it to implementations. */
+export const TOO_LARGE = -32_050;
+
+/** Milliseconds between the signals to a server that is ended. */
+const GRACE = 2000;
+
+/** How messages of MCP are written: the client's own functions. */
+export interface MessageCodec {
+  deserializeMessage(line: string): JSONRPCMessage;
+  serializeMessage(message: JSONRPCMessage): string;
+}
+
+/**
+ * A server of MCP over standard streams. Unlike the client's own transport, it answers a request whose answer is
+ * over the limit by an error with the code {@link TOO_LARGE}, and goes on.
+ */
+export class ServerTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #server: ReadyServer;
+  readonly #codec: MessageCodec;
+  readonly #lines: ServerLines;
+  readonly #onStderr: ((bytes: Uint8Array) => void) | undefined;
+  #child: ChildProcess | undefined;
+
+  /**
+   * @param limit - Bytes of a line.
+   * @param options - `onStderr` takes what the server writes to standard error.
+   */
+  constructor(
+    server: ReadyServer,
+    limit: number,
+    codec: MessageCodec,
+    { onStderr }: { readonly onStderr?: (bytes: Uint8Array) => void } = {},
+  ) {
+    this.#server = server;
+    this.#codec = codec;
+    this.#lines = new ServerLines(limit);
+    this.#onStderr = onStderr;
+  }
+
+  /** Of the server's process; `null` unless it runs. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  async start(): Promise<void> {
+    const { command, args, cwd, env } = this.#server;
+    const child = spawn(command, [...args], {
+      ...{ env: { ...env }, shell: false, windowsHide: true },
+      stdio: ["pipe", "pipe", this.#onStderr === undefined ? "ignore" : "pipe"],
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#child = child;
+    child.on("error", (error) => this.onerror?.(error));
+    child.once("close", () => {
+      this.#child = undefined;
+      this.onclose?.();
+    });
+    child.stdin?.on("error", (error) => this.onerror?.(error));
+    child.stdout?.on("data", (bytes: Buffer) => this.#read(bytes));
+    const stderr: Readable | null = child.stderr;
+    if (this.#onStderr !== undefined) stderr?.on("data", this.#onStderr);
+    await once(child, "spawn");
+  }
+
+  #read(bytes: Buffer): void {
+    try {
+      for (const line of this.#lines.cut(bytes)) {
+        if (line.kind === "line") this.#take(line.text);
+        else {
+          const error = { code: TOO_LARGE, message: "the answer is too large" };
+          this.onmessage?.({ jsonrpc: "2.0", id: line.id, error });
+        }
+      }
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error("the server cannot be read"));
+      void this.close();
+    }
+  }
+
+  #take(text: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = this.#codec.deserializeMessage(text);
+    } catch (error) {
+      // Such as what a server logs to standard output.
+      this.onerror?.(error instanceof Error ? error : new Error("a line is no message"));
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === null || stdin === undefined) throw new Error("the server does not run");
+    if (stdin.write(this.#codec.serializeMessage(message))) return;
+    // A server that ends never takes the rest.
+    await Promise.race([once(stdin, "drain"), once(stdin, "close")]);
+  }
+
+  /** Ends the server: its input ends, then SIGTERM, then SIGKILL. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    const closed = once(child, "close").then(() => true);
+    child.stdin?.end();
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (await Promise.race([closed, sleep(GRACE, false, { ref: false })])) return;
+      child.kill(signal);
+    }
+  }
+}

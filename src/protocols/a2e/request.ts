@@ -1,0 +1,158 @@
+import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import {
+  ENVELOPE,
+  idOf,
+  idWrong,
+  isText,
+  MAX_ID,
+  type Read,
+  unknownMember,
+  wrong,
+} from "./messages.js";
+import { type CapabilityName, namingOf } from "./plugin.js";
+
+/** One call of an operation, as it is judged and as a plugin gets it. */
+export interface Step {
+  readonly operation: string;
+  readonly name?: string;
+  readonly server?: string;
+  readonly arguments: JsonObject;
+  /** What constraints judge: the arguments, and what is called. */
+  readonly judged: JsonObject;
+}
+
+/** Judges a step, and runs it. @throws PluginError if it is refused or fails; its code may be the protocol's own. */
+export type Ask = (step: Step) => Promise<Json>;
+
+/** A message that asks for something. It is answered once, after its steps, each of which is judged alone. */
+export interface Request {
+  readonly id: string;
+  /** The type of the message without its `/req`, as its answer repeats it. */
+  readonly type: string;
+  readonly streaming: boolean;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly correlationId?: string;
+  /** Takes the steps. @returns The answer, but for what every answer has. */
+  answer(ask: Ask): Promise<JsonObject>;
+  /** A part that a plugin sends ahead, but for what every part has; with its type. */
+  part(chunk: Json): JsonObject;
+}
+
+/** What every request may say about itself. */
+export interface Terms {
+  readonly id: string;
+  readonly streaming: boolean;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly correlationId?: string;
+}
+
+/** What a step is made of. */
+export interface StepParts {
+  readonly name?: string | undefined;
+  readonly server?: string | undefined;
+  readonly arguments: JsonObject;
+}
+
+/** The members of {@link Terms}. */
+export const TERMS: readonly string[] = ["session_id", "correlation_id", "streaming", "timeout"];
+const CALL = [...ENVELOPE, ...TERMS, "arguments", "tool_name", "name", "server"];
+
+/** Reads a message of a capability, whose session has been looked at. */
+export function readRequest(
+  message: JsonObject,
+  operation: string,
+  capability: CapabilityName,
+): Read<Request> {
+  const misspelt = unknownMember(message, CALL);
+  if (misspelt !== undefined) return misspelt;
+  const terms = readTerms(message);
+  if (!terms.ok) return terms;
+  const { arguments: given = {}, server } = message;
+  if (!isJsonObject(given)) return wrong('"arguments" must be an object');
+  const { called } = namingOf(capability);
+  const other = called === "name" ? "tool_name" : "name";
+  // With both spellings, what a token limits and what a plugin reads could be two.
+  if (message[other] !== undefined) {
+    return wrong(`messages of ${capability} say "${called}", and not "${other}"`);
+  }
+  const name = message[called];
+  if (name !== undefined && !isText(name)) {
+    return wrong(`"${called}" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  if (server !== undefined && !isText(server)) {
+    return wrong(`"server" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  const step = stepOf(operation, capability, { name, server, arguments: given });
+  if (!step.ok) return step;
+  return {
+    ok: true,
+    value: {
+      ...{ ...terms.value, type: operation },
+      answer: async (ask) => ({ ok: true, data: await ask(step.value) }),
+      part: (data) => ({ type: `${operation}/event`, data }),
+    },
+  };
+}
+
+/** Reads what every request may say about itself. */
+export function readTerms(message: JsonObject): Read<Terms> {
+  const { correlation_id: correlationId, streaming = false, timeout } = message;
+  const id = idOf(message);
+  if (id === "") return idWrong();
+  if (typeof streaming !== "boolean") return wrong('"streaming" must be true or false');
+  if (timeout !== undefined && (typeof timeout !== "number" || !(timeout > 0))) {
+    return wrong('"timeout" must be a number of seconds above 0');
+  }
+  if (correlationId !== undefined && !isText(correlationId)) {
+    return wrong(`"correlation_id" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  return {
+    ok: true,
+    value: {
+      ...{ id, streaming },
+      ...(timeout === undefined ? {} : { timeout: timeout * 1000 }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    },
+  };
+}
+
+/** A step, unless what is judged and what runs could be two. */
+export function stepOf(
+  operation: string,
+  capability: CapabilityName,
+  { name, server, arguments: given }: StepParts,
+): Read<Step> {
+  const { called, server: hasServer } = namingOf(capability);
+  if (server !== undefined && !hasServer) {
+    return wrong(`messages of ${capability} have no "server"`);
+  }
+  const own: JsonObject = {
+    ...(name === undefined ? {} : { [called]: name }),
+    ...(server === undefined ? {} : { server }),
+  };
+  const hidden: { [member: string]: Json } = {};
+  // Constraints on these judge what is called: an argument must not stand in for it, present or left out.
+  for (const member of hasServer ? [called, "server"] : [called]) {
+    const apart = `arguments.${member}`;
+    if (hasServer && Object.hasOwn(given, apart)) {
+      return wrong(`an argument cannot be called "${apart}"`);
+    }
+    const argument = Object.hasOwn(given, member) ? given[member] : undefined;
+    if (argument === undefined) continue;
+    // Tools of MCP servers have arguments of any name, which are judged apart from what is called.
+    if (!hasServer || own[member] === undefined) {
+      return wrong(`"${member}" is a member of the message itself; "arguments" cannot have one`);
+    }
+    hidden[apart] = argument;
+  }
+  return {
+    ok: true,
+    value: {
+      ...{ operation, arguments: given, judged: { ...given, ...hidden, ...own } },
+      ...(name === undefined ? {} : { name }),
+      ...(server === undefined ? {} : { server }),
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import type { Clearance } from "../../agent/clearance.js";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import { LeaveLostError } from "../../agent/outcomes.js";
+import type { Operation } from "../../agent/skill.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
+import type { SessionAuthority } from "./authority.js";
+import type { Connection } from "./connection.js";
+import {
+  denied,
+  fault,
+  isRetryable,
+  pluginFault,
+  type SessionFault,
+  unsendable,
+  writtenDenials,
+} from "./errors.js";
+import { type CapabilityName, PluginError, type SessionScope } from "./plugin.js";
+import type { Handler, Registry } from "./registry.js";
+import type { Request, Step } from "./request.js";
+
+export interface StepsContext {
+  readonly agent: IssuingAgent;
+  readonly authority: SessionAuthority;
+  readonly registry: Registry;
+  readonly scope: SessionScope;
+  readonly connection: Pick<Connection, "ready">;
+  /** Sends a message; says why it cannot be sent. */
+  send(message: JsonObject): ReturnType<Connection["send"]>;
+  onFailure(error: unknown, what: string): void;
+}
+
+/** A call under way: until its plugin is done with it, answered or not. */
+export interface Running {
+  readonly request: Request;
+  readonly capability: CapabilityName;
+  readonly aborting: AbortController;
+  /** Of the step that runs, once it has leave. */
+  clearance?: Clearance<Operation> | undefined;
+  /** The parts that were sent ahead of the answer. */
+  parts: number;
+  /** Whether it was refused by authority: a token may have died. */
+  suspects: boolean;
+  answered: boolean;
+  /** What ended it before it was done. */
+  ended?: SessionFault;
+}
+
+/** Takes the steps of a session's calls: each is judged, and run if it has leave. */
+export class Steps {
+  readonly #context: StepsContext;
+
+  constructor(context: StepsContext) {
+    this.#context = context;
+  }
+
+  /** Judges a step, and runs it. @throws PluginError if it is refused or fails. */
+  async ask(running: Running, step: Step): Promise<Json> {
+    if (running.ended !== undefined) throw refusedBy(running.ended);
+    running.clearance = undefined;
+    try {
+      return await this.#taken(running, step);
+    } catch (error) {
+      throw refusedBy(this.failureOf(error, running));
+    }
+  }
+
+  async #taken(running: Running, step: Step): Promise<Json> {
+    const { agent, authority, registry } = this.#context;
+    const { capability } = running;
+    const { operation, judged } = step;
+    const { presenter, declared } = authority;
+    const capabilities = authority.presentedFor(capability);
+    // Without a token, ambient authority would be asked for.
+    if (!authority.isAmbient && capabilities.length === 0) {
+      throw refusedBy(fault("capability_missing", "no token stands for it any more"));
+    }
+    const clearance = await agent.clearOperation(presenter, {
+      ...{ operation, arguments: judged, capabilities, declared },
+      listing: registry.isListing(capability, operation),
+    });
+    if (!clearance.allowed) {
+      running.suspects = true;
+      throw refusedBy(denied(clearance.denials, capability));
+    }
+    const ready = this.#readied(running, step);
+    if (!("handler" in ready)) {
+      // What is cleared and does not run must not happen unseen.
+      agent.forgo(clearance, presenter, ready.code);
+      throw refusedBy(ready);
+    }
+    try {
+      agent.begin(clearance, presenter);
+    } catch (error) {
+      if (!(error instanceof LeaveLostError)) throw error;
+      running.suspects = true;
+      throw refusedBy(denied(error.denials, capability));
+    }
+    running.clearance = clearance;
+    const result: Json | undefined = await this.#run(running, step, ready.handler, clearance);
+    return result ?? null;
+  }
+
+  /** What serves a step that has leave, or why nothing does. */
+  #readied(
+    { capability, ended }: Running,
+    step: Step,
+  ): { readonly handler: Handler } | SessionFault {
+    if (ended !== undefined) return ended;
+    const { registry, onFailure } = this.#context;
+    const { operation, name } = step;
+    let handler: Handler | undefined;
+    try {
+      handler = registry.find(capability, operation, name);
+    } catch (error) {
+      onFailure(error, operation);
+      return fault("plugin_failed", FAILED);
+    }
+    if (handler === undefined) return fault("name_unknown", "no plugin serves this name");
+    const invalid = handler.check(step.arguments);
+    if (invalid.length === 0) return { handler };
+    const detail = { denials: writtenDenials(invalid) };
+    return fault("arguments_invalid", invalid.map((one) => one.message).join("; "), { detail });
+  }
+
+  #run(
+    running: Running,
+    step: Step,
+    handler: Handler,
+    clearance: Clearance<Operation>,
+  ): Promise<Json> {
+    const { authority, scope, connection } = this.#context;
+    const { request, capability, aborting } = running;
+    const { name, server } = step;
+    const { invoker } = authority.presenter;
+    const sent = async (chunk: Json): Promise<void> => {
+      if (!request.streaming) return;
+      aborting.signal.throwIfAborted();
+      if (running.answered) return;
+      const part = { ...request.part(chunk), req_id: request.id, seq: running.parts++ };
+      const why = this.#context.send(part);
+      if (why !== undefined) throw new PluginError("result_too_large", unsendable(why));
+      await connection.ready();
+    };
+    const send = (chunk: Json): Promise<void> => {
+      const sending = sent(chunk);
+      // Of a plugin that does not await it: unheard, a rejection would end the process.
+      sending.catch(() => {});
+      return sending;
+    };
+    return handler.operation.run({
+      ...{ arguments: step.arguments, principal: clearance.principal, session: scope },
+      ...{ signal: aborting.signal, send },
+      mayCall: (operation, named = {}) => authority.mayCall(capability, operation, named),
+      ...(name === undefined ? {} : { name }),
+      ...(server === undefined ? {} : { server }),
+      ...(invoker === undefined ? {} : { invoker }),
+    });
+  }
+
+  /** What a call fails by; what is not its caller's to know goes to `onFailure`. */
+  failureOf(error: unknown, { request, clearance, aborting }: Running): SessionFault {
+    const own = pluginFault(error);
+    if (own !== undefined) return own;
+    if (clearance === undefined) {
+      this.#context.onFailure(error, request.type);
+      return fault("server_error", "the host cannot decide on the call now");
+    }
+    if (!aborting.signal.aborted) this.#context.onFailure(error, request.type);
+    return fault("plugin_failed", FAILED);
+  }
+}
+
+/** A fault as an error, so that a message of several steps can go on without one of them. */
+function refusedBy(of: SessionFault): PluginError {
+  const { code, message, detail = {} } = of;
+  return new PluginError(code, message, { detail, retryable: isRetryable(of) });
+}
+
+/** The message for the caller of a plugin that failed. */
+export const FAILED = "the plugin failed; only the host's log says why";

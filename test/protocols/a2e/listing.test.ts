@@ -1,0 +1,136 @@
+import { expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../src/bytes/json.js";
+import { createToolsPlugin, type SessionPlugin } from "../../../src/protocols/a2e/index.js";
+import { type HostChoices, type Hosted, hosted, Peer } from "./support.js";
+
+// Lists of what can be called show what the session's tokens may call: never all of it, and never nothing because a
+// token speaks of an argument that a list does not have.
+
+const input = { type: "object" };
+const TOOLS = await createToolsPlugin({
+  tools: ["add", "echo", "drop"].map((name) => ({
+    ...{ name, description: `It can ${name}`, input, run: () => name },
+  })),
+});
+
+/** Two servers of three tools, as the plugin for MCP has them. */
+const SERVERS: SessionPlugin = {
+  ...{ name: "servers", type: "mcp" },
+  operations: {
+    "mcp/list": {
+      listing: true,
+      run: async ({ server, mayCall }) =>
+        server === undefined
+          ? ["graph", "files"].filter((one) => mayCall("mcp/call", { server: one }))
+          : ["read", "write"].filter((name) => mayCall("mcp/call", { server, name })),
+    },
+    "mcp/call": {
+      run: async ({ name = "", server = "", arguments: given }) => [server, name, given],
+    },
+  },
+};
+
+async function listed(
+  type: "tools" | "mcp",
+  tokens: (host: Hosted) => readonly string[],
+  message: JsonObject,
+  choices: HostChoices = {},
+): Promise<Json> {
+  const host = await hosted({ plugins: [TOOLS, SERVERS], ...choices });
+  const peer = await Peer.at(host.port);
+  const session = await peer.open([type], tokens(host));
+  peer.send({ id: "l", session_id: session, ...message });
+  const answer = await peer.next();
+  return answer?.["data"] ?? answer?.["code"] ?? null;
+}
+
+const names = (list: Json): Json =>
+  JSON.parse(JSON.stringify(list)).tools.map(({ name }: { name: string }) => name);
+
+test("tools: those that a token may call, whatever it says about their arguments", async () => {
+  const list = { type: "tool/list/req" };
+  const all = await listed("tools", ({ token }) => [token("tools")], list);
+  expect(names(all)).toEqual(["add", "echo", "drop"]);
+  const constraints = { tool_name: "add", amount: { max: 5 } };
+  const one = await listed("tools", ({ token }) => [token("tools", { constraints })], list);
+  expect(names(one)).toEqual(["add"]);
+  const two = await listed(
+    "tools",
+    ({ token }) => [
+      token("tools", { constraints: { tool_name: { not_in: ["add", "drop"] } } }),
+      token("tools", { constraints: { tool_name: "drop", x: 1 } }),
+      // What cannot be called by a token is not shown by it.
+      token("tools", { operations: ["tool/list"] }),
+    ],
+    list,
+  );
+  expect(names(two)).toEqual(["echo", "drop"]);
+});
+
+test("a list needs leave: its operation, the policy, and a token that stands", async () => {
+  const list = { type: "tool/list/req" };
+  const operations = ["tool/call"];
+  expect(await listed("tools", ({ token }) => [token("tools", { operations })], list)).toBe(
+    "permission_denied",
+  );
+  const rules = { rules: [{ principal: "alice", grant: "a2e:tools", operations }] };
+  expect(await listed("tools", ({ token }) => [token("tools")], list, { world: { rules } })).toBe(
+    "permission_denied",
+  );
+});
+
+test("a limit on an argument that the list does give is judged", async () => {
+  const constraints = { server: "graph" };
+  const tokens = ({ token }: Hosted) => [token("mcp", { constraints })];
+  expect(await listed("mcp", tokens, { type: "mcp/list/req" })).toEqual(["graph"]);
+  expect(await listed("mcp", tokens, { type: "mcp/list/req", server: "graph" })).toEqual([
+    ...["read", "write"],
+  ]);
+  expect(await listed("mcp", tokens, { type: "mcp/list/req", server: "files" })).toBe(
+    "permission_denied",
+  );
+  const reader = { constraints: { server: "graph", tool_name: "read", path: "/a" } };
+  const server = "graph";
+  expect(
+    await listed("mcp", ({ token }) => [token("mcp", reader)], { type: "mcp/list/req", server }),
+  ).toEqual(["read"]);
+});
+
+test("an operation that is no list is refused for an argument that is missing", async () => {
+  const plain: SessionPlugin = {
+    ...{ name: "plain", type: "tools" },
+    operations: {
+      "tool/list": { run: async () => ["everything"] },
+      "tool/call": { run: async () => null },
+    },
+  };
+  const tokens = ({ token }: Hosted) => [token("tools", { constraints: { tool_name: "add" } })];
+  for (const plugins of [[plain], [plain, TOOLS]]) {
+    const list = await listed("tools", tokens, { type: "tool/list/req" }, { plugins });
+    expect(list).toBe("permission_denied");
+  }
+});
+
+test("a tool of a server may have arguments called server and tool_name, judged apart", async () => {
+  const call = {
+    ...{ type: "mcp/call/req", server: "graph", tool_name: "read" },
+    arguments: { server: "files", tool_name: "write" },
+  };
+  const by = (
+    constraints: { readonly [argument: string]: string },
+    message: JsonObject = call,
+  ): Promise<Json> => listed("mcp", ({ token }) => [token("mcp", { constraints })], message);
+  const done = ["graph", "read", { server: "files", tool_name: "write" }];
+  expect(await by({ tool_name: "read" })).toEqual(done);
+  expect(await by({ server: "graph", "arguments.server": "files" })).toEqual(done);
+  // Neither of the two stands in for the other.
+  expect(await by({ server: "files" })).toBe("permission_denied");
+  expect(await by({ tool_name: "write" })).toBe("permission_denied");
+  expect(await by({ "arguments.server": "graph" })).toBe("permission_denied");
+  const { server: _, ...unnamed } = call;
+  expect(await by({ tool_name: "read" }, unnamed)).toBe("message_invalid");
+  const twice = { ...call, arguments: { ...call.arguments, "arguments.server": "graph" } };
+  expect(await by({ "arguments.server": "graph" }, twice)).toBe("message_invalid");
+  const bare = { ...call, arguments: { "arguments.server": "graph" } };
+  expect(await by({ "arguments.server": "graph" }, bare)).toBe("message_invalid");
+});
