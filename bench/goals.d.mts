@@ -5,9 +5,7 @@ export interface Goal {
   /** The name of a ratio or of another value in the figures. */
   measure: string;
   sense: "at least" | "at most";
-  goal: number | undefined;
-  /** What is hoped for beyond the goal, or beside goals. */
-  aim: number | undefined;
+  goal: number;
 }
 export const GOALS: readonly Goal[];
 export function outcome(goal: Goal, measured: number | undefined): string;

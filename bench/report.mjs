@@ -34,7 +34,7 @@ export function markdown({ command, machine, versions, size, figures }) {
         .map(([name, value]) => `${name} ${value}`)
         .join(", ")}.`,
   ];
-  const goals = ["work", "what is measured", "goal", "aim", "measured", "met"];
+  const goals = ["work", "what is measured", "goal", "measured", "met"];
   blocks.push("### Goals", table(goals, goalRows(figures)));
   const ratios = figures.flatMap((one) => Object.entries(one.ratios));
   if (ratios.length > 0) blocks.push("### Ratios", table(["", "ratio"], ratios));

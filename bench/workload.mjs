@@ -84,14 +84,6 @@ export function pool(hops, count = 1280) {
   return Array.from({ length: count }, () => fresh(hops));
 }
 
-/** Distinct children of one parent, each with one further hop. @param {number} hops @param {number} [count] */
-export function children(hops, count = 1280) {
-  const parent = fresh(hops - 1);
-  return Array.from({ length: count }, (_, at) =>
-    appended(parent, [{ ...hopsOf(hops).at(-1), purpose: `task ${at}` }]),
-  );
-}
-
 /** The same tokens with a signature that is wrong in one bit. @param {readonly string[]} tokens */
 export function forged(tokens) {
   return tokens.map((token) => {

@@ -1,7 +1,6 @@
-// From text to decision: ours beside every peer and the floor, by the number of hops.
+// From text to decision: ours beside every peer, by the number of hops.
 import { each, here, inTurns, microseconds, ratio, rounded } from "../measure.mjs";
-import { PLAIN, startChildren } from "../peers/children.mjs";
-import { floor } from "../peers/floor.mjs";
+import { startChildren } from "../peers/children.mjs";
 import { npmMacaroons } from "../peers/macaroons.mjs";
 import { signatureChain, webTokens } from "../peers/signed.mjs";
 import * as work from "../workload.mjs";
@@ -10,11 +9,9 @@ import * as work from "../workload.mjs";
 
 const COLD = "proviso, each token seen once";
 const WARM = "proviso, the same token again";
-const CHILD = "proviso, its parent seen before";
 const REFUSED = "proviso, refused, seen once";
 const FORGED = "proviso, forged, seen once";
 const NPM = "npm macaroon";
-const OWN = "floor: its HMACs and hashes, own primitive";
 const { ALLOWED } = work;
 
 /** @param {number} hops @param {boolean} quick */
@@ -34,12 +31,7 @@ function ours(hops, quick) {
     ),
   ];
   if (hops > 1) {
-    const born = work.children(hops, count);
     contenders.push(
-      here(
-        CHILD,
-        each(born, (token) => work.decide(token, ALLOWED, true)),
-      ),
       here(
         REFUSED,
         each(work.pool(hops, count), (t) => work.decide(t, work.REFUSED, false)),
@@ -77,13 +69,11 @@ export async function run(size) {
         contenders.push(made.contender);
         if (made.bytes !== undefined) sized(child.name, made.bytes);
       }
-      contenders.push(...floor(tokens));
       all.set(hops, await inTurns(contenders, size));
     }
   } finally {
     for (const child of children) child.close();
   }
-  const hop = await furtherHop(size);
   const names = Object.keys(all.get(3) ?? {});
   const columns = depths.map((hops) => `${hops} hop${hops === 1 ? "" : "s"}`);
   return [
@@ -93,7 +83,7 @@ export async function run(size) {
         "Microseconds. Text in, decision out; the macaroon packages verify the chain and judge nothing.",
       columns: ["", ...columns],
       rows: names.map((name) => [name, ...depths.map((d) => microseconds(all.get(d) ?? {}, name))]),
-      ratios: ratiosOf(all, hop),
+      ratios: ratiosOf(all),
       plots: [plotOf(all, names)],
     },
     {
@@ -106,49 +96,20 @@ export async function run(size) {
   ];
 }
 
-/**
- * What a hop adds to a cold decision, as a multiple of what its HMAC and hash take: all in turns, since a difference of
- * two figures suffers from whatever else the machine did in between.
- * @param {Size} size
- */
-async function furtherHop(size) {
-  const [few, many] = [8, 32];
-  const contenders = [few, many].flatMap((hops) => {
-    const tokens = work.pool(hops);
-    const own = floor(tokens).find(({ name }) => name === OWN);
-    if (own === undefined) throw new Error(`no contender ${OWN}`);
-    const cold = here(
-      `cold ${hops}`,
-      each(tokens, (token) => work.decide(token, ALLOWED, true)),
-    );
-    return [cold, { ...own, name: `own ${hops}` }];
-  });
-  const rounds = await inTurns(contenders, size);
-  const added = (/** @type {string} */ what) => {
-    const [less = [], more = []] = [rounds[`${what} ${few}`], rounds[`${what} ${many}`]];
-    return more.map((taken, at) => taken - (less[at] ?? Number.NaN));
-  };
-  return ratio({ cold: added("cold"), own: added("own") }, "cold", "own");
-}
-
-/** @param {Map<number, Rounds>} all @param {number | undefined} hop */
-function ratiosOf(all, hop) {
+/** @param {Map<number, Rounds>} all */
+function ratiosOf(all) {
   const three = all.get(3) ?? {};
   const eight = all.get(8) ?? {};
   /** @type {Record<string, number | undefined>} */
   const found = {
     "cold: speed to npm macaroon": ratio(three, NPM, COLD),
-    "cold: time to its own HMACs and hashes": ratio(three, COLD, OWN),
     "cold: time to jose HS256": ratio(three, COLD, "jose HS256"),
     "warm: speed to npm macaroon": ratio(three, NPM, WARM),
-    "warm, plain JavaScript: speed to npm macaroon": ratio(three, NPM, PLAIN),
     "warm: speed to Go": ratio(three, "macaroon.v2 (Go)", WARM),
     "warm: speed to libmacaroons": ratio(three, "libmacaroons (C)", WARM),
-    "parent seen: speed to npm macaroon": ratio(three, NPM, CHILD),
     "refused: time to allowed": ratio(three, REFUSED, COLD),
     "forged: time to allowed": ratio(three, FORGED, COLD),
     "cold, 8 hops: speed to npm macaroon": ratio(eight, NPM, COLD),
-    "each further hop: time to its HMAC and hash": hop,
   };
   /** @type {Record<string, number>} */
   const ratios = {};
@@ -160,9 +121,7 @@ function ratiosOf(all, hop) {
 
 /** @param {Map<number, Rounds>} all @param {readonly string[]} names @returns {Plot} */
 function plotOf(all, names) {
-  const drawn = names.filter((name) =>
-    [COLD, WARM, CHILD, NPM, "macaroon.v2 (Go)", OWN].includes(name),
-  );
+  const drawn = names.filter((name) => [COLD, WARM, NPM, "macaroon.v2 (Go)"].includes(name));
   return {
     ...{ file: "hops", title: "Time by hops", x: "hops", y: "µs" },
     says: "A cold decision grows by one HMAC, one hash and one reading for each hop.",

@@ -1,5 +1,5 @@
 // Implementations in processes of their own, which time themselves: other languages, Biscuit, whose WebAssembly
-// Node 20 loads only with a flag, and ours without the digest that Node has. A driver in drivers/ reads lines and answers each with one:
+// Node 20 loads only with a flag, and ours with the hashes of @noble/hashes. A driver in drivers/ reads lines and answers each with one:
 // `key HEX`, `load COUNT` and so many tokens (answer: the number of the pool), `run POOL MILLISECONDS`
 // (answer: nanoseconds for each verification). Biscuit makes its own tokens: `make HOPS COUNT`.
 import { spawn, spawnSync } from "node:child_process";
@@ -39,12 +39,9 @@ function compiled(folder, command) {
   return [binary];
 }
 
-/** Proviso itself, without the runtime's digest. */
-export const PLAIN = "proviso, the same token again, plain JavaScript";
-
 const DEFINITIONS = [
   {
-    name: PLAIN,
+    name: "proviso, the same token again, by @noble/hashes",
     ...{ install: "npm ci", package: "", found: () => true },
     command: () => [process.execPath, `${DRIVERS}plain.mjs`],
   },

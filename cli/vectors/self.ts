@@ -3,7 +3,7 @@ import type { Json } from "../../src/bytes/json.js";
 import { TokenError } from "../../src/bytes/token-error.js";
 import type { Decision } from "../../src/capability/authorize.js";
 import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
-import { readToken } from "../../src/capability/token.js";
+import { overCapabilityLimits } from "../../src/capability/token.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { parseTime } from "../../src/caveats/time.js";
 import { ClientError } from "../../src/client/client-error.js";
@@ -18,6 +18,7 @@ import { checkRegistry, checkStability } from "../../src/discovery/stability.js"
 import { createIssuer } from "../../src/issuer/issuer.js";
 import type { IssuerOptions } from "../../src/issuer/issuer-options.js";
 import { importKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import { readMacaroons } from "../../src/macaroon/read.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
 import { chainIdOf } from "../../src/revocation/chain-id.js";
@@ -54,7 +55,10 @@ export function answerHere(request: OwnRequest): { readonly [name: string]: unkn
 
 function verify({ token, key }: VerifyRequest): { readonly [name: string]: unknown } {
   try {
-    const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS).macaroons;
+    const { setMembers: _, ...limits } = CAPABILITY_LIMITS;
+    const [root, ...discharges] = readMacaroons(token, limits).macaroons;
+    const over = overCapabilityLimits([root, ...discharges], CAPABILITY_LIMITS);
+    if (over !== undefined) throw over;
     const rootKey = new RootKey(decodeBase64(key));
     const result = verifySignatures(root, rootKey, discharges, CAPABILITY_LIMITS.nesting);
     if (!result.ok) return { result: "invalid", code: result.failure.code };

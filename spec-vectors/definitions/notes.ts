@@ -31,6 +31,7 @@ export type Flag =
   | "StrictJson"
   | "StrictBase64"
   | "Lenient"
+  | "WireForm"
   | "Limit"
   | "Forged"
   | "Binding"
@@ -107,6 +108,10 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
   Lenient: note(
     "PARSER_DIFFERENTIAL",
     "An unusual form that readers must accept, since other implementations write it.",
+  ),
+  WireForm: note(
+    "PARSER_DIFFERENTIAL",
+    "A well-formed macaroon in a form in which no capability is presented: v2 binary alone is.",
   ),
   Limit: note(
     "DENIAL_OF_SERVICE",

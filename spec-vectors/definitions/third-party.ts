@@ -7,9 +7,24 @@ export const thirdParty: CheckSubject = {
   comment: "Sections 2 and 7: discharges of capabilities, and the hops in them",
   tests: [
     allowed("one discharge without hops", "Discharge", asking({ of: A })),
-    allowed("one discharge, v1", "Discharge", { ...asking({ of: A }), form: "v1" }),
-    allowed("one discharge, v2 JSON", "Discharge", { ...asking({ of: A }), form: "v2json" }),
-    allowed("one discharge, v1 JSON", "Discharge", { ...asking({ of: A }), form: "v1json" }),
+    refused(
+      "one discharge, v1",
+      "WireForm",
+      { ...asking({ of: A }), form: "v1" },
+      "token_malformed",
+    ),
+    refused(
+      "one discharge, v2 JSON",
+      "WireForm",
+      { ...asking({ of: A }), form: "v2json" },
+      "token_malformed",
+    ),
+    refused(
+      "one discharge, v1 JSON",
+      "WireForm",
+      { ...asking({ of: A }), form: "v1json" },
+      "token_malformed",
+    ),
     allowed(
       "a discharge whose hops allow it",
       "Discharge",

@@ -108,9 +108,33 @@ export const tokens: CheckSubject = {
   comment: "Section 7, step 1: which denial the codes of sections 3 and 4 become",
   tests: [
     allowed("v2", "Normal", {}),
-    allowed("v1", "Normal", { form: "v1" }),
-    allowed("v2 JSON", "Normal", { form: "v2json" }),
-    allowed("v1 JSON", "Normal", { form: "v1json" }),
+    refused("v1", "WireForm", { form: "v1" }, "token_malformed"),
+    refused("v2 JSON", "WireForm", { form: "v2json" }, "token_malformed"),
+    refused("v1 JSON", "WireForm", { form: "v1json" }, "token_malformed"),
+    refused(
+      "v2 JSON behind white space",
+      "WireForm",
+      { form: "v2json", text: (token) => ` \n${token}` },
+      "token_malformed",
+    ),
+    refused(
+      "v2 JSON in an array",
+      "WireForm",
+      { form: "v2json", text: (token) => `[${token}]` },
+      "token_malformed",
+    ),
+    refused(
+      "v2 followed by a v1 macaroon",
+      "WireForm",
+      { text: (token) => `${token}${Buffer.from("0013location here\n").toString("base64url")}` },
+      "token_malformed",
+    ),
+    refused(
+      "v1 in standard base64 with padding",
+      "WireForm",
+      { form: "v1", text: (token) => Buffer.from(token, "base64url").toString("base64") },
+      "token_malformed",
+    ),
     allowed("standard base64 with padding", "Lenient", {
       text: (token) => Buffer.from(token, "base64url").toString("base64"),
     }),
@@ -127,12 +151,12 @@ export const tokens: CheckSubject = {
       { links: [EXPIRES, ASK], discharges: [{ of: ASK }], text: (token) => token.slice(0, -8) },
       "token_truncated",
     ),
-    refused("JSON cut short", "Truncated", { form: "v2json", text: long }, "token_truncated"),
+    refused("JSON cut short", "WireForm", { form: "v2json", text: long }, "token_malformed"),
     refused(
       "v1 cut short",
-      "Truncated",
+      "WireForm",
       { form: "v1", text: (token) => token.slice(0, -4) },
-      "token_truncated",
+      "token_malformed",
     ),
     refused("an empty text", "StrictBase64", { text: () => "" }, "token_malformed"),
     refused(

@@ -1,7 +1,7 @@
 import { TokenError } from "./token-error.js";
-import { asciiText } from "./utf8.js";
 
 const URL_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const DECODER = /* @__PURE__ */ new TextDecoder();
 const INVALID = 0xff;
 
 // Both alphabets map into one table: "+" and "-" are 62, "/" and "_" are 63.
@@ -13,85 +13,18 @@ const VALUES: Uint8Array = /* @__PURE__ */ (() => {
   return table;
 })();
 
-// Of base64url alone; what is no character of it has a bit more.
-const NO_VALUE = 64;
-const URL_VALUES: Uint8Array = /* @__PURE__ */ Uint8Array.from({ length: 256 }, (_, code) => {
-  const value = URL_ALPHABET.indexOf(String.fromCharCode(code));
-  return value < 0 ? NO_VALUE : value;
-});
-
-const URL_CODES: Uint8Array = /* @__PURE__ */ Uint8Array.from(URL_ALPHABET, (letter) =>
-  letter.charCodeAt(0),
-);
-
-/** The character code of the lowest six bits. */
-export function base64urlCode(bits: number): number {
-  return URL_CODES[bits & 63] as number;
-}
-
-const ENCODER = /* @__PURE__ */ new TextEncoder();
-// The characters of a text, as bytes. Everything here is synchronous, so one serves all texts of a token's length.
-const CHARACTERS: Uint8Array = /* @__PURE__ */ new Uint8Array(16 * 1024);
-
-function roomFor(length: number): Uint8Array {
-  return length > CHARACTERS.length ? new Uint8Array(length) : CHARACTERS;
-}
-
 /** Unpadded base64url (RFC 4648, section 5). */
 export function encodeBase64url(bytes: Uint8Array): string {
-  const length = Math.ceil((bytes.length * 4) / 3);
-  const text = roomFor(length + 2);
+  const text = new Uint8Array(4 * Math.ceil(bytes.length / 3));
   let to = 0;
-  for (let i = 0; i < bytes.length; i += 3) {
-    // What is past the end is 0, and its characters are left out.
-    const [second, third] = [bytes[i + 1] ?? 0, bytes[i + 2] ?? 0];
-    const group = ((bytes[i] as number) << 16) | (second << 8) | third;
-    text[to] = base64urlCode(group >> 18);
-    text[to + 1] = base64urlCode(group >> 12);
-    text[to + 2] = base64urlCode(group >> 6);
-    text[to + 3] = base64urlCode(group);
-    to += 4;
+  for (let at = 0; at < bytes.length; at += 3) {
+    // Past the end there are zeros, and their characters are left out.
+    const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    for (let shift = 18; shift >= 0; shift -= 6) {
+      text[to++] = URL_ALPHABET.charCodeAt((group >> shift) & 63);
+    }
   }
-  return asciiText(text.subarray(0, length));
-}
-
-/**
- * Decodes base64url without padding, and nothing else, to the start of `bytes`.
- *
- * @returns How many bytes; -1 if the text is anything else, {@link readBase64} says what, or they do not fit.
- */
-export function decodeBase64urlInto(text: string, bytes: Uint8Array): number {
-  const { length } = text;
-  const rest = length & 3;
-  const size = (length * 3) >> 2;
-  if (rest === 1 || size > bytes.length) return -1;
-  const codes = roomFor(length);
-  // Another character takes more bytes than one, and none of them has a value.
-  if (ENCODER.encodeInto(text, codes).written !== length) return -1;
-  const whole = length - rest;
-  let all = 0;
-  let at = 0;
-  for (let i = 0; i < whole; i += 4) {
-    const a = URL_VALUES[codes[i] as number] as number;
-    const b = URL_VALUES[codes[i + 1] as number] as number;
-    const c = URL_VALUES[codes[i + 2] as number] as number;
-    const d = URL_VALUES[codes[i + 3] as number] as number;
-    all |= a | b | c | d;
-    bytes[at] = (a << 2) | (b >> 4);
-    bytes[at + 1] = (b << 4) | (c >> 2);
-    bytes[at + 2] = (c << 6) | d;
-    at += 3;
-  }
-  if (rest > 0) {
-    const a = URL_VALUES[codes[whole] as number] as number;
-    const b = URL_VALUES[codes[whole + 1] as number] as number;
-    const c = rest === 3 ? (URL_VALUES[codes[whole + 2] as number] as number) : 0;
-    all |= a | b | c;
-    if ((rest === 3 ? c & 3 : b & 15) !== 0) return -1;
-    bytes[at] = (a << 2) | (b >> 4);
-    if (rest === 3) bytes[at + 1] = (b << 4) | (c >> 2);
-  }
-  return all < NO_VALUE ? size : -1;
+  return DECODER.decode(text.subarray(0, Math.ceil((bytes.length * 4) / 3)));
 }
 
 /** What {@link readBase64} found: the whole bytes, and the fault at the end of the text, if any. */
@@ -117,7 +50,6 @@ export function readBase64(text: string): Base64Reading {
   let urlSafe = -1;
   let buffer = 0;
   let bits = 0;
-  if (end === text.length && decodeBase64urlInto(text, bytes) >= 0) return { bytes };
   let at = 0;
   for (let i = 0; i < end; i++) {
     const code = text.charCodeAt(i);

@@ -1,7 +1,6 @@
 // src/bytes: bytes and text, and nothing of what they mean: base64, UTF-8, canonical JSON, a cursor over
 // binary data, random bytes, and the one error of everything that reads a token. Imports no other room.
 
-import { isPlainJson } from "./plain-json.js";
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
 /** A JSON value as `JSON.parse` returns it. */
@@ -72,29 +71,20 @@ function formOf(value: Json | undefined): string {
 /**
  * The value of a text in canonical form (RFC 8785); `undefined` for another text.
  *
- * @param bytes - The text in UTF-8.
  * @throws SyntaxError for what is not JSON, and TypeError as {@link canonicalJson}.
  */
-export function readCanonicalJson(text: string, bytes: Uint8Array): Json | undefined {
+export function readCanonicalJson(text: string): Json | undefined {
   const value: Json = JSON.parse(text);
-  return isPlainJson(bytes, 0, bytes.length) || isCanonical(value, text) ? value : undefined;
+  return canonicalJson(value) === text ? value : undefined;
 }
 
-function isCanonical(value: Json, text: string): boolean {
-  // What the runtime writes is canonical if names are in order; it escapes half of a surrogate pair.
-  if (JSON.stringify(value) === text && namesAscend(value) && !text.includes("\\ud")) return true;
-  return canonicalJson(value) === text;
-}
-
-function namesAscend(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(namesAscend);
-  if (!isObject(value)) return true;
-  let before: string | undefined;
-  for (const name of Object.keys(value)) {
-    if ((before !== undefined && before >= name) || !namesAscend(value[name])) return false;
-    before = name;
-  }
-  return true;
+/** A copy with property names in the order of RFC 8785 and no negative zero: as its canonical form reads. */
+export function canonicalCopy(value: Json): Json {
+  if (value === 0) return 0;
+  if (Array.isArray(value)) return value.map(canonicalCopy);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, canonicalCopy(value[name] ?? null)]));
 }
 
 const MAX_NAME_LENGTH = 24;

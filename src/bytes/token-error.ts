@@ -12,6 +12,7 @@ export type TokenErrorCode =
   | "too_many_members"
   | "too_deep"
   | "format_unknown"
+  | "format_not_v2"
   | "base64_character"
   | "base64_mixed"
   | "base64_whitespace"

@@ -16,11 +16,6 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The text of bytes that are ASCII. */
-export function asciiText(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
-}
-
 /** Whether `text` has no lone surrogate, that is, whether it has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {
   return text.isWellFormed();

@@ -11,18 +11,15 @@ import { assertMembers } from "../checks/members.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { macaroonToText } from "../macaroon/write.js";
-import { revocationIdOf, revocationIdsOfWords } from "../revocation/id.js";
+import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
 import { CAPABILITY_LIMITS, type CapabilityLimits } from "./limits.js";
 import {
-  areHopsWithin,
   assertHopFits,
   hopsOf,
-  ifCompact,
   overCapabilityLimits,
   type ReadLink,
   readLinks,
-  readLinksFrom,
   readToken,
 } from "./token.js";
 
@@ -83,7 +80,7 @@ export function createNonce(): string {
  * random `nonce` unless it has one, so that each child can be revoked alone. `expires` may be a duration
  * such as `5m`, "at most five minutes from now".
  *
- * @param token - The token, in any of the four forms, without discharges.
+ * @param token - The token, without discharges.
  * @returns The child token as base64url of v2 binary, or what the hop names in excess.
  * @throws TokenError if the token is malformed, not a capability, or would exceed a limit.
  * @throws TypeError if `hop` is not a valid hop or an option is not known.
@@ -111,22 +108,6 @@ export function attenuate(
   hop: HopInit,
   options: AttenuateOptions = {},
 ): Attenuation {
-  const compact = ifCompact<Attenuation>(token, CAPABILITY_LIMITS, (parent) => {
-    if (!areHopsWithin(parent, CAPABILITY_LIMITS, 1)) return undefined;
-    decodeIdentifier(parent.part(0));
-    const narrowed = narrowedHop(readLinksFrom(parent, 1), hop, options, (caveat) =>
-      parent.assertRoom(caveat.length, CAPABILITY_LIMITS),
-    );
-    if (!narrowed.ok) return narrowed;
-    const child = parent.append(token, narrowed.bytes);
-    const [revocationId = ""] = revocationIdsOfWords(
-      parent.tags,
-      parent.caveats,
-      parent.caveats + 1,
-    );
-    return { ok: true, token: child, hop: narrowed.hop, revocationId };
-  });
-  if (compact !== undefined) return compact;
   const parent = readSingle(token);
   const narrowed = narrow(parent, readLinks(parent), hop, options);
   if (!narrowed.ok) return narrowed;
@@ -142,41 +123,20 @@ export function written(child: Macaroon): {
   return { token: macaroonToText(child), revocationId: revocationIdOf(partsOf(child).signature) };
 }
 
-/** A macaroon with one more hop, or what the hop names in excess. */
+/**
+ * Appends a hop to a macaroon, or says what the hop names in excess.
+ *
+ * @param links - The macaroon's own, as read.
+ * @throws TokenError for what would exceed a limit.
+ * @throws TypeError as {@link attenuate}.
+ */
 export function narrow(
   parent: Macaroon,
   links: readonly ReadLink[],
-  hop: HopInit,
+  init: HopInit,
   options: AttenuateOptions,
   limits: CapabilityLimits = CAPABILITY_LIMITS,
 ): { readonly ok: true; readonly child: Macaroon; readonly hop: Hop } | Overreaching {
-  let child = parent;
-  const narrowed = narrowedHop(
-    links,
-    hop,
-    options,
-    (caveat) => {
-      child = addFirstPartyCaveat(parent, caveat);
-      const over = overCapabilityLimits([child], limits);
-      if (over !== undefined) throw over;
-    },
-    limits,
-  );
-  return narrowed.ok ? { ok: true, child, hop: narrowed.hop } : narrowed;
-}
-
-/**
- * The hop to append, or what it names in excess.
- *
- * @param accept - Throws for a caveat that would exceed a limit of the token.
- */
-function narrowedHop(
-  links: readonly ReadLink[],
-  hop: HopInit,
-  options: AttenuateOptions,
-  accept: (caveat: Uint8Array) => void,
-  limits: CapabilityLimits = CAPABILITY_LIMITS,
-): { readonly ok: true; readonly hop: Hop; readonly bytes: Uint8Array } | Overreaching {
   const { nonce = true, intersect = false, now = Date.now() } = options;
   assertMembers(options, OPTIONS, "options");
   if (typeof nonce !== "boolean") throw new TypeError("options.nonce must be a boolean");
@@ -186,14 +146,18 @@ function narrowedHop(
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const authority = meetOf([hopsOf(links)]);
-  const init = withNonce(withoutDurations(hop, now, authority), nonce);
   // The limits first: comparing much with much is work.
-  const wanted = canonicalHop(init, (bytes) => assertHopFits(bytes, limits));
-  const appended = intersect ? canonicalHop(intersectHop(authority, wanted.hop)) : wanted;
-  if (intersect) assertHopFits(appended.bytes, limits);
-  accept(appended.bytes);
-  const found = overreaches(authority, appended.hop);
-  return found.length > 0 ? { ok: false, overreaches: found } : { ok: true, ...appended };
+  const fits = (bytes: Uint8Array): void => assertHopFits(bytes, limits);
+  const wanted = canonicalHop(withNonce(withoutDurations(init, now, authority), nonce), fits);
+  const { bytes, hop } = intersect
+    ? canonicalHop(intersectHop(authority, wanted.hop), fits)
+    : wanted;
+  const found = overreaches(authority, hop);
+  if (found.length > 0) return { ok: false, overreaches: found };
+  const child = addFirstPartyCaveat(parent, bytes);
+  const over = overCapabilityLimits([child], limits);
+  if (over !== undefined) throw over;
+  return { ok: true, child, hop };
 }
 
 function unreadableLinks(links: readonly ReadLink[]): Overreach[] {
@@ -215,10 +179,10 @@ function withNonce(init: HopInit, wanted: boolean): HopInit {
 
 /** A token that is a capability, and not followed by discharges. */
 function readSingle(token: string): Macaroon {
-  const { macaroons } = readToken(token, CAPABILITY_LIMITS);
-  if (macaroons.length > 1) throw hasDischarges();
-  decodeIdentifier(partsOf(macaroons[0]).identifier);
-  return macaroons[0];
+  const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS);
+  if (discharges.length > 0) throw hasDischarges();
+  decodeIdentifier(partsOf(root).identifier);
+  return root;
 }
 
 /** Why a token with discharges is not narrowed. */
@@ -242,6 +206,6 @@ export function hasDischarges(): TokenError {
  * ```
  */
 export function revocationId(token: string): string {
-  const { macaroons } = readToken(token, CAPABILITY_LIMITS);
-  return revocationIdOf(partsOf(macaroons[0]).signature);
+  const [root] = readToken(token, CAPABILITY_LIMITS);
+  return revocationIdOf(partsOf(root).signature);
 }

@@ -19,7 +19,6 @@ import {
   authenticateAgain,
 } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
-import { deepFrozen } from "./frozen.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
 import { readServiceKeyId } from "./key-id.js";
 import { type AuthenticChain, hopsOf } from "./token.js";
@@ -116,8 +115,7 @@ function judge(
   const denials = joined(revocationDenials(token, asked, context), refused);
   const first = denials[0];
   if (first === undefined) return { allowed: true, capability: capabilityOfToken(token) };
-  // A denial shows what its hop asks for, which a later check relies on.
-  const capability = refusedCapability(deepFrozen(token));
+  const capability = refusedCapability(token);
   return { allowed: false, denials: [first, ...denials.slice(1)], capability };
 }
 

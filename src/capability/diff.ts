@@ -61,8 +61,8 @@ export type TokenDiff =
  * ```
  */
 export function diff(parent: string, child: string): TokenDiff {
-  const [before] = readToken(parent, CAPABILITY_LIMITS).macaroons;
-  const [after] = readToken(child, CAPABILITY_LIMITS).macaroons;
+  const [before] = readToken(parent, CAPABILITY_LIMITS);
+  const [after] = readToken(child, CAPABILITY_LIMITS);
   const from = partsOf(before);
   const to = partsOf(after);
   if (!equalBytes(from.identifier, to.identifier)) {

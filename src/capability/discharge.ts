@@ -9,7 +9,7 @@ import { readToken } from "./token.js";
  * Binds discharges to a token in its final form and puts them behind it: one text to present.
  *
  * @param token - The token, not followed by discharges yet.
- * @param discharges - One unbound discharge each, in any of the four forms.
+ * @param discharges - One unbound discharge each, as base64url of v2 binary.
  * @throws TokenError if one of them is malformed, already has others behind it, or a limit is
  *   exceeded.
  *
@@ -29,12 +29,12 @@ import { readToken } from "./token.js";
  * ```
  */
 export function bindDischarges(token: string, discharges: readonly string[]): string {
-  const [root, ...others] = readToken(token, CAPABILITY_LIMITS).macaroons;
+  const [root, ...others] = readToken(token, CAPABILITY_LIMITS);
   if (others.length > 0) {
     throw new TokenError("has_discharges", "the token is followed by discharges already");
   }
   const bound = discharges.map((text) => {
-    const [discharge, ...more] = readToken(text, CAPABILITY_LIMITS).macaroons;
+    const [discharge, ...more] = readToken(text, CAPABILITY_LIMITS);
     if (more.length > 0) throw new TokenError("has_discharges", "give each discharge on its own");
     return bindDischarge(root, discharge);
   });

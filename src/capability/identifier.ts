@@ -55,7 +55,7 @@ export function decodeIdentifier(bytes: Uint8Array): Identifier {
   }
   let value: Json | undefined;
   try {
-    value = readCanonicalJson(text, bytes);
+    value = readCanonicalJson(text);
   } catch {
     throw malformed("the identifier is not JSON that has a canonical form");
   }

@@ -1,16 +1,14 @@
-import { type Json, outlineBytes } from "../bytes/json.js";
-import { isPlainJson } from "../bytes/plain-json.js";
+import { outlineBytes } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Hop } from "../caveats/hop.js";
 import type { HopProblem } from "../caveats/hop-rule.js";
-import { type HopReading, hopFrom, readHop } from "../caveats/read-hop.js";
-import { CompactMacaroon } from "../macaroon/compact.js";
+import { type HopReading, readHop } from "../caveats/read-hop.js";
 import { caveatTooLarge } from "../macaroon/limits.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { type MacaroonText, readWithin } from "../macaroon/read.js";
+import { readV2Text } from "../macaroon/read.js";
 import { overLimits } from "../macaroon/verify.js";
-import { CAPABILITY_LIMITS, type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
+import { type CapabilityLimits, MAX_HOP_DEPTH } from "./limits.js";
 
 const OPENING_BRACE = 0x7b;
 
@@ -18,54 +16,17 @@ const OPENING_BRACE = 0x7b;
  * Reads a token's text and holds it to every limit, hops' included, before anything is hashed or a
  * hop is parsed.
  *
- * @throws TokenError if it is not well formed or exceeds a limit.
+ * @returns The macaroon, then its discharges.
+ * @throws TokenError if it is not well formed, exceeds a limit, or is in another form than v2 binary.
  */
-export function readToken(text: string, limits: CapabilityLimits): MacaroonText {
-  const token = readWithin(text, limits);
-  const over = overHopLimits(token.macaroons, limits);
-  if (over !== undefined) throw over;
-  return token;
-}
-
-/** The mark of a hop that is plain JSON. */
-const PLAIN = 1;
-
-let spare: CompactMacaroon | undefined;
-
-/**
- * Gives `use` a token that has the compact form and is within every limit but those of its hops' shape, which
- * {@link areHopsWithin} checks; {@link readToken} reads all forms, and says what is wrong.
- *
- * @returns What `use` returned; `undefined` for any other text.
- */
-export function ifCompact<T>(
+export function readToken(
   text: string,
   limits: CapabilityLimits,
-  use: (macaroon: CompactMacaroon) => T | undefined,
-): T | undefined {
-  // What `use` calls, such as a caller's own source of keys, may read a token itself.
-  const macaroon = spare ?? new CompactMacaroon(CAPABILITY_LIMITS);
-  spare = undefined;
-  try {
-    return typeof text === "string" && macaroon.read(text, limits) ? use(macaroon) : undefined;
-  } finally {
-    spare = macaroon;
-  }
-}
-
-/** Whether the hops from the `first` on are within the limits of nesting and members, before any is parsed. */
-export function areHopsWithin(
-  macaroon: CompactMacaroon,
-  limits: CapabilityLimits,
-  first: number,
-): boolean {
-  const bounds = { depth: MAX_HOP_DEPTH, members: limits.setMembers };
-  for (let at = first; at <= macaroon.caveats; at++) {
-    const [start, end] = [macaroon.start(at), macaroon.end(at)];
-    if (isPlainJson(macaroon.bytes, start, end, bounds)) macaroon.marks[at] = PLAIN;
-    else if (overHopShape(macaroon.part(at), "", limits) !== undefined) return false;
-  }
-  return true;
+): readonly [Macaroon, ...Macaroon[]] {
+  const macaroons = readV2Text(text, limits);
+  const over = overHopLimits(macaroons, limits);
+  if (over !== undefined) throw over;
+  return macaroons;
 }
 
 /** The first limit that `macaroons`, presented together, exceed. */
@@ -135,28 +96,6 @@ export function readLinks(macaroon: Macaroon): ReadLink[] {
   return partsOf(macaroon).caveats.map(({ kind, identifier }) =>
     kind === "third-party" ? { kind } : linkOf(readHop(identifier)),
   );
-}
-
-/**
- * Reads the caveats from the `first` on of a macaroon that {@link areHopsWithin} has passed. Nothing but
- * {@link CompactMacaroon.append} may be done with it afterwards.
- */
-export function readLinksFrom(macaroon: CompactMacaroon, first: number): ReadLink[] {
-  const { caveats, marks } = macaroon;
-  if (first > caveats) return [];
-  let at = first;
-  while (at <= caveats && marks[at] === PLAIN) at++;
-  if (at > caveats) {
-    const values: readonly Json[] = JSON.parse(macaroon.jsonFrom(first));
-    return values.map(plainLink);
-  }
-  const links: ReadLink[] = [];
-  for (at = first; at <= caveats; at++) links.push(linkOf(readHop(macaroon.part(at))));
-  return links;
-}
-
-function plainLink(value: Json): ReadLink {
-  return linkOf(hopFrom(value));
 }
 
 function linkOf(reading: HopReading): ReadLink {

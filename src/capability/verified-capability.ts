@@ -36,87 +36,47 @@ export interface VerifiedCapability {
   readonly revocationIds: readonly string[];
 }
 
-/** What an authentic token is, in the words of a decision. All of it is frozen. */
+/** An authentic token in the words of a decision. Frozen throughout. */
 export function verifiedCapability(
   identifier: Identifier,
   chains: readonly [AuthenticChain, ...AuthenticChain[]],
 ): VerifiedCapability {
-  return Object.freeze(new Capability(identifier, chains));
-}
-
-class Capability implements VerifiedCapability {
-  declare readonly [verified]: true;
-  readonly id: string;
-  readonly grant: string;
-  readonly issuer: string;
-  readonly keyId: string;
-  declare readonly service?: string;
-  declare readonly principal?: string;
-  readonly issued: string;
-  readonly expires: string;
-  declare readonly hops: readonly VerifiedHop[];
-  declare readonly authority: Authority;
-  readonly revocationIds: readonly string[];
-  readonly #chains: readonly [AuthenticChain, ...AuthenticChain[]];
-  #hops: readonly VerifiedHop[] | undefined;
-  #authority: Authority | undefined;
-
-  // Most callers look at neither, and the meet costs as much as the judgement. One descriptor for all: the runtime
-  // makes an object with accessors of its own several times slower.
-  static readonly #hopsOnce = {
-    enumerable: true,
-    get(this: Capability): readonly VerifiedHop[] {
-      this.#hops ??= verifiedHops(this.#chains[0]);
-      return this.#hops;
+  const { id, grant, iss, kid, principal, issued } = identifier;
+  const service = readServiceKeyId(kid)?.service;
+  let hops: readonly VerifiedHop[] | undefined;
+  let authority: Authority | undefined;
+  const capability = {
+    id,
+    grant,
+    issuer: iss,
+    keyId: kid,
+    ...(service === undefined ? {} : { service }),
+    ...(principal === undefined ? {} : { principal }),
+    issued,
+    expires: earliestExpiry(chains.flatMap(({ links }) => links)) ?? issued,
+    revocationIds: chains[0].revocationIds,
+    // Most callers look at neither of these, and the meet costs as much as the judgement.
+    get hops(): readonly VerifiedHop[] {
+      hops ??= deepFrozen(verifiedHops(chains[0]));
+      return hops;
+    },
+    get authority(): Authority {
+      authority ??= deepFrozen(meetOf(chains.map(({ links }) => hopsOf(links))));
+      return authority;
     },
   };
-  static readonly #authorityOnce = {
-    enumerable: true,
-    get(this: Capability): Authority {
-      this.#authority ??= deepFrozen(meetOf(this.#chains.map(({ links }) => hopsOf(links))));
-      return this.#authority;
-    },
-  };
-
-  constructor(identifier: Identifier, chains: readonly [AuthenticChain, ...AuthenticChain[]]) {
-    const service = readServiceKeyId(identifier.kid)?.service;
-    const all = chains.length === 1 ? chains[0].links : chains.flatMap(({ links }) => links);
-    this.id = identifier.id;
-    this.grant = identifier.grant;
-    this.issuer = identifier.iss;
-    this.keyId = identifier.kid;
-    if (service !== undefined) this.service = service;
-    if (identifier.principal !== undefined) this.principal = identifier.principal;
-    this.issued = identifier.issued;
-    this.expires = earliestExpiry(all) ?? identifier.issued;
-    Object.defineProperty(this, "hops", Capability.#hopsOnce);
-    Object.defineProperty(this, "authority", Capability.#authorityOnce);
-    this.revocationIds = Object.freeze(chains[0].revocationIds);
-    this.#chains = chains;
-  }
+  return Object.freeze(capability) as VerifiedCapability;
 }
 
 function verifiedHops({ links, revocationIds }: AuthenticChain): readonly VerifiedHop[] {
-  return deepFrozen(
-    hopsOf(links).map((hop, at) => {
-      const verified = { number: at + 1, revocationId: revocationIds[at + 1] ?? "" };
-      return hop === undefined ? verified : { ...verified, hop };
-    }),
-  );
+  return hopsOf(links).map((hop, at) => {
+    const verified = { number: at + 1, revocationId: revocationIds[at + 1] ?? "" };
+    return hop === undefined ? verified : { ...verified, hop };
+  });
 }
 
-/** The earliest expiry that any of the first `count` links has. */
-export function earliestExpiry(
-  links: readonly ReadLink[],
-  count: number = links.length,
-): string | undefined {
-  let earliest: string | undefined;
-  for (let at = 0; at < count; at++) {
-    const link = links[at];
-    const expires = link?.kind === "hop" ? link.hop.expires : undefined;
-    // Times of the one form order as texts.
-    if (expires === undefined || (earliest !== undefined && earliest <= expires)) continue;
-    earliest = expires;
-  }
-  return earliest;
+/** The earliest expiry that any of these links has. Timestamps of the one form order as strings. */
+export function earliestExpiry(links: readonly ReadLink[]): string | undefined {
+  const all = hopsOf(links).flatMap((hop) => hop?.expires ?? []);
+  return all.sort()[0];
 }

@@ -35,7 +35,7 @@ export function readHop(caveat: Uint8Array): HopReading {
   if (text === undefined || !text.startsWith("{")) return refuse([NO_OBJECT]);
   let value: Json | undefined;
   try {
-    value = readCanonicalJson(text, caveat);
+    value = readCanonicalJson(text);
   } catch {
     return refuse([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
   }
@@ -45,7 +45,7 @@ export function readHop(caveat: Uint8Array): HopReading {
   return hopFrom(value);
 }
 
-/** {@link readHop} of a caveat that is in canonical form, by what it says. */
+/** Reads a hop from the value of a caveat in canonical form. */
 export function hopFrom(value: Json): HopReading {
   if (!isJsonObject(value)) return refuse([NO_OBJECT]);
   const keys = Object.keys(value);

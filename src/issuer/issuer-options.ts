@@ -1,4 +1,3 @@
-import { KeyedDigest } from "../capability/keyed-digest.js";
 import { type CapabilityLimits, capabilityLimits } from "../capability/limits.js";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
 import {
@@ -34,9 +33,9 @@ export interface IssuerOptions {
   /** Bounds lower than the specification's. */
   readonly limits?: Partial<CapabilityLimits> | undefined;
   /**
-   * How much of what was verified is remembered, so that a token seen before needs one digest, and a child of
-   * one only its own hop: 1,000 entries and 16 MiB unless given; `false` remembers nothing. Every rule,
-   * revocation and time is judged at each call either way (docs/threat-model.md).
+   * How many verified tokens are remembered, so that a token seen before needs one digest: 1,000 entries and 16 MiB
+   * unless given; `false` remembers nothing. Every rule, revocation and time is judged at each call either way
+   * (docs/threat-model.md).
    */
   readonly cache?: CacheBounds | false | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
@@ -92,7 +91,7 @@ function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
 /** The cache that options ask for. */
 export function verificationCache(options: CheckedOptions): VerificationCache | undefined {
   const { cache, clock } = options;
-  return cache === false ? undefined : new VerificationCache(cache ?? {}, clock, new KeyedDigest());
+  return cache === false ? undefined : new VerificationCache(cache ?? {}, clock);
 }
 
 /** A clock that answers something else than a number must not be compared with times. */

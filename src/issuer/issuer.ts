@@ -2,11 +2,7 @@ import { randomBytes } from "../bytes/random.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
 import type { AttenuateOptions } from "../capability/attenuate.js";
 import type { AuthenticToken } from "../capability/authentic-token.js";
-import {
-  type Authentication,
-  authenticate,
-  authenticateToKeep,
-} from "../capability/authenticate.js";
+import { type Authentication, authenticate } from "../capability/authenticate.js";
 import {
   type CheckContext,
   checkStanding,
@@ -65,13 +61,7 @@ export class Issuer {
     this.#random = options.random ?? randomBytes;
     this.#context = {
       issuer: name,
-      keys: {
-        find: (kid) => {
-          const present = this.#keys();
-          cache?.follow(present);
-          return present.find(kid);
-        },
-      },
+      keys: { find: (kid) => this.#keys().find(kid) },
       revocations,
       limits,
       cache,
@@ -210,7 +200,7 @@ export class Issuer {
    * ```
    */
   authenticate(token: string): Authentication {
-    return authenticateToKeep(token, this.#context);
+    return authenticate(token, this.#context);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { randomBytes } from "../bytes/random.js";
+import type { KeySource } from "../capability/authenticate.js";
 import { assertServiceName, readServiceKeyId, serviceKeyId } from "../capability/key-id.js";
-import type { KeySource } from "../capability/verification-cache.js";
 import { formatTime } from "../caveats/time.js";
 import { assertMembers } from "../checks/members.js";
 import type { RootKey } from "../macaroon/root-key.js";

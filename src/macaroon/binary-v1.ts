@@ -1,3 +1,4 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import type { Cursor } from "../bytes/cursor.js";
 import { TokenError } from "../bytes/token-error.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
@@ -154,7 +155,7 @@ export function writeBinaryV1(macaroon: Macaroon): Uint8Array {
     }
   }
   packets.push(packet("signature", signature));
-  return concatBytes(packets);
+  return concatBytes(...packets);
 }
 
 function packet(key: Key, value: Uint8Array): Uint8Array {
@@ -163,16 +164,5 @@ function packet(key: Key, value: Uint8Array): Uint8Array {
     throw new TypeError(`"${key}" is too long for the v1 format: ${value.length} bytes`);
   }
   const head = encodeUtf8(`${length.toString(16).padStart(HEADER, "0")}${key} `);
-  return concatBytes([head, value, Uint8Array.of(NEWLINE)]);
-}
-
-/** One byte string after the other. */
-export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
-  const out = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    out.set(chunk, at);
-    at += chunk.length;
-  }
-  return out;
+  return concatBytes(head, value, Uint8Array.of(NEWLINE));
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { hmac } from "./hmac.js";
 import { type Caveat, Macaroon, partsOf, toBytes } from "./macaroon.js";
 import { deriveKey, type RootKey } from "./root-key.js";
@@ -7,7 +8,7 @@ const ZERO_KEY: Uint8Array = /* @__PURE__ */ new Uint8Array(32);
 
 /** `HMAC(key, HMAC(key, a) ‖ HMAC(key, b))`, the libmacaroons construction for two fields. */
 function hash2(key: Uint8Array, a: Uint8Array, b: Uint8Array): Uint8Array {
-  return hmac(key, hmac(key, a), hmac(key, b));
+  return hmac(key, concatBytes(hmac(key, a), hmac(key, b)));
 }
 
 /** The tag after `caveat`, from the tag before it. */

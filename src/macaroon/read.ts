@@ -23,11 +23,12 @@ export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
 // escape sequences, so longer texts are refused unread.
 const TEXT_PER_BYTE = 4;
 const MAX_JSON_DEPTH = 4;
+const JSON_START = /^[ \t\n\r]*[{[]/;
 // Either distinguishes a v1 object from a v2 one, whose version member some writers omit.
 const V1_MEMBERS = ["identifier", "signature"];
 
 // Codes reported in preference to a base64 tail error, which a text cut short also has.
-const MORE_TELLING: readonly string[] = ["truncated", "format_unknown"];
+const MORE_TELLING: readonly string[] = ["truncated", "format_unknown", "format_not_v2"];
 
 /** One or more macaroons in the form they came in. */
 export interface MacaroonText {
@@ -58,17 +59,48 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
 }
 
 /** {@link readMacaroons} within limits that are complete already. */
-export function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
-  if (typeof text !== "string") throw new TypeError("a macaroon's text must be a string");
-  if (text === "") throw new TokenError("empty", "the token is empty", 0);
-  if (text.length > limits.bytes * TEXT_PER_BYTE)
-    throw tooLarge(text.length, limits.bytes, "the text");
-  const result = /^[ \t\n\r]*[{[]/.test(text)
-    ? readJson(text, limits)
-    : readBase64Text(text, limits);
+function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
+  assertText(text);
+  if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
+  const result = JSON_START.test(text) ? readJson(text, limits) : readBase64Text(text, limits);
   const over = overLimits(result.macaroons, limits);
   if (over !== undefined) throw over;
   return result;
+}
+
+/**
+ * Reads the one form in which a capability is presented: base64 of one or more v2 binary macaroons, root first;
+ * either alphabet, padded or not.
+ *
+ * @param limits - Complete.
+ * @returns The macaroon, then its discharges.
+ * @throws TokenError if it is not well formed, exceeds a limit, or is a macaroon in another form (`format_not_v2`).
+ */
+export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["macaroons"] {
+  assertText(text);
+  if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
+  if (JSON_START.test(text)) throw otherForm("JSON");
+  const { macaroons } = readBase64Text(text, limits, true);
+  const over = overLimits(macaroons, limits);
+  if (over !== undefined) throw over;
+  return macaroons;
+}
+
+/** Characters above which a text exceeds `limits` in every form. */
+export function maxCharacters(limits: MacaroonLimits): number {
+  return limits.bytes * TEXT_PER_BYTE;
+}
+
+function assertText(text: string): void {
+  if (typeof text !== "string") throw new TypeError("a macaroon's text must be a string");
+  if (text === "") throw new TokenError("empty", "the token is empty", 0);
+}
+
+function otherForm(form: string): TokenError {
+  const message =
+    `a capability is presented as base64url of v2 binary, and this is ${form}; ` +
+    "convert it: proviso convert --to v2, or writeMacaroons of proviso/macaroon";
+  return new TokenError("format_not_v2", message, 0);
 }
 
 /**
@@ -104,7 +136,7 @@ export function macaroonsFromBytes(
   return result;
 }
 
-function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
+function readBinary(bytes: Uint8Array, limits: MacaroonLimits, onlyV2 = false): MacaroonText {
   const cursor = new Cursor(bytes);
   const first = cursor.peek();
   if (first === undefined) throw new TokenError("empty", "the token is empty", 0);
@@ -113,6 +145,7 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
     const message = "this is neither a v1 nor a v2 macaroon (at 0); a v2 token starts with Ag";
     throw new TokenError("format_unknown", message, 0);
   }
+  if (onlyV2 && !isV2) throw otherForm("v1");
   const read = isV2 ? readBinaryV2 : readBinaryV1;
   const macaroons: [Macaroon, ...Macaroon[]] = [read(cursor, limits)];
   while (!cursor.done) {
@@ -128,12 +161,11 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits): MacaroonText {
   return { format: isV2 ? "v2" : "v1", macaroons };
 }
 
-/** Whether a byte can start a v1 packet. */
-function readBase64Text(text: string, limits: MacaroonLimits): MacaroonText {
+function readBase64Text(text: string, limits: MacaroonLimits, onlyV2 = false): MacaroonText {
   const { bytes, tail } = readBase64(text);
-  if (tail === undefined) return readBinary(bytes, limits);
+  if (tail === undefined) return readBinary(bytes, limits, onlyV2);
   try {
-    readBinary(bytes, limits);
+    readBinary(bytes, limits, onlyV2);
   } catch (error) {
     if (error instanceof TokenError && MORE_TELLING.includes(error.code)) throw error;
   }

@@ -1,7 +1,8 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
+import { encodeBase64url } from "../bytes/base64.js";
 import { bindSignature, nextTag } from "./chain.js";
 import { hmac } from "./hmac.js";
-import { type Macaroon, type MacaroonParts, partsOf, type ThirdPartyCaveat } from "./macaroon.js";
+import { type Macaroon, partsOf, type ThirdPartyCaveat } from "./macaroon.js";
 import type { RootKey } from "./root-key.js";
 import { openCaveatKey } from "./third-party.js";
 
@@ -26,15 +27,12 @@ export interface SignatureFailure {
   readonly message: string;
 }
 
-declare const verified: unique symbol;
-
 /**
  * One macaroon whose signature has been verified: only {@link verifySignatures} makes these.
  * `tags` are secret: `tags[k]` lets its reader strip every caveat after the k-th.
  */
 interface VerifiedChain {
-  readonly [verified]: true;
-  readonly parts: MacaroonParts;
+  readonly macaroon: Macaroon;
   /** The tag of the identifier, then the tag after each caveat. Never bound. */
   readonly tags: readonly Uint8Array[];
 }
@@ -60,15 +58,15 @@ export function verifySignatures(
   discharges: readonly Macaroon[],
   maxNesting: number,
 ): SignatureResult {
-  const rootParts = partsOf(root);
-  const rootChain = advance(rootParts, key.tag(rootParts.identifier));
-  if (!equalBytes(lastTag(rootChain), rootParts.signature)) {
+  const { identifier, signature } = partsOf(root);
+  const rootChain = advance(root, key.tag(identifier));
+  if (!equalBytes(lastTag(rootChain), signature)) {
     return fail("signature_mismatch", 0, undefined, "the signature does not match this key");
   }
 
   const byIdentifier = new Map<string, number>();
   for (const [at, discharge] of discharges.entries()) {
-    const id = binaryKey(partsOf(discharge).identifier);
+    const id = encodeBase64url(partsOf(discharge).identifier);
     if (byIdentifier.has(id)) {
       return fail("discharge_duplicate", at + 1, undefined, "two discharges have one identifier");
     }
@@ -78,9 +76,9 @@ export function verifySignatures(
   const chains: (VerifiedChain | undefined)[] = discharges.map(() => undefined);
   const queue: Visit[] = [{ chain: rootChain, index: 0, depth: 0, parent: undefined }];
   for (let visit = queue.shift(); visit !== undefined; visit = queue.shift()) {
-    for (const [at, caveat] of visit.chain.parts.caveats.entries()) {
+    for (const [at, caveat] of partsOf(visit.chain.macaroon).caveats.entries()) {
       if (caveat.kind === "first-party") continue;
-      const found = byIdentifier.get(binaryKey(caveat.identifier));
+      const found = byIdentifier.get(encodeBase64url(caveat.identifier));
       const discharge = found === undefined ? undefined : discharges[found];
       if (found === undefined || discharge === undefined) {
         const message = `no discharge was presented for caveat ${at + 1}`;
@@ -97,8 +95,8 @@ export function verifySignatures(
         return fail("caveat_key_sealed", visit.index, at + 1, message);
       }
       const parts = partsOf(discharge);
-      const chain = advance(parts, hmac(caveatKey, parts.identifier));
-      const expected = bindSignature(rootParts.signature, lastTag(chain));
+      const chain = advance(discharge, hmac(caveatKey, parts.identifier));
+      const expected = bindSignature(signature, lastTag(chain));
       if (!equalBytes(expected, parts.signature)) {
         const message = `discharge ${found + 1} has a wrong signature, or is not bound to this macaroon`;
         return fail("discharge_mismatch", found + 1, undefined, message);
@@ -124,14 +122,14 @@ export function verifySignatures(
   return { ok: true, chains: all };
 }
 
-function advance(parts: MacaroonParts, first: Uint8Array): VerifiedChain {
+function advance(macaroon: Macaroon, first: Uint8Array): VerifiedChain {
   const tags = [first];
   let tag = first;
-  for (const caveat of parts.caveats) {
+  for (const caveat of partsOf(macaroon).caveats) {
     tag = nextTag(tag, caveat);
     tags.push(tag);
   }
-  return { parts, tags } as unknown as VerifiedChain;
+  return { macaroon, tags };
 }
 
 function lastTag(chain: VerifiedChain): Uint8Array {
@@ -166,10 +164,4 @@ function fail(
 ): SignatureResult {
   const failure = { code, macaroon, message };
   return { ok: false, failure: caveat === undefined ? failure : { ...failure, caveat } };
-}
-
-function binaryKey(bytes: Uint8Array): string {
-  let key = "";
-  for (const byte of bytes) key += String.fromCharCode(byte);
-  return key;
 }

@@ -75,8 +75,8 @@ export function verifyMacaroon(
   if (!result.ok) return { ok: false, failures: [result.failure] };
 
   const failures: VerifyFailure[] = [];
-  for (const [index, { parts }] of result.chains.entries()) {
-    for (const [at, caveat] of parts.caveats.entries()) {
+  for (const [index, { macaroon: one }] of result.chains.entries()) {
+    for (const [at, caveat] of partsOf(one).caveats.entries()) {
       if (caveat.kind !== "first-party") continue;
       if (options.check(caveat.identifier.slice(), index) === true) continue;
       const message = `caveat ${at + 1} is not met`;

@@ -1,5 +1,6 @@
+import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeBase64url } from "../bytes/base64.js";
-import { concatBytes, writeBinaryV1 } from "./binary-v1.js";
+import { writeBinaryV1 } from "./binary-v1.js";
 import { writeBinaryV2 } from "./binary-v2.js";
 import { writeJsonV1 } from "./json-v1.js";
 import { writeJsonV2 } from "./json-v2.js";
@@ -20,7 +21,7 @@ export function writeMacaroons(
   switch (format) {
     case "v1":
     case "v2":
-      return encodeBase64url(concatBytes(macaroons.map((one) => macaroonToBytes(one, format))));
+      return encodeBase64url(concatBytes(...macaroons.map((one) => macaroonToBytes(one, format))));
     case "v1json":
     case "v2json": {
       const values = macaroons.map(format === "v1json" ? writeJsonV1 : writeJsonV2);

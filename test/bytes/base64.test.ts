@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  decodeBase64,
-  decodeBase64urlInto,
-  encodeBase64url,
-  readBase64,
-} from "../../src/bytes/base64.js";
+import { decodeBase64, encodeBase64url, readBase64 } from "../../src/bytes/base64.js";
 import { rejection } from "../macaroon/support.js";
 import { sized } from "../support/size.js";
 
@@ -110,36 +105,4 @@ describe("reading", () => {
       { numRuns: sized(5000) },
     );
   });
-});
-
-describe("decoding into memory", () => {
-  const into = new Uint8Array(64);
-  const decoded = (text: string): string | undefined => {
-    const length = decodeBase64urlInto(text, into);
-    return length < 0 ? undefined : Buffer.from(into.subarray(0, length)).toString("hex");
-  };
-
-  test("takes unpadded base64url alone, and what fits", () => {
-    for (let length = 0; length <= 64; length++) {
-      const bytes = Uint8Array.from({ length }, (_, at) => at * 37 + length);
-      expect(decoded(encodeBase64url(bytes))).toBe(Buffer.from(bytes).toString("hex"));
-    }
-    expect(decoded(encodeBase64url(new Uint8Array(65)))).toBeUndefined();
-  });
-
-  test.each([
-    "A",
-    "AAAAA",
-    "AB",
-    "AAB",
-    "éA",
-    "g=",
-    "1g ",
-    "AA==",
-    "AAA=",
-    "AA+A",
-    "AA/A",
-    "AAAA\n",
-    "AAéA",
-  ])("leaves %j to the reading of all forms", (text) => expect(decoded(text)).toBeUndefined());
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   canonicalBytes,
+  canonicalCopy,
   canonicalJson,
   duplicateKey,
   isDeeperThan,
@@ -13,7 +14,6 @@ import {
   readCanonicalJson,
   textsIn,
 } from "../../src/bytes/json.js";
-import { encodeUtf8 } from "../../src/bytes/utf8.js";
 import { anyCharacter } from "../support/any-character.js";
 import { sized } from "../support/size.js";
 
@@ -104,51 +104,49 @@ describe("canonical JSON", () => {
 
   const form = (text: string): boolean | "refused" => {
     try {
-      return readCanonicalJson(text, encodeUtf8(text)) !== undefined;
+      return readCanonicalJson(text) !== undefined;
     } catch {
       return "refused";
     }
   };
-  const slowForm = (text: string): boolean | "refused" => {
-    try {
-      return canonicalJson(JSON.parse(text)) === text;
-    } catch {
-      return "refused";
-    }
-  };
-
-  test.each([
-    '{"a":1,"b":[{"c":null},"d"]}',
-    '{"b":1,"a":1}',
-    '[{"a":{"c":1,"b":1}}]',
-    '{"1":0,"10":0,"2":0}',
-    '{"a":1,"a":1}',
-    '{"__proto__":1,"a":2}',
-    '{"a": 1}',
-    '{"a":1.0}',
-    "-0",
-    "1e21",
-    '"\\ud800"',
-    '{"\\udc00":1}',
-    '"\\\\ud800"',
-    '"\\u00e9"',
-    '"\\u001f"',
-    '"\\u001F"',
-  ])("is told from other JSON as by writing it again: %s", (text) => {
-    expect(form(text)).toBe(slowForm(text));
+  test.each<[string, boolean | "refused"]>([
+    ['{"a":1,"b":[{"c":null},"d"]}', true],
+    ['{"b":1,"a":1}', false],
+    ['[{"a":{"c":1,"b":1}}]', false],
+    ['{"1":0,"10":0,"2":0}', true],
+    ['{"1":0,"2":0,"10":0}', false],
+    ['{"a":1,"a":1}', false],
+    ['{"__proto__":1,"a":2}', true],
+    ['{"a": 1}', false],
+    ['{"a":1.0}', false],
+    ["-0", false],
+    ["1e21", false],
+    ["1e+21", true],
+    ['"\\ud800"', "refused"],
+    ['{"\\udc00":1}', "refused"],
+    ['"\\\\ud800"', true],
+    ['"\\u00e9"', false],
+    ['"\\u001f"', true],
+    ['"\\u001F"', false],
+    ['{"a":1', "refused"],
+  ])("is told from other JSON: %s", (text, expected) => {
+    expect(form(text)).toBe(expected);
   });
 
-  test("is told from other JSON, whatever the order of names and the notation", () => {
-    const name = fc.oneof(fc.integer({ min: 0, max: 30 }).map(String), fc.string({ maxLength: 2 }));
-    const inner = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.dictionary(name, fc.jsonValue()));
-    const value = fc.oneof(fc.dictionary(name, inner), fc.array(inner));
+  test("a copy in canonical order reads as the canonical form does", () => {
     fc.assert(
-      fc.property(value, fc.boolean(), (any, canonical) => {
-        const text = canonical ? canonicalJson(any as Json) : JSON.stringify(any);
-        expect(form(text)).toBe(slowForm(text));
+      fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
+        const value = any as Json;
+        expect(canonicalCopy(value)).toEqual(JSON.parse(canonicalJson(value)));
+        expect(JSON.stringify(canonicalCopy(value))).toBe(
+          JSON.stringify(JSON.parse(canonicalJson(value))),
+        );
       }),
       { numRuns: sized(1000) },
     );
+    const odd = JSON.parse('{"b":-0,"__proto__":{"d":1,"c":[-0]}}');
+    expect(JSON.stringify(canonicalCopy(odd))).toBe('{"__proto__":{"c":[0],"d":1},"b":0}');
+    expect(Object.is(canonicalCopy(-0), 0)).toBe(true);
   });
 
   test("as bytes is its UTF-8", () => {

@@ -49,13 +49,6 @@ describe("a narrowed token", () => {
     expect(codes(issuer.authorize(token, { ...GET, operation: "put" }))).toEqual([]);
   });
 
-  test.each(["v1", "v2", "v1json", "v2json"] as const)("of a token in %s is v2", (form) => {
-    const parent = writeMacaroons([parseMacaroon(token)], form);
-    const child = attenuated(parent, { purpose: "x" }, { nonce: false });
-    expect(child).toBe(attenuated(token, { purpose: "x" }, { nonce: false }));
-    expect(inspect(child).format).toBe("v2");
-  });
-
   test("may follow a third-party caveat", () => {
     const asking = macaroonToText(
       addThirdPartyCaveat(parseMacaroon(token), { key: utf8("k"), identifier: "q" }),

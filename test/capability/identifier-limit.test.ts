@@ -12,11 +12,9 @@ import { append, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support
 
 // An identifier that is too long is reported where it stands, before what is wrong behind it.
 
-const FORMATS = ["v1", "v2", "v1json", "v2json"] as const;
 const TOO_LONG = "x".repeat(2049);
 
-describe.each(FORMATS)("in form %s", (format) => {
-  const written = (token: string): string => writeMacaroons([parseMacaroon(token)], format);
+describe("in a token", () => {
   const reason = (text: string): unknown => {
     const [first, ...others] = denials(issuer.authorize(text, GET));
     expect(others).toEqual([]);
@@ -27,37 +25,33 @@ describe.each(FORMATS)("in form %s", (format) => {
     "caveat_too_large",
     "the identifier has 2049 bytes; at most 2048 are allowed",
   ];
+  const long = withIdentifier(TOO_LONG);
 
   test("an identifier over the limit is that", () => {
-    expect(reason(written(withIdentifier(TOO_LONG)))).toEqual(IDENTIFIER);
+    expect(reason(long)).toEqual(IDENTIFIER);
   });
 
   test("before a caveat that is too long, and before too many of them", () => {
-    const long = withIdentifier(TOO_LONG);
-    expect(reason(written(append(long, "x".repeat(8193))))).toEqual(IDENTIFIER);
+    expect(reason(append(long, "x".repeat(8193)))).toEqual(IDENTIFIER);
     const many = Array<string>(33).fill('{"purpose":"a"}').reduce(append, long);
-    // JSON counts its caveats before it looks at any member.
-    const first = reason(written(many)) as string[];
-    expect(["caveat_too_large", "too_many_caveats"]).toContain(first[1]);
+    expect(reason(many)).toEqual(IDENTIFIER);
   });
 
   test("before a fault that follows it", () => {
-    const text = written(withIdentifier(TOO_LONG));
-    if (format.endsWith("json")) return;
-    const bytes = Buffer.from(text, "base64url");
+    const bytes = Buffer.from(long, "base64url");
     const cut = bytes.subarray(0, bytes.length - 8).toString("base64url");
     expect(reason(cut)).toEqual(IDENTIFIER);
   });
 
   test("one of 2,048 bytes is read", () => {
-    const [, rule] = reason(written(withIdentifier("x".repeat(2048)))) as string[];
+    const [, rule] = reason(withIdentifier("x".repeat(2048))) as string[];
     expect(rule).toBe("identifier_malformed");
   });
 
   test("a discharge's identifier counts like any other", () => {
     const root = parseMacaroon(needing(TOKEN, "a"));
     const discharge = createMacaroon(createRootKey(utf8("third")), { identifier: TOO_LONG });
-    const text = writeMacaroons([root, bindDischarge(root, discharge)], format);
+    const text = writeMacaroons([root, bindDischarge(root, discharge)], "v2");
     expect(reason(text)).toEqual(IDENTIFIER);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { overreaches } from "../../src/caveats/attenuation.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { attenuate, inspect } from "../../src/index.js";
-import { parseMacaroon, writeMacaroons } from "../../src/macaroon/index.js";
 import { append, codes, fixture, GET, mint, mintOpen, tokenError, utf8 } from "./support.js";
 
 // Caps before work: what is too large is refused as that, before it is compared with anything, and of
@@ -132,9 +131,7 @@ describe("at most 16 reasons are reported", () => {
 test.each([
   ["nested too deep", { a: [[[[1]]]] }, "too_deep"],
   ["with too many members", { operations: many(257).sort() }, "too_many_members"],
-])("a token with a caveat %s is not narrowed, in whatever form it comes", (_, caveat, code) => {
+])("a token with a caveat %s is not narrowed", (_, caveat, code) => {
   const parent = append(token, JSON.stringify(caveat));
-  for (const text of [parent, writeMacaroons([parseMacaroon(parent)], "v2json")]) {
-    expect(tokenError(() => attenuate(text, { operations: ["get"] }))).toBe(code);
-  }
+  expect(tokenError(() => attenuate(parent, { operations: ["get"] }))).toBe(code);
 });

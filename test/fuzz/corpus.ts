@@ -1,3 +1,4 @@
+import type { Decision } from "../../src/capability/authorize.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { attenuate, type HopInit } from "../../src/index.js";
 import {
@@ -14,6 +15,7 @@ import {
   createRootKey,
   type Macaroon,
   parseMacaroon,
+  readMacaroons,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
 import { Random } from "./random.js";
@@ -104,6 +106,25 @@ export interface Sample {
 export const SAMPLES: readonly Sample[] = CORPUS.flatMap((presented) =>
   FORMATS.map((format) => ({ presented, format, text: writeMacaroons(presented, format) })),
 );
+
+/** A text as its holder presents it: converted to v2 if it is a macaroon in another form, else as it is. */
+export function converted(text: string): string {
+  try {
+    const { format, macaroons } = readMacaroons(text);
+    return format === "v2" ? text : writeMacaroons(macaroons, "v2");
+  } catch {
+    return text;
+  }
+}
+
+/** The decision on a text once it is converted. The text itself is refused in every other form than v2. */
+export function decide(text: string): Decision {
+  const presented = converted(text);
+  if (presented !== text && issuer.authorize(text, ASKED).allowed) {
+    throw new Error(`allowed in another form than v2: ${text}`);
+  }
+  return issuer.authorize(presented, ASKED);
+}
 
 /**
  * All that is signed, and the signatures: two texts with the same are the same token. Locations are

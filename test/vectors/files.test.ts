@@ -42,6 +42,7 @@ const VERIFY_CODES: Readonly<Record<TokenErrorCode | SignatureFailureCode, boole
   too_many_members: true,
   too_deep: true,
   format_unknown: true,
+  format_not_v2: false,
   base64_character: true,
   base64_mixed: true,
   base64_whitespace: true,

@@ -13,7 +13,7 @@ from .macaroon import Token
 from .revocation import check_list, revocation_id, revoked
 from .service_key import find_key, service_of
 from .signatures import SignatureError, verify_signatures
-from .wire import read_token
+from .wire import read_capability, read_token
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def check(
     check_list(revocations)
     moment = now if invocation.time is None else invocation.time
     try:
-        token = read_token(token_text)
+        token = read_capability(token_text)
     except FormError as error:
         return _refused(Denial(_form_code(error.code), rule=error.code, message=error.code))
     identifier = read_identifier(token.root.identifier)

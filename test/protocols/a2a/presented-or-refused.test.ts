@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/index.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../../src/issuer/index.js";
-import { parseMacaroon, writeMacaroons } from "../../../src/macaroon/index.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
 import {
@@ -144,7 +143,10 @@ describe("ambient authority is accepted, and", () => {
 });
 
 describe("what a message may not bring along", () => {
-  const FORMS = ["v1", "v2", "v1json", "v2json"] as const;
+  const SPELLINGS: readonly (readonly [string, (token: string) => string])[] = [
+    ["as it was issued", (token) => token],
+    ["in standard base64, padded", (token) => Buffer.from(token, "base64url").toString("base64")],
+  ];
   const PLACES: readonly (readonly [string, (token: string) => object])[] = [
     ["a text", (token) => message([{ text: `Please use ${token}.` }])],
     ["the middle of a text", (token) => message([{ text: `x_${token}_x "{` }])],
@@ -157,14 +159,14 @@ describe("what a message may not bring along", () => {
     ["an id", (token) => ({ ...message([{ text: "x" }]), messageId: token })],
   ];
 
-  describe.each(FORMS)("a token in %s", (form) => {
+  describe.each(SPELLINGS)("a token %s", (_spelling, spelt) => {
     test.each(PLACES)("in %s, be it presented or not", async (_, place) => {
       const other = await request(await clientOf(agent, "JSON-RPC", "bob"), {
         grants: ["work:do"],
       });
       const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
       for (const token of [narrowed, other.token]) {
-        const written = writeMacaroons([parseMacaroon(token)], form);
+        const written = spelt(token);
         for (const method of ["SendMessage", "a2a/task/send"]) {
           const params = { message: place(written), ...own };
           const answer = await call(method, params);
@@ -172,14 +174,6 @@ describe("what a message may not bring along", () => {
         }
       }
     });
-  });
-
-  test("a token that is JSON in data", async () => {
-    for (const form of ["v1json", "v2json"] as const) {
-      const data: Json = JSON.parse(writeMacaroons([parseMacaroon(narrowed)], form));
-      const answer = await call("SendMessage", { message: message([{ data: { kept: [data] } }]) });
-      expect(textAt(answer.body, "error", "message")).toContain("must not hold a token");
-    }
   });
 
   test("more than may be looked at; but others' tokens, and the specification's example", async () => {

@@ -4,7 +4,7 @@ import { hosted, joined } from "./support.js";
 
 // A verification begins with one tag under the root key.
 
-const tag = vi.spyOn(RootKey.prototype, "tagInto");
+const tag = vi.spyOn(RootKey.prototype, "tag");
 
 test("a token is verified once a session, however many messages and looks there are", async () => {
   const host = await hosted();

@@ -345,7 +345,7 @@ test("what is revoked between leave and run does not run", async () => {
 
 test("the extension's own methods are answered, and a token is verified the first time alone", async () => {
   const { url, token, holder, desk: own } = await set();
-  const tag = vi.spyOn(RootKey.prototype, "tagInto");
+  const tag = vi.spyOn(RootKey.prototype, "tag");
   const rpc = async (method: string, params: object, headers = {}) => {
     tag.mockClear();
     return (await post(`${url}/rpc`, call(params, method), headers)).body;

@@ -1,0 +1,20 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+// Where a runtime has no `node:crypto`, hashes are those of @noble/hashes: browsers, and Workers without its flag.
+
+const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const WITHOUT_CRYPTO =
+  "data:text/javascript,Object.defineProperty(process,'getBuiltinModule',{value:undefined})";
+
+test("every vector passes with the hashes of @noble/hashes", { timeout: 120_000 }, () => {
+  const report: unknown = JSON.parse(
+    execFileSync(
+      process.execPath,
+      ["--import", WITHOUT_CRYPTO, COMMAND, "vectors", "check", "--json"],
+      { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+    ),
+  );
+  expect(report).toMatchObject({ failed: 0 });
+});
