@@ -1,77 +1,93 @@
 import type { Command } from "commander";
-import { isJsonObject, type Json } from "../../src/bytes/json.js";
-import type { CardFinding } from "../../src/discovery/finding.js";
+import type { CardFinding, FindingSeverity } from "../../src/discovery/finding.js";
 import type { Context } from "../context.js";
-import { EXIT } from "../exit.js";
+import { asUsage, EXIT } from "../exit.js";
 import { type Paint, printAnswer, printable, stdoutPaint } from "../output.js";
 import { addCardOptions, type CardOptions } from "../remote/options.js";
-import { act, addExamples } from "../verb.js";
+import { act, addExamples, toText } from "../verb.js";
 import { CARD_HELP, type CardText, readCardText } from "./text.js";
 
 /** Characters of the text that are shown, before and after the offence. */
 const [BEFORE, AFTER] = [24, 48];
 
+interface Options extends CardOptions {
+  readonly protocol?: string;
+}
+
 export function defineLint(card: Command, context: Context): void {
   const command = card
     .command("lint")
     .description(
-      "Checks a card against A2A 1.0's schema and against the contract of discovery: what it " +
-        "must say, and where it contradicts itself. Exit code 1 if it has an error; warnings " +
-        "alone are exit code 0.",
+      "Checks a card against the schema of its version of A2A and against the contract of " +
+        "discovery: what it must say, and where it contradicts itself. An error is wrong for every " +
+        "reader, a warning loses or endangers something for some, a remark is for information. " +
+        "Exit code 1 if the card has an error.",
     )
-    .argument("<card>", CARD_HELP);
+    .argument("<card>", CARD_HELP)
+    .option(
+      "--protocol <version>",
+      "the version of A2A to check it as: 0.1, 0.2, 0.3 or 1.0; the card's own unless given",
+      toText,
+    );
   addCardOptions(command).action(act(context, run));
   addExamples(command, [
     "proviso card lint http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080 --json > card.json",
-    "proviso card lint card.json --json",
+    "proviso card lint card.json --protocol 1.0 --json",
   ]);
 }
 
-async function run(context: Context, options: CardOptions, argument: string): Promise<void> {
-  const card = await readCardText(context, argument, options);
+async function run(context: Context, options: Options, argument: string): Promise<void> {
   const { lintCard } = await import("../../src/discovery/lint.js");
-  const findings = await lintCard(card.text);
-  const errors = findings.filter(({ severity }) => severity === "error").length;
-  const warnings = findings.length - errors;
-  if (errors > 0) context.exitCode = EXIT.refused;
-  const note = errors > 0 ? olderVersion(card.text) : undefined;
-  const document = {
-    card: card.name,
-    ...(note === undefined ? {} : { note }),
-    errors,
-    warnings,
-    findings,
+  const { asCardVersion } = await import("../../src/discovery/card-version.js");
+  const { protocol } = options;
+  if (protocol !== undefined) asUsage(() => asCardVersion(protocol, "--protocol"));
+  const card = await readCardText(context, argument, options);
+  const findings = await lintCard(
+    card.text,
+    protocol === undefined ? {} : { protocolVersion: protocol },
+  );
+  const count = (severity: FindingSeverity): number =>
+    findings.filter((one) => one.severity === severity).length;
+  const counts = {
+    ...{ errors: count("error"), warnings: count("warning"), remarks: count("remark") },
   };
-  printAnswer(context, options, document, [
-    ...(note === undefined ? [] : [`${printable(card.name)}: ${printable(note)}`]),
-    ...render(card, findings, stdoutPaint(context)),
+  if (counts.errors > 0) context.exitCode = EXIT.refused;
+  const paint = stdoutPaint(context);
+  printAnswer(context, options, { card: card.name, ...counts, findings }, [
+    ...render(card, findings, paint),
+    summary(card.name, counts, paint),
   ]);
 }
 
-/** What to say of a card of an A2A before 1.0, in which a card names one address and one version. */
-function olderVersion(text: string): string | undefined {
-  let card: Json;
-  try {
-    card = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(card) || card["supportedInterfaces"] !== undefined) return undefined;
-  const { protocolVersion: version } = card;
-  if (typeof version !== "string" || !/^0\./.test(version)) return undefined;
-  return `this is a card of A2A ${version.slice(0, 16)}; what follows is what A2A 1.0 asks of it`;
+/** How many findings there are of each kind, and whether anything is wrong. */
+function summary(
+  name: string,
+  counts: Readonly<Record<"errors" | "warnings" | "remarks", number>>,
+  paint: Paint,
+): string {
+  const words = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => (count === 1 ? `1 ${kind.slice(0, -1)}` : `${count} ${kind}`))
+    .join(", ");
+  if (counts.errors > 0) return `${printable(name)}: ${paint.red(words)}`;
+  if (counts.warnings > 0) return `${printable(name)}: ${paint.yellow(words)}`;
+  const more = words === "" ? "" : `; ${words}`;
+  return `${printable(name)}: ${paint.green("nothing is wrong")}${more}`;
 }
 
 function render(card: CardText, findings: readonly CardFinding[], paint: Paint): string[] {
-  if (findings.length === 0) return [paint.green(`${printable(card.name)}: nothing is wrong`)];
   const lines = card.text.split("\n");
+  let before = "";
   return findings.flatMap(({ severity, code, line, column, message }) => {
-    const colour = severity === "error" ? paint.red : paint.yellow;
+    const colour = { error: paint.red, warning: paint.yellow, remark: paint.dim }[severity];
     const place = `${printable(card.name)}:${line}:${column}`;
     const title = `${place}: ${colour(severity)} ${code}: ${printable(message)}`;
     const excerpt = excerptAt(lines[line - 1] ?? "", column);
-    return excerpt === "" ? [title] : [title, `  ${paint.dim(printable(excerpt))}`];
+    // What one place has wrong is said of it below one another.
+    const isShown = excerpt !== "" && place !== before;
+    before = place;
+    return isShown ? [title, `  ${paint.dim(printable(excerpt))}`] : [title];
   });
 }
 

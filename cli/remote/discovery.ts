@@ -18,6 +18,9 @@ const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
   signature_invalid: "do not use it: someone has changed the card, or signed another one",
   signature_missing: "leave --require-signature out, or ask its operator to sign the card",
   signature_untrusted: "--trusted-key or --jwks names the keys that you trust",
+  chain_unknown:
+    'its operator says to whom it delegates: "delegates" in the configuration of proviso serve, or in the ' +
+    "card's params; [] if to no agent",
   card_unreachable: "check the address, and that the agent is running",
   card_timeout: "try again, or wait longer: --timeout 1m",
   address_invalid:

@@ -26,7 +26,7 @@ export function agentFiles({ name, schema, accessToken }: NewAgent): readonly Sc
   const config = {
     $schema: schema,
     ...{ name, description: "Adds numbers", version: "1.0.0", home: HOME_FOLDER },
-    listen: { port: PORT },
+    ...{ listen: { port: PORT }, delegates: [] },
     grants: [{ id: "numbers:use", description: "Calculate", operations: ["add"] }],
     ...{ policy: "policy.json", skills: "skills.mjs" },
     authentication: { development: "tokens.json" },

@@ -51,6 +51,7 @@ ${REFUSED.join("\n")}
 | \`home/\` | the root key, the database and the audit trail; keep it out of the repository and back it up |
 
 To add a skill, add it to \`skills.mjs\`, its operation to a grant in \`agent.json\` and to a rule in \`policy.json\`.
+If it comes to hand tasks on to other agents, name them in \`delegates\` of \`agent.json\`: its card says that there are none.
 In production, \`authentication\` in \`agent.json\` names an authorization server in place of \`tokens.json\`.
 What the agent decided: \`proviso audit --home home\`.
 `;

@@ -2,80 +2,89 @@ import { type JsonObject, quotedName } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
 import { objectIn, textIn, textsIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
+import type { CardVersion } from "./card-version.js";
 import { extensionRemarks } from "./extension-remarks.js";
 import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { hasCapability } from "./judge.js";
 import { listIn } from "./places.js";
-import {
-  CAPABILITY_REGISTRY,
-  isVendorCapability,
-  registeredCapability,
-  tierAt,
-} from "./registry.js";
+import { registeredCapability, tierAt } from "./registry.js";
 import { DISCOVERY_URI } from "./uris.js";
+import { rangeText } from "./versions.js";
 
 const MEDIA_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})(?:\s*;.*)?$/i;
 
 /** What the schema cannot say: the contract's own faults, and names that stand for nothing. */
-export function cardRemarks(card: CardReading, suggest: Suggest): readonly Remark[] {
+export function cardRemarks(
+  card: CardReading,
+  version: CardVersion,
+  suggest: Suggest,
+): readonly Remark[] {
   const faults = card.faults.map(
     ({ path = "", message }): Remark => ({ severity: "error", code: "contract", path, message }),
   );
   return [
     ...faults,
-    ...capabilityRemarks(card, suggest),
+    ...capabilityRemarks(card, version),
     ...interfaceRemarks(card),
     ...grantRemarks(card, suggest),
     ...skillRemarks(card.document),
     ...securityRemarks(card.document, suggest),
-    ...mediaRemarks(card.document),
-    ...extensionRemarks(card, suggest),
+    ...(version === "0.1" ? [] : mediaRemarks(card.document)),
+    ...extensionRemarks(card, version, suggest),
   ];
 }
 
-function capabilityRemarks(card: CardReading, suggest: Suggest): readonly Remark[] {
-  const known = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
+function capabilityRemarks(card: CardReading, version: CardVersion): readonly Remark[] {
   const path = "/capabilities";
   const remarks: Remark[] = [];
-  if (!card.extensions.includes(DISCOVERY_URI)) {
-    const message = `the card does not say which capabilities it has; ${DISCOVERY_URI} is the extension for that`;
-    remarks.push({ severity: "warning", code: "contract_absent", path, message });
+  if (!declaresContract(card)) {
+    const message = `the card declares no capability beside A2A's own; ${DISCOVERY_URI} is the extension for that`;
+    remarks.push({ severity: "remark", code: "contract_absent", path, message });
   }
+  const [major = 1, minor = 0] = version.split(".").map(Number);
   for (const [name, has] of card.capabilities) {
     const entry = registeredCapability(name);
-    if (entry === undefined && !isVendorCapability(name)) {
-      const near = suggest(name, known);
-      const hint =
-        near === undefined ? "a vendor's is a URI or has a dot" : `did you mean "${near}"?`;
-      const message = `no capability is called ${quotedName(name)}; ${hint}`;
-      remarks.push({ severity: "error", code: "capability_unknown", path, message });
-    }
     if (!has || entry === undefined) continue;
-    if (tierAt(entry, { major: 1, minor: 0 }) === "deprecated") {
+    if (tierAt(entry, { major, minor }) === "deprecated") {
       const instead = entry.supersededBy === undefined ? "" : `; use ${entry.supersededBy}`;
       const message = `${name} is deprecated${instead}`;
       remarks.push({ severity: "warning", code: "capability_deprecated", path, message });
     }
     if (entry.needs !== undefined && !hasCapability(card, name) && card.faults.length === 0) {
-      const message = `${name} is declared, and capabilities.${entry.needs} is not true`;
-      remarks.push({ severity: "error", code: "capability_incomplete", path, message });
+      const message = `${name} is declared, and no caller may rely on it: capabilities.${entry.needs} is not true`;
+      remarks.push({ severity: "warning", code: "capability_incomplete", path, message });
+    }
+    if (entry.propagates === true && card.delegates === undefined) {
+      const message =
+        `${name} is declared, and callers that need it refuse the agent: the card does not say to whom it ` +
+        'delegates; say it in "delegates" of the contract\'s params, [] if to no agent';
+      remarks.push({ severity: "warning", code: "delegates_absent", path, message });
     }
   }
   return remarks;
 }
 
+/** Whether a card says anything of the contract's, wherever it says it. */
+function declaresContract({ extensions, capabilities, range, delegates }: CardReading): boolean {
+  const isOwn = (name: string): boolean =>
+    name === "push_notifications" || registeredCapability(name)?.isOwnFlag === true;
+  const declared = [...capabilities.keys()].filter((name) => !isOwn(name));
+  const parts = [range.min, range.max, delegates].filter((one) => one !== undefined);
+  return extensions.includes(DISCOVERY_URI) || declared.length + parts.length > 0;
+}
+
 function interfaceRemarks({ interfaces }: CardReading): readonly Remark[] {
   const seen = new Set<string>();
-  return interfaces.flatMap(({ url, binding, path }) => {
+  return interfaces.flatMap(({ url, binding, tenant = "", speaks, path }) => {
     const remarks: Remark[] = [];
-    const key = `${binding} ${url}`;
-    if (seen.has(key)) {
-      const message = `${shownPath(path)}: the same binding and URL as another interface`;
-      remarks.push({ severity: "error", code: "reference", path, message });
+    const keys = speaks.map((range) => JSON.stringify([binding, url, tenant, rangeText(range)]));
+    if (keys.length > 0 && keys.every((key) => seen.has(key))) {
+      const message = `${shownPath(path)}: no caller uses it: an interface before it has its binding, URL and versions`;
+      remarks.push({ severity: "warning", code: "reference", path, message });
     }
-    seen.add(key);
+    for (const key of keys) seen.add(key);
     if (/^http:\/\//i.test(url) && !isLoopback(url)) {
       const at = pointer(path, "url");
       const message = `${shownPath(at)}: plain http; tokens would travel in clear`;
@@ -99,7 +108,7 @@ function grantRemarks({ grants = [] }: CardReading, suggest: Suggest): readonly 
         ? []
         : [
             {
-              severity: "error",
+              severity: "warning",
               code: "contract",
               path,
               message: `${shownPath(path)}: a grant without operations`,
@@ -130,28 +139,28 @@ function skillRemarks(card: JsonObject): readonly Remark[] {
   });
 }
 
+/** What A2A 1.0 calls what a caller must present, and what A2A before it does. */
+const REQUIREMENTS = ["securityRequirements", "security"];
+
 function securityRemarks(card: JsonObject, suggest: Suggest): readonly Remark[] {
   const known = Object.keys(objectIn(card["securitySchemes"]));
   const names = new Set(known);
-  const holders: readonly (readonly [string, unknown])[] = [
-    ["/securityRequirements", card["securityRequirements"]],
-    ...listIn(card["skills"]).map(
-      (skill, at) =>
-        [pointer("/skills", at, "securityRequirements"), skill["securityRequirements"]] as const,
-    ),
+  const holders = [
+    { path: "", value: card },
+    ...listIn(card["skills"]).map((value, at) => ({ path: pointer("/skills", at), value })),
   ];
-  return holders.flatMap(([base, requirements]) =>
-    listIn(requirements).flatMap((one, at) =>
-      Object.keys(objectIn(one["schemes"]))
-        .filter((name) => !names.has(name))
-        .map((name) =>
-          unknownName(
-            pointer(base, at, "schemes", name),
-            "security scheme",
-            name,
-            suggest(name, known),
-          ),
-        ),
+  return holders.flatMap(({ path, value }) =>
+    REQUIREMENTS.flatMap((member) =>
+      listIn(value[member]).flatMap((one, at) => {
+        const isNew = member === "securityRequirements";
+        const named = isNew ? objectIn(one["schemes"]) : one;
+        const base = pointer(path, member, at, ...(isNew ? ["schemes"] : []));
+        return Object.keys(named)
+          .filter((name) => !names.has(name))
+          .map((name) =>
+            unknownName(pointer(base, name), "security scheme", name, suggest(name, known)),
+          );
+      }),
     ),
   );
 }
@@ -176,7 +185,7 @@ function mediaRemarks(card: JsonObject): readonly Remark[] {
       if (type.length < 300 && MEDIA_TYPE.test(type)) return [];
       const path = pointer(base, at);
       const message = `${shownPath(path)}: ${quotedName(type)} is not a media type`;
-      return [{ severity: "error", code: "media_type", path, message }];
+      return [{ severity: "warning", code: "media_type", path, message }];
     }),
   );
 }

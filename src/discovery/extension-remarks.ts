@@ -4,6 +4,7 @@ import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Suggest } from "../checks/nearest.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
+import type { CardVersion } from "./card-version.js";
 import { pointer, shown, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { listIn } from "./places.js";
@@ -21,7 +22,11 @@ const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, f
 ];
 
 /** What the extensions, the bindings and the signatures of a card say that no reader can use. */
-export function extensionRemarks(card: CardReading, suggest: Suggest): readonly Remark[] {
+export function extensionRemarks(
+  card: CardReading,
+  version: CardVersion,
+  suggest: Suggest,
+): readonly Remark[] {
   const { document } = card;
   const extensions = listIn(objectIn(document["capabilities"])["extensions"]);
   const own = extensions.findIndex(({ uri }) => uri === CAPABILITIES_URI);
@@ -32,7 +37,7 @@ export function extensionRemarks(card: CardReading, suggest: Suggest): readonly 
     ...memberRemarks(params, path),
     ...skillRemarks(card, objectIn(params["skills"]), pointer(path, "skills"), suggest),
     ...attenuableRemarks(params, path),
-    ...card.interfaces.flatMap(bindingRemarks),
+    ...card.interfaces.flatMap((one) => bindingRemarks(one, version)),
     ...signatureRemarks(document),
   ];
 }
@@ -102,23 +107,34 @@ function attenuableRemarks(params: JsonObject, base: string): readonly Remark[] 
   });
 }
 
-function bindingRemarks({
-  binding,
-  path,
-  versionText,
-}: CardReading["interfaces"][number]): readonly Remark[] {
+function bindingRemarks(
+  { binding, path, versionText }: CardReading["interfaces"][number],
+  version: CardVersion,
+): readonly Remark[] {
   const meantBinding = BINDINGS.find((one) => one === binding.toUpperCase());
   const remarks: Remark[] = [];
   if (meantBinding !== undefined && meantBinding !== binding) {
-    const at = pointer(path, "protocolBinding");
+    const at = pointer(path, bindingMember(path));
     remarks.push(remark("reference", at, `${quotedName(binding)} is written "${meantBinding}"`));
   }
+  const at = path.startsWith("/additionalInterfaces")
+    ? "/protocolVersion"
+    : pointer(path, "protocolVersion");
   if (/^\d+$/.test(versionText)) {
     const message = `A2A writes a version with its minor part: "${versionText}.0"`;
-    const at = pointer(path, "protocolVersion");
     remarks.push({ ...remark("contract", at, message), severity: "warning" });
   }
+  if (version === "1.0" && /^\d+\.\d+\.\d+$/.test(versionText)) {
+    const message = "A2A 1.0 leaves the patch part out (section 3.6)";
+    remarks.push({ ...remark("contract", at, message), severity: "remark" });
+  }
   return remarks;
+}
+
+/** The member that has the binding of an interface at this place. */
+function bindingMember(path: string): string {
+  if (path === "") return "preferredTransport";
+  return path.startsWith("/additionalInterfaces") ? "transport" : "protocolBinding";
 }
 
 /** A signature without a protected header that is JSON cannot be verified (RFC 7515, section 5.2). */

@@ -2,10 +2,9 @@ import type { Node, ParseError } from "jsonc-parser";
 import type { Json } from "../bytes/json.js";
 import { pointer } from "./faults.js";
 
-/** Something about a card that is wrong, or should be otherwise. */
+/** Something about a card that is wrong, or worth knowing. */
 export interface CardFinding {
-  /** A card with an error is refused, by this house or by A2A's own tests. */
-  readonly severity: "error" | "warning";
+  readonly severity: FindingSeverity;
   /** Stable, for programs. */
   readonly code: CardFindingCode;
   /** JSON Pointer to the offence; empty for the whole card. */
@@ -18,24 +17,40 @@ export interface CardFinding {
   readonly message: string;
 }
 
+/** How much a finding matters. */
+export type FindingSeverity =
+  /** Wrong for every reader: against A2A's schema or the contract, or named and not there. */
+  | "error"
+  /** Readers take the card, and some lose what it says, or are put in danger. */
+  | "warning"
+  /** Nothing is wrong. */
+  | "remark";
+
 type CardFindingCode =
   | "too_large"
   | "too_deep"
   | "not_json"
   /** A member's name is twice in one object. */
   | "name_repeated"
-  /** A2A 1.0's schema, or that of the contract's params. */
+  /** The schema of the card's version, or that of the contract's params. */
   | "schema"
+  /** A member that the card's version does not have. */
+  | "member_unknown"
   /** The contract: what {@link readCard} finds. */
   | "contract"
   /** A name that stands for nothing on the card, or for two things. */
   | "reference"
-  | "capability_unknown"
   | "capability_deprecated"
   | "capability_incomplete"
+  /** What the card declares depends on delegates, and it does not say which there are. */
+  | "delegates_absent"
   | "contract_absent"
+  /** A card of A2A before 1.0. */
+  | "version_older"
   | "address_insecure"
-  | "media_type";
+  | "media_type"
+  /** There are more findings than these. */
+  | "more";
 
 /** A finding before its place is known. */
 export type Remark = Omit<CardFinding, "line" | "column">;

@@ -1,18 +1,21 @@
-import { outlineJson } from "../bytes/json.js";
+import { type Json, type JsonObject, outlineJson } from "../bytes/json.js";
+import { assertMembers } from "../checks/members.js";
 import { type Suggest, suggestions } from "../checks/nearest.js";
-import { objectIn } from "../client/received.js";
+import { objectIn, textIn } from "../client/received.js";
 import { cardRemarks } from "./card-remarks.js";
+import { asCardVersion, type CardVersion, versionOfCard } from "./card-version.js";
 import { bounded, pointer, shownPath } from "./faults.js";
 import {
   type CardFinding,
   createLocator,
+  type FindingSeverity,
   parseText,
   type Remark,
   repeatedNames,
 } from "./finding.js";
 import { listIn } from "./places.js";
 import { MAX_CARD_DEPTH, readCard } from "./read-card.js";
-import { schemaRemarks } from "./schema-remarks.js";
+import { cardSchemaRemarks, paramsRemarks, type SchemaRemarks } from "./schema-remarks.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 /** Characters of a card. */
@@ -22,13 +25,33 @@ const MOST = 200;
 /** Of all suggestions for one card, in products of lengths: some milliseconds. */
 const SUGGESTION_WORK = 2 ** 20;
 
+/** How a card is checked. */
+interface LintOptions {
+  /**
+   * The version of A2A whose members and schema a card must have: 0.1, 0.2, 0.3, or one of 1.x. Unless given,
+   * the one that the card has the form of.
+   */
+  readonly protocolVersion?: string;
+}
+
 /**
- * Checks a card's text: JSON without a name twice, A2A 1.0's schema, the contract's schema, no contradiction.
- * Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
+ * Checks a card's text: JSON without a name twice, the schema of its version of A2A, the contract's schema, no
+ * contradiction. Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
  *
- * @returns In the order of the text, 200 at most; empty for a card with nothing wrong.
+ * @returns In the order of the text, 200 at most, the worst where there are more, and then one more that says so;
+ *   empty for a card with nothing to say of.
+ * @throws TypeError if an option is not valid.
  */
-export async function lintCard(text: string): Promise<readonly CardFinding[]> {
+export async function lintCard(
+  text: string,
+  options: LintOptions = {},
+): Promise<readonly CardFinding[]> {
+  assertMembers(options, ["protocolVersion"], "options");
+  const { protocolVersion } = options;
+  const wanted =
+    protocolVersion === undefined
+      ? undefined
+      : asCardVersion(protocolVersion, "options.protocolVersion");
   const plain = createLocator("", undefined);
   if (text.length > MAX_CARD_LENGTH) {
     const message = `the card has more than ${MAX_CARD_LENGTH} characters`;
@@ -46,42 +69,74 @@ export async function lintCard(text: string): Promise<readonly CardFinding[]> {
   }
   const { value, root } = parsed;
   const locator = createLocator(text, root);
-  const twins = repeatedNames(root)
-    .slice(0, MOST)
-    .map(({ path, offset }) => {
-      const message = `${shownPath(path)}: the name is there twice`;
-      return locator.at(offset, { severity: "error", code: "name_repeated", path, message });
-    });
-  const card = readCard(value);
-  const near = suggestions(SUGGESTION_WORK);
-  const remarks = [
-    ...(await schemaRemarks("card", value, near)),
-    ...(await paramsRemarks(value, near)),
-    ...cardRemarks(card, near),
-  ];
-  const located = unsaid(remarks).slice(0, MOST).map(locator.locate);
-  return [...twins, ...located]
-    .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .slice(0, MOST)
-    .map((one) => ({ ...one, path: bounded(one.path) }));
+  const twins = repeatedNames(root).map(({ path, offset }) => {
+    const message = `${shownPath(path)}: the name is there twice`;
+    return locator.at(offset, { severity: "error", code: "name_repeated", path, message });
+  });
+  const { remarks, left } = await remarksOn(value, wanted);
+  const all = [...twins, ...remarks.map(locator.locate)].toSorted(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+  );
+  const [shown, cut] = [all.slice(0, MOST), all.slice(MOST)];
+  const more = cut.length + left;
+  const last = { code: "more", path: "", message: `there are ${more} more findings` } as const;
+  const severity = cut[0]?.severity ?? "remark";
+  return [
+    ...shown.toSorted((a, b) => a.line - b.line || a.column - b.column),
+    ...(more === 0 ? [] : [locator.at(text.length, { severity, ...last })]),
+  ].map((one) => ({ ...one, path: bounded(one.path) }));
 }
 
-async function paramsRemarks(card: unknown, near: Suggest): Promise<readonly Remark[]> {
-  const extensions = listIn(objectIn(objectIn(card)["capabilities"])["extensions"]);
+const SEVERITIES: readonly FindingSeverity[] = ["error", "warning", "remark"];
+
+/** What there is to say of a card; `left` more were not written out. */
+async function remarksOn(
+  value: Json,
+  wanted: CardVersion | undefined,
+): Promise<{ readonly remarks: readonly Remark[]; readonly left: number }> {
+  const card = readCard(value);
+  const document = objectIn(value);
+  const version = wanted ?? versionOfCard(document);
+  const near = suggestions(SUGGESTION_WORK);
+  const schema = await cardSchemaRemarks(value, version, near);
+  const params = await contractRemarks(document, near);
+  const said = new Set([...schema.said, ...params.said]);
+  const remarks = [
+    ...olderRemarks(document, version),
+    ...schema.remarks,
+    ...params.remarks,
+    ...cardRemarks(card, version, near).filter(
+      ({ code, path }) => code !== "contract" || !said.has(path),
+    ),
+  ];
+  return { remarks: distinct(remarks), left: schema.left + params.left };
+}
+
+function olderRemarks(card: JsonObject, version: CardVersion): readonly Remark[] {
+  const own = versionOfCard(card);
+  if (own === "1.0") return [];
+  const names = textIn(card["protocolVersion"]) !== undefined;
+  const whose = names ? `a card of A2A ${own}` : `a card without a version, as in A2A ${own}`;
+  const rest =
+    own === version
+      ? "callers of A2A 1.0 cannot use it"
+      : `what follows is what A2A ${version} asks of it`;
+  const path = names ? "/protocolVersion" : "";
+  const message = `${shownPath(path)}: this is ${whose}; ${rest}`;
+  return [{ severity: "remark", code: "version_older", path, message }];
+}
+
+function contractRemarks(card: JsonObject, near: Suggest): Promise<SchemaRemarks> {
+  const extensions = listIn(objectIn(card["capabilities"])["extensions"]);
   const own = extensions.findIndex(({ uri }) => uri === DISCOVERY_URI);
   const params = extensions[own]?.["params"];
-  if (params === undefined) return [];
+  if (params === undefined) return Promise.resolve({ remarks: [], said: [], left: 0 });
   const base = pointer("/capabilities/extensions", own, "params");
-  return schemaRemarks("params", params, near, base);
+  return paramsRemarks(params, base, near);
 }
 
-/** What the schema says already is not said again, nor anything twice. */
-function unsaid(remarks: readonly Remark[]): readonly Remark[] {
-  const bySchema = new Set(remarks.flatMap(({ code, path }) => (code === "schema" ? [path] : [])));
-  const seen = new Set<string>();
-  return remarks.filter(({ code, path, message }) => {
-    if (seen.has(message) || (code === "contract" && bySchema.has(path))) return false;
-    seen.add(message);
-    return true;
-  });
+/** Each message once. */
+function distinct(remarks: readonly Remark[]): readonly Remark[] {
+  const byMessage = new Map(remarks.toReversed().map((one) => [one.message, one]));
+  return remarks.filter((one) => byMessage.get(one.message) === one);
 }

@@ -2,48 +2,125 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
-import { AGENT_CARD_SCHEMA } from "./card-schema.js";
+import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
+import { CARD_SCHEMAS, memberRemark } from "./member-remarks.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
 import { snakeCase } from "./places.js";
-import { DISCOVERY_URI } from "./uris.js";
 
-interface Validators {
-  readonly card: ValidateFunction;
-  readonly params: ValidateFunction;
-}
-
-/** More remarks do not help a reader, and each takes time. */
+/** More findings do not help a reader, and each takes time. */
 const MOST = 200;
 
-let compiled: Promise<Validators> | undefined;
-
-/** Where a value fails the schema of a card, or of the contract's params. */
-export async function schemaRemarks(
-  part: keyof Validators,
-  value: unknown,
-  near: Suggest,
-  base = "",
-): Promise<readonly Remark[]> {
-  compiled ??= compile();
-  const validate = (await compiled)[part];
-  if (validate(value)) return [];
-  return (validate.errors ?? []).slice(0, MOST).map((error) => remarkFrom(error, base, near));
+/** Remarks on one part of a card; `left` more were not written out. */
+export interface SchemaRemarks {
+  readonly remarks: readonly Remark[];
+  /** JSON Pointers to what was found wrong, or missing: it need not be said again. */
+  readonly said: readonly string[];
+  readonly left: number;
 }
 
-async function compile(): Promise<Validators> {
+/** Where a card fails the schema of a version. */
+export async function cardSchemaRemarks(
+  card: Json,
+  version: CardVersion,
+  near: Suggest,
+): Promise<SchemaRemarks> {
+  const validate = await validator(`card ${version}`, () => {
+    const schema = CARD_SCHEMAS[version];
+    return inlined(schema, schema["$defs"]);
+  });
+  const plain = withoutNulls(card);
+  return remarksOf(validate, plain, "", (error) => {
+    const member = memberOf(error);
+    if (error.keyword !== "additionalProperties" || member === undefined) return remark(error, "");
+    const { instancePath: here, data, parentSchema } = error;
+    const known = Object.keys(propertiesOf(parentSchema));
+    const holder = objectIn(data);
+    return memberRemark(
+      { name: member, here, holder, known, version, card: objectIn(plain) },
+      near,
+    );
+  });
+}
+
+/** Where the contract's params fail their schema, which has no room for other members. */
+export async function paramsRemarks(
+  params: Json,
+  base: string,
+  near: Suggest,
+): Promise<SchemaRemarks> {
+  const validate = await validator("params", () => DISCOVERY_PARAMS_SCHEMA);
+  return remarksOf(validate, params, base, (error) => {
+    const member = memberOf(error);
+    if (error.keyword !== "additionalProperties" || member === undefined)
+      return remark(error, base);
+    const path = pointer(`${base}${error.instancePath}`, member);
+    const known = Object.keys(propertiesOf(error.parentSchema));
+    const meant = known.find((one) => snakeCase(one) === member) ?? near(member, known);
+    const hint = meant === undefined ? "" : `; did you mean ${quotedName(meant)}?`;
+    return said(path, `the contract has no such member${hint}`);
+  });
+}
+
+/** The worst first where there are too many: what is unknown is passed over by every reader. */
+function remarksOf(
+  validate: ValidateFunction,
+  value: Json,
+  base: string,
+  from: (error: ErrorObject) => Remark,
+): SchemaRemarks {
+  if (validate(value)) return { remarks: [], said: [], left: 0 };
+  const isUnknown = ({ keyword }: ErrorObject): boolean => keyword === "additionalProperties";
+  const all = (validate.errors ?? []).filter(isAnError);
+  const errors = [...all.filter((one) => !isUnknown(one)), ...all.filter(isUnknown)];
+  const shown = errors.slice(0, MOST);
+  return {
+    remarks: shown.map(from),
+    said: shown.flatMap((one) => (isUnknown(one) && base === "" ? [] : [pointerOf(one, base)])),
+    left: errors.length - shown.length,
+  };
+}
+
+function pointerOf(error: ErrorObject, base: string): string {
+  const member = memberOf(error);
+  const here = `${base}${error.instancePath}`;
+  return member === undefined ? here : pointer(here, member);
+}
+
+/** A choice is reported once, and not once more for each of what could be chosen. */
+function isAnError({ keyword, schemaPath }: ErrorObject): boolean {
+  return keyword !== "if" && !/\/oneOf\/\d/.test(schemaPath);
+}
+
+/** A member that is `null` counts as absent (docs/spec.md, section 14.3). */
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(members.map(([name, one]) => [name, withoutNulls(one)]));
+}
+
+const compiled = new Map<string, Promise<ValidateFunction>>();
+
+function validator(name: string, schema: () => JsonObject): Promise<ValidateFunction> {
+  const found = compiled.get(name) ?? compile(schema());
+  compiled.set(name, found);
+  return found;
+}
+
+async function compile(schema: JsonObject): Promise<ValidateFunction> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
     strictRequired: false,
+    strictTypes: false,
     ownProperties: true,
     verbose: true,
   });
   ajv.addFormat("url", (text: string) => /^[a-z][a-z0-9+.-]*:/i.test(text) && URL.canParse(text));
-  const card = ajv.compile(inlined(AGENT_CARD_SCHEMA, AGENT_CARD_SCHEMA["$defs"]));
-  return { card, params: ajv.compile(DISCOVERY_PARAMS_SCHEMA) };
+  return ajv.compile(schema);
 }
 
 /** Inlines definitions: checked by reference, a hundred thousand faulty items would take minutes. */
@@ -59,16 +136,13 @@ function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject 
   return Object.fromEntries(members.map(([name, value]) => [name, inner(value)]));
 }
 
-function remarkFrom(error: ErrorObject, base: string, near: Suggest): Remark {
+function remark(error: ErrorObject, base: string): Remark {
   const here = `${base}${error.instancePath}`;
-  const member = memberOf(error);
-  const path = member === undefined || error.keyword === "required" ? here : pointer(here, member);
-  return {
-    severity: "error",
-    code: "schema",
-    path,
-    message: `${shownPath(path)}: ${words(error, here, base === "", near)}`,
-  };
+  return said(here, words(error, here));
+}
+
+function said(path: string, message: string): Remark {
+  return { severity: "error", code: "schema", path, message: `${shownPath(path)}: ${message}` };
 }
 
 function memberOf({ keyword, params }: ErrorObject): string | undefined {
@@ -77,14 +151,12 @@ function memberOf({ keyword, params }: ErrorObject): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-function words(error: ErrorObject, here: string, isCard: boolean, suggest: Suggest): string {
+function words(error: ErrorObject, here: string): string {
   const { keyword, params, parentSchema } = error;
   const member = memberOf(error) ?? "";
   switch (keyword) {
     case "required":
       return `${quotedName(member)} is missing`;
-    case "additionalProperties":
-      return unknownMember(member, here, parentSchema, isCard, suggest);
     case "type":
       return `expected ${params["type"] === "object" || params["type"] === "array" ? "an" : "a"} ${params["type"]}`;
     case "minLength":
@@ -103,42 +175,13 @@ function words(error: ErrorObject, here: string, isCard: boolean, suggest: Sugge
       return here.endsWith("rotocolVersion") || here.includes("/protocolVersions/")
         ? 'expected a version, such as "1.0"'
         : "expected unpadded base64url";
-    case "minProperties":
-      return `expected one of ${Object.keys(propertiesOf(parentSchema)).join(", ")}`;
-    case "maxProperties":
-      return `expected only one of ${Object.keys(propertiesOf(parentSchema)).join(", ")}`;
+    case "oneOf": {
+      const names = Object.keys(propertiesOf(parentSchema)).join(", ");
+      return `expected ${params["passingSchemas"] === null ? "one" : "only one"} of ${names}`;
+    }
     default:
       return error.message ?? "it fails the schema";
   }
-}
-
-/** The contract's own fields have a place; any other member is taken for a slip of the pen. */
-const CONTRACT = [
-  "minProtocolVersion",
-  "maxProtocolVersion",
-  "protocolVersions",
-  "capabilityGrants",
-];
-
-function unknownMember(
-  name: string,
-  here: string,
-  schema: unknown,
-  isCard: boolean,
-  suggest: Suggest,
-): string {
-  const known = Object.keys(propertiesOf(schema));
-  const isContract = isCard && CONTRACT.some((one) => one === name || snakeCase(one) === name);
-  if (
-    isContract ||
-    (here === "/capabilities" && /^[a-z]+(_[a-z]+)+$/.test(name) && name !== "push_notifications")
-  ) {
-    return `not a member of A2A 1.0; its place is in the params of ${DISCOVERY_URI}`;
-  }
-  const camel = known.find((one) => snakeCase(one) === name);
-  const near = camel ?? suggest(name, known);
-  const hint = near === undefined ? "" : `; did you mean "${near}"?`;
-  return `unknown member${hint}`;
 }
 
 function propertiesOf(schema: unknown): object {

@@ -11,10 +11,8 @@ export function closed(properties: JsonObject, required: readonly string[] = [])
 
 /** An object that has exactly one of these members: a `oneof` of Protocol Buffers. */
 function oneOf(properties: JsonObject): JsonObject {
-  return {
-    ...closed(properties),
-    ...{ minProperties: 1, maxProperties: 1 },
-  };
+  const names = Object.keys(properties);
+  return { ...closed(properties), oneOf: names.map((name) => ({ required: [name] })) };
 }
 
 function flow(required: readonly string[], more: JsonObject = {}): Json {

@@ -32,16 +32,20 @@ describe("lint", () => {
     });
   });
 
-  test("a card of an older A2A is said to be one", async () => {
-    bench.write(
-      "old.json",
-      JSON.stringify({ name: "Old", protocolVersion: "0.3.0", url: "http://a" }),
-    );
+  test("a card of an older A2A is checked as one, and as one of 1.0 where that is asked", async () => {
+    const { supportedInterfaces: _, ...others } = Object(card());
+    const old = { ...others, url: "https://a.example", protocolVersion: "0.3.0" };
+    write("old.json", old);
     const { status, stdout } = await bench.run(["card", "lint", "old.json"]);
-    expect(status).toBe(1);
-    expect(stdout).toMatch(/^old\.json: this is a card of A2A 0\.3\.0; /);
-    const { note } = await bench.json("card", "lint", "old.json");
-    expect(note).toContain("A2A 0.3.0");
+    expect(status).toBe(0);
+    expect(stdout).toContain("this is a card of A2A 0.3; callers of A2A 1.0 cannot use it");
+    expect(stdout).toMatch(/\nold\.json: nothing is wrong; 2 remarks\n$/);
+    const later = await bench.run(["card", "lint", "old.json", "--protocol", "1.0"]);
+    expect(later.status).toBe(1);
+    expect(later.stdout).toContain('"supportedInterfaces" is missing');
+    expect(later.stdout).toContain("what follows is what A2A 1.0 asks of it");
+    const none = await bench.run(["card", "lint", "old.json", "--protocol", "0.4"]);
+    expect([none.status, none.stderr]).toEqual([2, expect.stringContaining("0.1, 0.2, 0.3, 1.0")]);
   });
 
   test("a card that is not: the place, what is wrong, and the line", async () => {
@@ -88,7 +92,7 @@ describe("lint", () => {
     });
     const { status, stdout } = await bench.run(["card", "lint", odd.url]);
     expect(status).toBe(1);
-    expect(stdout).toContain("unknown member");
+    expect(stdout).toContain("not a member of A2A");
     expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   });
 

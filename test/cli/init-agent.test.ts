@@ -1,5 +1,7 @@
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/bytes/json.js";
+import { readCard } from "../../src/discovery/index.js";
 import { MAIN } from "../support/built.js";
 import { Bench, document, runProgram } from "./run.js";
 import { RunningProgram } from "./running.js";
@@ -32,6 +34,16 @@ test("a new agent runs at once, and allows and refuses what its README says", as
     const here = words.map((word) => word.replace("http://127.0.0.1:8080", url));
     return bench.run(here, { cwd: folder });
   };
+  // What its card declares, a caller may require, and the card itself has nothing wrong.
+  const served: JsonObject = JSON.parse(await bench.output("card", url, "--json"));
+  const { capabilities } = readCard(served);
+  const declared = [...capabilities].flatMap(([name, has]) => (has ? ["--require", name] : []));
+  expect(declared).toEqual(expect.arrayContaining(["streaming", "context_reuse"]));
+  expect(await run(["discover", url, ...declared, "--end-to-end", "context_reuse"])).toMatchObject({
+    ...{ status: 0, stderr: "" },
+  });
+  expect((await run(["card", "lint", url])).stdout).toMatch(/: nothing is wrong\n$/);
+
   const readme = bench.read("my-agent/README.md");
   for (const line of calls) {
     expect(readme).toContain(`\n${line}\n`);

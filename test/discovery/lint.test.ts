@@ -6,6 +6,8 @@ import { DISCOVERY_URI, lintCard, readCard } from "../../src/discovery/index.js"
 import { CAPABILITIES_URI } from "../../src/discovery/uris.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { discoveryVectors } from "../vectors/support.js";
+import { type CardParts, card, URL_OF_AGENT } from "./cards.js";
 import { changed } from "./changed.js";
 
 // The contract as the documents agent can declare it, while it does not do so by itself.
@@ -75,19 +77,19 @@ const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: s
   ["/supportedInterfaces/0/protocolVersion", undefined, "schema"],
   ["/supportedInterfaces/0/protocolVersion", "latest", "contract"],
   ["/supportedInterfaces/0/protocolVersion", "0.3", "contract"],
-  ["/supportedInterfaces/0/protocolVersions", ["1.0"], "schema"],
-  ["/supportedInterfaces/0/transport", "JSONRPC", "schema"],
+  ["/supportedInterfaces/0/protocolVersions", ["1.0"], "member_unknown"],
+  ["/supportedInterfaces/0/transport", "JSONRPC", "member_unknown"],
   ["/supportedInterfaces/-", { ...INTERFACE, url: "http://agent.example/" }, "address_insecure"],
-  ["/supportedInterfaces/-", { ...INTERFACE, protocol_version: "1.0" }, "schema"],
+  ["/supportedInterfaces/-", { ...INTERFACE, protocol_version: "1.0" }, "member_unknown"],
   ["/provider", { organization: "ACME" }, "schema"],
   ["/documentationUrl", "docs", "schema"],
-  ["/protocolVersion", "0.3.0", "schema"],
-  ["/capabilityGrants", [], "schema"],
-  ["/min_protocol_version", "1.0", "schema"],
-  ["/minProtocolVersion", "1.0", "schema"],
+  ["/protocolVersion", "0.3.0", "member_unknown"],
+  ["/capabilityGrants", [], "member_unknown"],
+  ["/min_protocol_version", "1.0", "member_unknown"],
+  ["/minProtocolVersion", "1.0", "member_unknown"],
   ["/capabilities/streaming", "yes", "schema"],
-  ["/capabilities/streaming_message", true, "schema"],
-  ["/capabilities/stateTransitionHistory", true, "schema"],
+  ["/capabilities/streaming_message", true, "member_unknown"],
+  ["/capabilities/stateTransitionHistory", true, "member_unknown"],
   ["/capabilities/extensions/-", { params: {} }, "schema"],
   ["/capabilities/extensions/-", { uri: DISCOVERY_URI }, "contract"],
   ["{contract}", [], "schema"],
@@ -216,14 +218,28 @@ describe("a hostile text is bounded", () => {
   ])("%s", async (_, value) => {
     const found = await lintCard(JSON.stringify(value()));
     expect(found.length).toBeGreaterThan(0);
-    expect(found.length).toBeLessThanOrEqual(200);
+    expect(found.length).toBeLessThanOrEqual(201);
+    const isCut = found.length === 201;
+    expect(found.filter(({ code }) => code === "more").length).toBe(isCut ? 1 : 0);
+    if (isCut) expect(found.at(-1)?.message).toMatch(/^there are \d+ more findings$/);
   });
+});
+
+test("what is wrong is not cut off behind what is for information", async () => {
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`x-vendor-${at}`, at]));
+  const found = await lintCard(JSON.stringify({ ...many, ...Object(clean), version: 1 }));
+  expect(found.filter(({ severity }) => severity === "error")).toMatchObject([
+    { code: "schema", path: "/version" },
+  ]);
+  expect(found.at(-1)).toMatchObject({ code: "more", severity: "remark" });
+  expect(found.at(-1)?.message).toBe("there are 801 more findings");
 });
 
 test("a name of a card is shortened where it is shown, and its controls are not", async () => {
   const name = `\u001b[31m${"x".repeat(100_000)}`;
-  const [first] = await lintCard(JSON.stringify({ [name]: { a: 1 } }));
-  expect(first).toMatchObject({ code: "schema", path: "" });
+  const found = await lintCard(JSON.stringify({ [name]: { a: 1 } }));
+  const first = found.find(({ code }) => code === "member_unknown");
+  expect(first).toMatchObject({ severity: "remark", path: "" });
   expect(first?.message.length).toBeLessThan(400);
   expect(first?.message).not.toMatch(/\p{Cc}/u);
 });
@@ -239,11 +255,204 @@ test("suggestions for one card are bounded, however many names it has wrong", as
     securityRequirements: [{ schemes: Object.fromEntries([first, ...wrong, first]) }],
     skills: [{ securityRequirements: [{ schemes: Object.fromEntries([first]) }] }],
   };
-  const messages = cardRemarks(readCard(document), suggestions(2 ** 19))
+  const messages = cardRemarks(readCard(document), "1.0", suggestions(2 ** 19))
     .map(({ message }) => message)
     .filter((message) => message.includes("no security scheme"));
   expect(messages.length).toBe(2002);
   expect(messages[0]).toContain("did you mean");
   expect(messages.at(-1)).not.toContain("did you mean");
-  expect((await lintCard(JSON.stringify(document))).length).toBe(200);
+  expect((await lintCard(JSON.stringify(document))).length).toBe(201);
+});
+
+describe("lint finds what discovery refuses, wherever a card writes it", () => {
+  const WHOLE = {
+    ...{ description: "d", version: "1", skills: [], capabilities: {} },
+    ...{ defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"] },
+  };
+  const asked = discoveryVectors.flatMap(({ op, test: one }) => {
+    const card: unknown = Reflect.get(one, "card");
+    if (op !== "discover" || typeof card !== "object" || card === null) return [];
+    const codes = (one.denials ?? []).map(({ code }) => code);
+    return [{ name: `${one.tcId} ${one.comment}`, card, codes }];
+  });
+
+  test.each(asked.map((one) => [one.name, one] as const))("%s", async (_, { card, codes }) => {
+    const text = JSON.stringify(Array.isArray(card) ? card : { ...WHOLE, ...card });
+    const found = await lintCard(text);
+    const errors = found.filter(({ severity }) => severity === "error");
+    if (codes.includes("card_malformed")) expect(errors).not.toEqual([]);
+    else expect(errors.filter(({ code }) => code === "contract")).toEqual([]);
+  });
+});
+
+describe("the proposal's fields where the proposal writes them", () => {
+  const lines = async (value: Json): Promise<readonly string[]> =>
+    (await lintCard(JSON.stringify(value))).map(
+      ({ severity, message }) => `${severity} ${message}`,
+    );
+
+  test("a range that is turned round", async () => {
+    const top = { min_protocol_version: "1.2", max_protocol_version: "0.3.0" };
+    expect(await lines(card({ top }))).toContain(
+      "error /max_protocol_version: 0.3 comes before 1.2, the minimum",
+    );
+  });
+
+  test("an implicit capability that is denied", async () => {
+    expect(await lines(card({ capabilities: { send_message: false } }))).toContain(
+      "error /capabilities/send_message: denies send_message, which every agent has",
+    );
+  });
+
+  test("six capabilities at A2A's place are six declarations", async () => {
+    const names = ["pause_resume", "streaming_message", "push_notifications"];
+    const more = ["context_reuse", "multi_tenant", "message_history_injection"];
+    const capabilities = Object.fromEntries([...names, ...more].map((name) => [name, true]));
+    const found = await lintCard(JSON.stringify(card({ capabilities })));
+    expect(found.map(({ code }) => code)).not.toContain("contract_absent");
+    expect(found.filter(({ severity }) => severity === "error")).toEqual([]);
+    const remarks = found.filter(({ code }) => code === "member_unknown");
+    expect(remarks.map(({ severity }) => severity)).toEqual(Array(6).fill("remark"));
+    expect(remarks[0]?.message).toContain("its place is in the params of urn:proviso");
+  });
+});
+
+describe("members of other versions and of vendors", () => {
+  const saying = async (value: Json, options = {}): Promise<readonly string[]> =>
+    (await lintCard(JSON.stringify(value), options))
+      .filter(({ code }) => code === "member_unknown")
+      .map(({ severity, message }) => `${severity} ${message}`);
+  const FOR = "for its readers; those of A2A 1.0 read";
+  const LOOK = "readers of A2A 1.0 look for";
+
+  test.each<[about: string, parts: CardParts, expected: readonly string[]]>([
+    [
+      "a vendor's own",
+      { top: { interfaces: { mcp: "https://a.example/mcp" }, "x-acme": { tier: 1 } } },
+      [
+        "remark /interfaces: not a member of A2A; readers pass it over",
+        "remark /x-acme: not a member of A2A; readers pass it over",
+      ],
+    ],
+    [
+      "a slip of the pen",
+      { top: { documentationURL: "https://a.example" } },
+      ['warning /documentationURL: not a member of A2A; did you mean "documentationUrl"?'],
+    ],
+    [
+      "what 1.0 has no more",
+      { capabilities: { stateTransitionHistory: false } },
+      [
+        "remark /capabilities/stateTransitionHistory: a member of A2A 0.1, 0.2, 0.3; A2A 1.0 has none for it",
+      ],
+    ],
+    [
+      "security as before 1.0, which readers of 1.0 miss",
+      { top: { security: [] } },
+      [`warning /security: a member of A2A 0.2, 0.3; ${LOOK} /securityRequirements`],
+    ],
+    [
+      "security for both",
+      { top: { security: [], securityRequirements: [] } },
+      [`remark /security: a member of A2A 0.2, 0.3, ${FOR} /securityRequirements`],
+    ],
+    [
+      "an address for clients of 0.3",
+      { top: { url: URL_OF_AGENT, protocolVersion: "0.3.0" } },
+      [
+        `remark /url: a member of A2A 0.1, 0.2, 0.3, ${FOR} /supportedInterfaces`,
+        `remark /protocolVersion: a member of A2A 0.2, 0.3, ${FOR} /supportedInterfaces`,
+      ],
+    ],
+    [
+      "an extended card for clients of 0.3 alone",
+      { top: { supportsAuthenticatedExtendedCard: true } },
+      [
+        `warning /supportsAuthenticatedExtendedCard: a member of A2A 0.2, 0.3; ${LOOK} /capabilities/extendedAgentCard`,
+      ],
+    ],
+  ])("%s", async (_, parts, expected) => expect(await saying(card(parts))).toEqual(expected));
+
+  test("an interface with its binding under the name that 0.3 has", async () => {
+    const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
+    const at = "/supportedInterfaces/0";
+    expect(await saying(card({ interfaces }))).toEqual([
+      `warning ${at}/transport: not a member of A2A; ${LOOK} ${at}/protocolBinding`,
+    ]);
+  });
+
+  test("a card of 0.3 with members of 1.0", async () => {
+    const { supportedInterfaces: _, ...others } = Object(card());
+    const old = { ...others, url: URL_OF_AGENT, protocolVersion: "0.3.0" };
+    const capabilities = { extendedAgentCard: true };
+    expect(await saying({ ...old, capabilities, securityRequirements: [] })).toEqual([
+      "warning /capabilities/extendedAgentCard: a member of A2A 1.0; readers of A2A 0.3 look for /supportsAuthenticatedExtendedCard",
+      "warning /securityRequirements: a member of A2A 1.0; readers of A2A 0.3 look for /security",
+    ]);
+    expect(await saying(old)).toEqual([]);
+    expect(await saying({ ...old, signatures: [] }, { protocolVersion: "0.2" })).toEqual([
+      "remark /signatures: a member of A2A 0.3, 1.0; A2A 0.2 has none for it",
+    ]);
+  });
+
+  test("stateTransitionHistory, said once in whichever version", async () => {
+    const { supportedInterfaces: _, ...others } = Object(
+      card({ capabilities: { stateTransitionHistory: true } }),
+    );
+    const old = JSON.stringify({ ...others, url: URL_OF_AGENT, protocolVersion: "0.2.6" });
+    const about = async (options = {}) =>
+      (await lintCard(old, options)).filter(({ message }) => message.includes("stateTransition"));
+    expect((await about()).length).toBe(0);
+    expect((await about({ protocolVersion: "1.0" })).length).toBe(1);
+  });
+});
+
+test("a version that no card can be checked as is misuse", async () => {
+  for (const protocolVersion of ["0.4", "2.0", "latest", "", 1]) {
+    const options = Object({ protocolVersion });
+    await expect(lintCard("{}", options)).rejects.toThrow(/options\.protocolVersion: expected/);
+  }
+  await expect(lintCard("{}", Object({ protocol: "0.3" }))).rejects.toThrow(
+    /options\.protocol: unknown member/,
+  );
+});
+
+test("a member that is null is as if it were absent", async () => {
+  const top = { provider: null, iconUrl: null, securitySchemes: null };
+  const found = await lintCard(JSON.stringify(card({ params: {}, top })));
+  expect(found).toEqual([]);
+  const missing = await lintCard(JSON.stringify(card({ params: {}, top: { version: null } })));
+  expect(missing.map(({ message }) => message)).toEqual(['the card: "version" is missing']);
+});
+
+test("what is declared and holds only as far as delegates have it", async () => {
+  const params = { capabilities: { context_reuse: true } };
+  const [found, ...others] = await lintCard(JSON.stringify(card({ params })));
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({ severity: "warning", code: "delegates_absent" });
+  expect(found?.message).toContain('say it in "delegates" of the contract\'s params');
+  expect(await lintCard(JSON.stringify(card({ params: { ...params, delegates: [] } })))).toEqual(
+    [],
+  );
+});
+
+describe("two interfaces at one address", () => {
+  const one = { url: URL_OF_AGENT, protocolBinding: "JSONRPC", protocolVersion: "1.0" };
+  test.each<[about: string, second: Json, findings: readonly string[]]>([
+    ["of two versions", { ...one, protocolVersion: "0.3" }, []],
+    ["of two bindings", { ...one, protocolBinding: "HTTP+JSON" }, []],
+    ["of two tenants", { ...one, tenant: "acme" }, []],
+    ["that are the same", one, ["warning reference /supportedInterfaces/1"]],
+  ])("%s", async (_, second, findings) => {
+    expect(await linted(card({ params: {}, interfaces: [one, second] }))).toEqual(findings);
+  });
+});
+
+test("a scheme as it is written before A2A 1.0 is none of 1.0", async () => {
+  const securitySchemes = { bearer: { type: "http", scheme: "bearer" } };
+  expect(await linted(card({ params: {}, top: { securitySchemes } }))).toEqual([
+    "error schema /securitySchemes/bearer",
+    "remark member_unknown /securitySchemes/bearer/type",
+    "remark member_unknown /securitySchemes/bearer/scheme",
+  ]);
 });

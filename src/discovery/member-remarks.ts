@@ -1,0 +1,137 @@
+import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
+import type { Suggest } from "../checks/nearest.js";
+import { objectIn } from "../client/received.js";
+import { AGENT_CARD_SCHEMA } from "./card-schema.js";
+import type { CardVersion } from "./card-version.js";
+import { pointer, shownPath } from "./faults.js";
+import type { Remark } from "./finding.js";
+import { OLDER_CARD_SCHEMAS } from "./older-schema.js";
+import { snakeCase } from "./places.js";
+import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
+import { DISCOVERY_URI } from "./uris.js";
+
+/** The schema of a card, for each version that has one. */
+export const CARD_SCHEMAS: Readonly<Record<CardVersion, JsonObject>> = {
+  ...OLDER_CARD_SCHEMAS,
+  "1.0": AGENT_CARD_SCHEMA,
+};
+
+/** A member that the schema of the card's version does not have. */
+export interface UnknownMember {
+  readonly name: string;
+  /** JSON Pointer to the object that has it. */
+  readonly here: string;
+  /** That object. */
+  readonly holder: JsonObject;
+  /** The members that the schema has there. */
+  readonly known: readonly string[];
+  readonly version: CardVersion;
+  readonly card: JsonObject;
+}
+
+/**
+ * What an unknown member may be. Readers pass it over (A2A 1.0, section 5.7), so most are remarks. It is a
+ * warning where what it says is lost: where it looks misspelt, or the version says the same elsewhere.
+ */
+export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
+  const path = pointer(member.here, member.name);
+  const [severity, words] =
+    ofOtherVersion(member, path) ?? ofContract(member) ?? unknown(member, suggest);
+  return { severity, code: "member_unknown", path, message: `${shownPath(path)}: ${words}` };
+}
+
+type Said = readonly [severity: "warning" | "remark", words: string];
+
+/** Members that say one thing in different versions. */
+const SAME: readonly (readonly string[])[] = [
+  [
+    "/supportedInterfaces",
+    "/url",
+    "/preferredTransport",
+    "/additionalInterfaces",
+    "/protocolVersion",
+  ],
+  ["/securitySchemes", "/authentication"],
+  ["/securityRequirements", "/security"],
+  ["/skills/*/securityRequirements", "/skills/*/security"],
+  ["/capabilities/extendedAgentCard", "/supportsAuthenticatedExtendedCard"],
+  ["/supportedInterfaces/*/protocolBinding", "/supportedInterfaces/*/transport"],
+  ["/additionalInterfaces/*/transport", "/additionalInterfaces/*/protocolBinding"],
+];
+
+function ofOtherVersion({ version, card }: UnknownMember, path: string): Said | undefined {
+  const pattern = path.replace(/\/\d+(?=\/|$)/g, "/*");
+  const row = SAME.find((one) => one.includes(pattern));
+  const instead = row?.find((one) => hasMember(CARD_SCHEMAS[version], one));
+  const versions = Object.entries(CARD_SCHEMAS).flatMap(([one, schema]) =>
+    hasMember(schema, pattern) ? [one] : [],
+  );
+  if (versions.length === 0 && instead === undefined) return undefined;
+  const whose =
+    versions.length === 0 ? "not a member of A2A" : `a member of A2A ${versions.join(", ")}`;
+  if (instead === undefined) return ["remark", `${whose}; A2A ${version} has none for it`];
+  const place = placeBeside(path, instead);
+  return isThere(card, place)
+    ? ["remark", `${whose}, for its readers; those of A2A ${version} read ${place}`]
+    : ["warning", `${whose}; readers of A2A ${version} look for ${place}`];
+}
+
+/** Whether a schema has a member at this pointer, in which `*` stands for any item. */
+function hasMember(schema: JsonObject, path: string): boolean {
+  let at: Json | undefined = schema;
+  for (const step of path.split("/").slice(1)) {
+    const { $ref } = objectIn(at);
+    const here: JsonObject =
+      typeof $ref === "string"
+        ? objectIn(objectIn(schema["$defs"])[$ref.replace("#/$defs/", "")])
+        : objectIn(at);
+    const { items, properties, additionalProperties: others } = here;
+    const named = objectIn(properties)[step] ?? (others === false ? undefined : others);
+    at = step === "*" ? items : named;
+  }
+  return at !== undefined;
+}
+
+/** The pattern with the indexes of the path. */
+function placeBeside(path: string, pattern: string): string {
+  const indexes = path.match(/\/\d+(?=\/|$)/g) ?? [];
+  return indexes.reduce((place, index) => place.replace("/*", index), pattern);
+}
+
+function isThere(card: JsonObject, path: string): boolean {
+  let at: Json | undefined = card;
+  for (const step of path.split("/").slice(1)) {
+    if (Array.isArray(at)) at = at[Number(step)];
+    else at = at !== undefined && isJsonObject(at) ? at[step] : undefined;
+  }
+  return at !== undefined && at !== null;
+}
+
+/** The contract's own fields, which may stand at A2A's places. */
+const CONTRACT = [
+  "minProtocolVersion",
+  "maxProtocolVersion",
+  "protocolVersions",
+  "capabilityGrants",
+];
+
+function ofContract({ name, here, version }: UnknownMember): Said | undefined {
+  const isField = CONTRACT.some((one) => one === name || snakeCase(one) === name);
+  const isCapability =
+    here === "/capabilities" &&
+    (isVendorCapability(name) || CAPABILITY_NAMES.includes(registeredName(name)));
+  if (!isField && !isCapability) return undefined;
+  const place = `its place is in the params of ${DISCOVERY_URI}`;
+  return ["remark", `not a member of A2A ${version}; ${place}`];
+}
+
+const CAPABILITY_NAMES = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
+
+function unknown({ name, here, holder, known }: UnknownMember, suggest: Suggest): Said {
+  const names = [...known, ...(here === "/capabilities" ? CAPABILITY_NAMES : [])];
+  const free = names.filter((one) => !Object.hasOwn(holder, one));
+  const near = free.find((one) => snakeCase(one) === name) ?? suggest(name, free);
+  return near === undefined
+    ? ["remark", "not a member of A2A; readers pass it over"]
+    : ["warning", `not a member of A2A; did you mean ${quotedName(near)}?`];
+}
