@@ -62,6 +62,16 @@ export function authentication(
   };
 }
 
+/** Authenticates a request once more, whose answer takes long: `undefined` for a caller that is not authentic now. */
+export function authenticateAgain(
+  authenticator: Authenticator,
+): (req: Request) => Promise<Caller | undefined> {
+  return async ({ method, originalUrl: url, headers }) => {
+    const found = await authenticator.authenticate({ method, url, headers });
+    return found.ok ? found.caller : undefined;
+  };
+}
+
 /**
  * Counts requests by caller, over all that it is mounted on, and answers 429 beyond the limit.
  *

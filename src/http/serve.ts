@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import express, { type Express, type RequestHandler } from "express";
 import type { Authenticator } from "../agent/caller.js";
@@ -15,6 +16,8 @@ export interface Place {
   /** The address that callers use, without a slash at its end. */
   readonly url: string;
   readonly isDraining: () => boolean;
+  /** Aborted when the server begins to close. */
+  readonly draining: AbortSignal;
 }
 
 /** A protocol that is mounted. */
@@ -77,14 +80,18 @@ export async function serve<Protocols extends Mounted>(
   const listening = await listen(server, address);
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");
   let closed: Promise<void> | undefined;
-  const isDraining = (): boolean => closed !== undefined;
+  const draining = new AbortController();
+  // Each open stream listens.
+  setMaxListeners(0, draining.signal);
+  const isDraining = (): boolean => draining.signal.aborted;
   try {
     app.get("/healthz", alive);
     app.get("/readyz", readiness(isDraining, options.health));
-    const mounted = mount({ app, url, isDraining });
+    const mounted = mount({ app, url, isDraining, draining: draining.signal });
     app.use(...fallback(options.answer, options.onFailure));
     const stop = (): Promise<void> => mounted.stop();
     const close = (): Promise<void> => {
+      draining.abort();
       closed ??= drain(server, { grace: options.grace, overdue: stop }).finally(stop);
       return closed;
     };

@@ -1,12 +1,19 @@
 import type { Caller } from "../agent/caller.js";
 
-/** How much of one caller's work is under way at once, however it came and whatever waits for it. */
+/** How much of one caller's is under way at once: work, however it came and whatever waits for it, or open streams. */
 export class ConcurrencyLimit {
   readonly #most: number;
   readonly #underWay = new Map<string, number>();
 
-  /** @param most - Of one caller: principal and agent together. */
-  constructor(most: number) {
+  /**
+   * @param most - Of one caller: principal and agent together.
+   * @param option - What errors call that number.
+   * @throws TypeError if it is not a whole number from 1 on.
+   */
+  constructor(most: number, option = "mostRunning") {
+    if (!Number.isSafeInteger(most) || most < 1) {
+      throw new TypeError(`${option}: must be a whole number, 1 or more`);
+    }
     this.#most = most;
   }
 

@@ -55,6 +55,7 @@ export interface TestAgentOptions
       | "publicUrl"
       | "trustedProxies"
       | "mostRunning"
+      | "mostStreams"
       | "verificationUri"
     >,
     Pick<

@@ -56,6 +56,7 @@ function allowTasks(
   const { principal, invoker } = call.caller;
   call.access = { principal, invoker, paths, covers };
   setTaskAccess(context, call.access);
+  call.expires = Math.min(...capabilities.map(({ expires }) => Date.parse(expires)));
   if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
 }
 

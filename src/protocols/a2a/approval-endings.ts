@@ -1,4 +1,4 @@
-import { type Task, TaskState } from "@a2a-js/sdk";
+import { TaskState } from "@a2a-js/sdk";
 import type { Approval } from "../../agent/approvals/approval.js";
 import { resultOf } from "../../agent/approvals/approval-result.js";
 import type { Json } from "../../bytes/json.js";
@@ -53,9 +53,4 @@ export const CANCELLED: Ending = {
 function reasonsOf(approval: Approval): readonly string[] {
   const reasons = resultOf(approval, approval.updated).flatMap(({ reason }) => reason ?? []);
   return reasons.length === 0 ? ["an approver denied it"] : [...new Set(reasons)];
-}
-
-/** Whether a task waits, for an approval or for its caller. */
-export function isWaitingForApproval({ status }: Task): boolean {
-  return status?.state === TaskState.TASK_STATE_AUTH_REQUIRED;
 }

@@ -7,17 +7,13 @@ import {
   type Task,
   TaskState,
 } from "@a2a-js/sdk";
-import {
-  TaskNotCancelableError,
-  TaskNotFoundError,
-  UnsupportedOperationError,
-} from "@a2a-js/sdk/errors";
+import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Caller } from "../../agent/caller.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { CANCELLED, endingOfApproval, isWaitingForApproval } from "./approval-endings.js";
+import { CANCELLED, endingOfApproval } from "./approval-endings.js";
 import { type Call, callOf, contextFor } from "./calls.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
@@ -25,8 +21,8 @@ import { dataPart, newMessage } from "./parts.js";
 import type { PendingAnswer } from "./pending.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
-import { streamUntil } from "./stream-until.js";
 import { type Ending, endedTask } from "./task-endings.js";
+import type { TaskStream } from "./task-stream.js";
 
 /** What tasks that wait for approvals rest on. */
 export interface ApprovalTasksOptions {
@@ -36,6 +32,7 @@ export interface ApprovalTasksOptions {
   readonly sender: PushNotificationSender | undefined;
   /** Aborted when the agent shuts down: what waits goes on when it serves again. */
   readonly stopping: AbortSignal;
+  readonly stream: TaskStream;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -124,20 +121,16 @@ export class ApprovalTasks {
     const target = configuration?.taskPushNotificationConfig;
     if (target !== undefined) await push?.store.save(id, context, { ...target, taskId: id });
     void this.#watch(id, call.caller);
-    const said = { ...waitingStatus(id, contextId, answer), timestamp: task.status?.timestamp };
-    return { ...task, status: said };
+    return { ...task, status: waitingStatus(id, contextId, answer, task.status) };
   }
 
-  /** A task as it is, and what it comes to, for as long as its caller listens. */
+  /** Streams a task that is answered, and what it comes to. */
   async *stream(
     task: Task,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    yield { payload: { $case: "task", value: task } };
-    if (!isWaitingForApproval(task)) return;
-    const { caller, whenClosed } = callOf(context);
-    const ended = this.#watch(task.id, caller);
-    yield* streamUntil(task, ended, whenClosed);
+    if (!hasEnded(task)) void this.#watch(task.id, callOf(context).caller);
+    yield* this.#options.stream(task.id, context, task);
   }
 
   /** What SubscribeToTask answers. @throws A2AError */
@@ -146,11 +139,8 @@ export class ApprovalTasks {
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const task = await this.#options.tasks.load(id, context);
-    if (task === undefined) throw new TaskNotFoundError(`Task not found: ${id}`);
-    if (hasEnded(task)) {
-      throw new UnsupportedOperationError(`Task ${id} has ended and cannot be subscribed to`);
-    }
-    yield* this.stream(task, context);
+    if (task !== undefined && !hasEnded(task)) void this.#watch(id, callOf(context).caller);
+    yield* this.#options.stream(id, context);
   }
 
   /** Takes the approval back that a task waits for, and ends the task. @throws A2AError */
@@ -247,14 +237,17 @@ function waitingTask(
   };
 }
 
+/** @param stored - The status that is kept, where the asker gets more in its message. */
 function waitingStatus(
   taskId: string,
   contextId: string,
   answer: { readonly pending: PendingAnswer },
+  stored?: Task["status"],
 ): NonNullable<Task["status"]> {
-  const parts = [dataPart(answer)];
-  const extensions = [EXTENSION_URI];
-  const message = newMessage({ role: Role.ROLE_AGENT, parts, taskId, contextId, extensions });
-  const timestamp = new Date().toISOString();
+  const message = newMessage({
+    ...{ role: Role.ROLE_AGENT, parts: [dataPart(answer)], extensions: [EXTENSION_URI] },
+    ...{ taskId, contextId, messageId: stored?.message?.messageId ?? randomUUID() },
+  });
+  const timestamp = stored?.timestamp ?? new Date().toISOString();
   return { state: TaskState.TASK_STATE_AUTH_REQUIRED, message, timestamp };
 }

@@ -46,6 +46,10 @@ export interface Call {
   reply?: Message | Task;
   /** Which tasks it may see, once it is let in. */
   access?: TaskAccess;
+  /** When the first of its capabilities expires, once it is let in: milliseconds since 1970. */
+  expires?: number;
+  /** Authenticates its caller once more, and then asks, where a stream goes on. @throws Refused or an A2AError. */
+  readonly askAgain?: (ask: () => Promise<void>) => Promise<void>;
   leave?: Leave;
   /** Gives back the slot that the caller's work has taken. */
   release?: () => void;

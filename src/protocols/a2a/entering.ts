@@ -85,12 +85,16 @@ function assertNotWaiting({ message }: SendMessageRequest, { approvals }: Gates)
   );
 }
 
-/** A task that waits for an approval is its asker's, who may have no capability yet. */
-async function enterTask(
+/**
+ * Asks for leave to see a task. One that waits for an approval is its asker's, who may have no capability yet.
+ *
+ * @throws Refused, or the A2AError to answer, without it.
+ */
+export async function enterTask(
   task: string | undefined,
   { presented }: Call,
   context: ServerCallContext,
-  { agent, approvals }: Gates,
+  { agent, approvals }: Pick<Gates, "agent" | "approvals">,
 ): Promise<void> {
   const isAsked = task !== undefined && approvals?.has(task) === true;
   // What is presented must be sound, also where nothing rests on it.

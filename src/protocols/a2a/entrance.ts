@@ -4,9 +4,10 @@ import { validateVersion } from "@a2a-js/sdk/server";
 import type { Request, RequestHandler } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { Json } from "../../bytes/json.js";
+import type { ConcurrencyLimit } from "../../http/work.js";
 import { answerFault } from "./answer.js";
 import { giveUp } from "./calls.js";
-import { type Entered, enter, type Gates } from "./entering.js";
+import { type Entered, enter, type Gates, type Read } from "./entering.js";
 import {
   type Binding,
   type Fault,
@@ -15,6 +16,7 @@ import {
   faultOf,
   malformed,
   refuse,
+  TOO_MANY_STREAMS,
 } from "./errors.js";
 import { CAPABILITY_HEADER, ERROR_CODES } from "./extension.js";
 import { answerOwnMethod, isOwnMethod, type OwnMethods } from "./extension-rpc.js";
@@ -32,7 +34,11 @@ export interface EntranceOptions extends Gates {
   /** The extension's JSON-RPC methods that run something, beside those about capabilities. */
   readonly methods: OwnMethods;
   /** Who makes a request; `undefined` if that is not known. */
-  readonly caller: (req: Request) => Caller | null | undefined | Promise<Caller | null | undefined>;
+  readonly caller: CallerOf;
+  /** Who makes it, where its stream goes on. */
+  readonly callerAgain: CallerOf;
+  /** The event streams of each caller that are open. */
+  readonly streams: ConcurrencyLimit;
   /** Whether requests may name a tenant: a card that offers none lets the SDK keep any name. */
   readonly tenants: boolean;
   /** Whether requests may bring the history of a conversation: no card of ours declares that. */
@@ -40,6 +46,11 @@ export interface EntranceOptions extends Gates {
   /** Called with what fails within: its caller learns only that something did. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
+
+type CallerOf = (req: Request) => Caller | null | undefined | Promise<Caller | null | undefined>;
+
+/** Event streams of one caller that may be open at once, unless given. */
+export const MOST_STREAMS = 128;
 
 /**
  * Stands before the SDK's handlers: reads what a request presents, answers the extension's own methods,
@@ -88,18 +99,36 @@ export function entrance(
       const tryAgainAfter = (seconds: number): void => {
         if (!res.headersSent) res.setHeader("Retry-After", String(seconds));
       };
-      const read = { call: { caller, binding, presented, whenClosed, tryAgainAfter }, outline };
+      const askAgain = async (ask: () => Promise<void>): Promise<void> => {
+        try {
+          const known = await options.callerAgain(req);
+          const same = known?.principal === caller.principal && known.invoker === caller.invoker;
+          if (!same) refuse(UNKNOWN_CALLER);
+          await ask();
+        } catch (error) {
+          if (faultOf(error) !== undefined) throw error;
+          onFailure(error, "stream");
+          refuse(failedWithin(error));
+        }
+      };
+      const by = { caller, binding, presented, whenClosed, tryAgainAfter, askAgain };
+      const read: Read = { call: by, outline };
       withoutCapability(req);
       const isOwn = isRpc && isOwnMethod(outline.method);
       const asked = isOwn ? await answerOwnMethod(req, res, read, options) : read;
       if (asked === "answered") return;
-      const { need, tenant, method, parameters } = asked.outline;
+      const { need, tenant, method, parameters, streams } = asked.outline;
       if (need === undefined || (binding === "jsonrpc" && !isRpc)) return next();
       const card = await handler.getAgentCard();
       const version = req.get("A2A-Version") || "0.3";
       validateVersion(version, card, binding === "jsonrpc" ? "JSONRPC" : "HTTP+JSON");
       const flaw = flawInParams(method, parameters);
       if (flaw !== undefined) throw new RequestMalformedError(flaw);
+      if (streams) {
+        const release = options.streams.take(caller);
+        if (release === undefined) return answer(TOO_MANY_STREAMS);
+        whenClosed(release);
+      }
       const entered: Entered = await enter(
         need,
         asked,

@@ -104,6 +104,14 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
+/** The answer to a caller that has as many event streams open as it may. */
+export const TOO_MANY_STREAMS: Fault = faultFromHttp({
+  status: 429,
+  reason: "too_many_streams",
+  message: "this caller has as many event streams open as it may; close one first",
+  retryAfter: 1,
+});
+
 /** The HTTP status of an error code. */
 export function statusOf(code: number): number {
   if (code === -32700 || code === -32600 || code === -32602) return 400;

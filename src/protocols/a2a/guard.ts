@@ -7,8 +7,9 @@ import { BODY_LIMITS, type BodyLimits, contentType, jsonBody } from "../../http/
 import type { FaultWriter } from "../../http/fault.js";
 import { inTurn } from "../../http/in-turn.js";
 import { shareShapes } from "../../http/shared-shape.js";
+import { ConcurrencyLimit } from "../../http/work.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
-import { entrance } from "./entrance.js";
+import { entrance, MOST_STREAMS } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { jsonRpc } from "./json-rpc.js";
@@ -24,13 +25,18 @@ export interface GuardOptions {
   readonly handler: A2ARequestHandler;
   /** Which operation a message needs. */
   readonly needs: NeedsOf;
-  /** Who makes a request, by the app's own login; `undefined` is answered with 401. */
+  /**
+   * Who makes a request, by the app's own login; `undefined` is answered with 401. It is asked again before each event
+   * of a subscription but the first.
+   */
   readonly caller: (req: Request) => Known | Promise<Known>;
   /**
    * The store of `openTaskStore`, where the handler keeps its tasks in it: it shows each request its own.
    * Unless given, who made which task is remembered in memory, and no task is found after a restart.
    */
   readonly access?: Pick<TaskStore, "load">;
+  /** How many event streams one caller may have open at once; 128 unless given. */
+  readonly mostStreams?: number;
   /** Of bodies that nothing has read before the guard. */
   readonly body?: Partial<BodyLimits>;
   /** Called with what fails in the guard; a warning of the process unless given. */
@@ -52,7 +58,9 @@ export interface Guard {
   readonly middleware: RequestHandler;
 }
 
-const MEMBERS = ["agent", "handler", "needs", "caller", "access", "body", "onFailure"];
+const MEMBERS = [
+  ...["agent", "handler", "needs", "caller", "access", "mostStreams", "body", "onFailure"],
+];
 
 /**
  * Guards an A2A agent that there is already: an `AgentExecutor` of the official SDK in an Express app of
@@ -124,7 +132,11 @@ export function guard(options: GuardOptions): Guard {
   const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
   const handler = new GuardedHandler({ agent, inner, visibility });
   const messages = operationGate(agent, needs, visibility);
-  const gates = { agent, handler, messages, methods: new Map(), tenants: true, histories: true };
+  const streams = new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams");
+  const gates = {
+    ...{ agent, handler, messages, methods: new Map(), tenants: true, histories: true },
+    ...{ streams, caller, callerAgain: caller, onFailure },
+  };
   const body = { ...BODY_LIMITS, ...options.body };
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
   const types = {
@@ -135,7 +147,7 @@ export function guard(options: GuardOptions): Guard {
     shareShapes,
     (req, res, next) => types[bindingOf(req)](req, res, next),
     jsonBody(BODY_TYPES.rest, body, answer),
-    entrance({ ...gates, caller, onFailure }, bindingOf),
+    entrance(gates, bindingOf),
   ]);
   return { handler, middleware, jsonRpc: inTurn([middleware, jsonRpc(handler, onFailure)]) };
 }

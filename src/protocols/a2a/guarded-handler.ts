@@ -17,15 +17,17 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { beside } from "../../bytes/beside.js";
 import { isObject } from "../../bytes/json.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
+import { admit } from "./admission.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import { adopt, callOf, giveUp } from "./calls.js";
-import type { Entered } from "./entering.js";
+import { type Entered, enterTask } from "./entering.js";
 import { type Fault, failedWithin, faultOf, isOfStore, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
 import type { Need } from "./places.js";
 import { follow, taskIdOf } from "./repeats.js";
 import type { Visibility } from "./visibility.js";
+import { whileAllowed } from "./while-allowed.js";
 
 /** What the handler rests on. */
 export interface GuardedHandlerOptions {
@@ -105,7 +107,12 @@ export class GuardedHandler implements Operations {
       const { reply } = callOf(context);
       if (reply !== undefined) return yield* this.#replied(reply, context);
       const request = this.#begun(context, tenant);
-      for await (const event of this.#inner.sendMessageStream(request, context)) {
+      // A task that an earlier message began is followed, as by a subscription.
+      const again = async (): Promise<void> => {
+        if (callOf(context).earlier !== undefined) await admit(this.#options.agent, context);
+      };
+      const events = this.#inner.sendMessageStream(request, context);
+      for await (const event of whileAllowed(events, again, callOf(context))) {
         const id = taskIdOf(event);
         if (id !== "") this.#options.visibility?.note(id, context);
         yield event;
@@ -119,9 +126,14 @@ export class GuardedHandler implements Operations {
     reply: Message | Task,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { approvals } = this.#options;
-    const waits = "artifacts" in reply && approvals?.has(reply.id) === true;
-    return waits ? approvals.stream(reply, context) : follow(reply, this.#inner, context);
+    const { agent, approvals } = this.#options;
+    const call = callOf(context);
+    if ("artifacts" in reply && approvals?.has(reply.id) === true) {
+      const again = async (): Promise<void> => approvals.admit(context);
+      return whileAllowed(approvals.stream(reply, context), again, call);
+    }
+    const again = async (): Promise<void> => void (await admit(agent, context));
+    return whileAllowed(follow(reply, this.#inner, context), again, call);
   }
 
   readonly getTask: Operations["getTask"] = (params, context) => {
@@ -147,7 +159,12 @@ export class GuardedHandler implements Operations {
     this.#take("task", context);
     try {
       await this.#assertVisible(params.id, context);
-      yield* this.#inner.resubscribe(params, context);
+      const call = callOf(context);
+      const again = async (): Promise<void> => {
+        await enterTask(params.id, call, context, this.#options);
+        await this.#assertVisible(params.id, context);
+      };
+      yield* whileAllowed(this.#inner.resubscribe(params, context), again, call);
     } catch (error) {
       throw this.#shown("task", context, error);
     }

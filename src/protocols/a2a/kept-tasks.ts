@@ -9,7 +9,11 @@ import {
   type TaskPushNotificationConfig,
   TaskState,
 } from "@a2a-js/sdk";
-import { RestTaskNotCancelableError, TaskNotCancelableError } from "@a2a-js/sdk/errors";
+import {
+  RequestMalformedError,
+  RestTaskNotCancelableError,
+  TaskNotCancelableError,
+} from "@a2a-js/sdk/errors";
 import {
   type AgentExecutor,
   DefaultRequestHandler,
@@ -23,6 +27,7 @@ import { callOf } from "./calls.js";
 import type { PushSender } from "./push-sender.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { follow, repeatedTask, taskMessage } from "./repeats.js";
+import type { TaskStream } from "./task-stream.js";
 
 /** What the handler rests on. */
 export interface KeptTasksOptions {
@@ -33,6 +38,7 @@ export interface KeptTasksOptions {
   readonly push: PushOptions | undefined;
   readonly sender: PushSender | undefined;
   readonly approvals: ApprovalTasks | undefined;
+  readonly stream: TaskStream;
 }
 
 /** A task as the SDK may change it: it puts other members into a task and its artifacts, and none into what those are. */
@@ -113,9 +119,11 @@ export class KeptTasks extends DefaultRequestHandler {
     params: SubscribeToTaskRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { approvals } = this.#options;
-    const waits = approvals?.has(params.id) === true;
-    yield* waits ? approvals.resubscribe(params.id, context) : super.resubscribe(params, context);
+    const { approvals, stream } = this.#options;
+    const { id } = params;
+    if (id.trim() === "") throw new RequestMalformedError("Task ID is required");
+    // The SDK's own ends with the bus of one message, which may leave the task waiting for the next.
+    yield* approvals?.has(id) === true ? approvals.resubscribe(id, context) : stream(id, context);
   }
 
   override async createTaskPushNotificationConfig(

@@ -3,7 +3,7 @@ import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk"
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { beside } from "../../bytes/beside.js";
 import { canonicalJson } from "../../bytes/json.js";
-import { isRunning } from "../../stores/tasks/task-row.js";
+import { isRunning, isWaiting } from "../../stores/tasks/task-row.js";
 import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
 import type { Call } from "./calls.js";
 import { fault, refuse } from "./errors.js";
@@ -49,7 +49,7 @@ export async function repeatedTask(
   return refuse(fault(ERROR_CODES.repeated, message, "message_id_taken"));
 }
 
-/** What has been answered before, as a stream; with what comes of a task that is under way. */
+/** Streams what has been answered before; a task that is under way until it has ended or waits for its caller. */
 export async function* follow(
   reply: Message | Task,
   handler: Pick<A2ARequestHandler, "resubscribe">,
@@ -57,7 +57,12 @@ export async function* follow(
 ): AsyncGenerator<StreamResponse, void, undefined> {
   if ("messageId" in reply) yield { payload: { $case: "message", value: reply } };
   else if (isRunning(reply.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED)) {
-    yield* handler.resubscribe({ tenant: "", id: reply.id }, context);
+    for await (const event of handler.resubscribe({ tenant: "", id: reply.id }, context)) {
+      yield event;
+      const { payload } = event;
+      if (payload?.$case !== "statusUpdate") continue;
+      if (isWaiting(payload.value.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED)) return;
+    }
   } else yield { payload: { $case: "task", value: reply } };
 }
 

@@ -7,7 +7,13 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { assertMembers } from "../../checks/members.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
-import { callerOf, RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
+import {
+  authenticateAgain,
+  callerOf,
+  RATE_LIMIT,
+  type RateLimit,
+  rateLimiter,
+} from "../../http/callers.js";
 import { inTurn } from "../../http/in-turn.js";
 import type { ListenOptions } from "../../http/listen.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
@@ -29,7 +35,7 @@ import type { Call } from "./calls.js";
 import type { MethodOutcome } from "./capability-methods.js";
 import { agentCard, type CardOptions, cardTexts } from "./card.js";
 import { cardRoute } from "./card-route.js";
-import { entrance } from "./entrance.js";
+import { entrance, MOST_STREAMS } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { CapabilityExecutor } from "./executor.js";
 import { DENIAL_HEADER, METHODS } from "./extension.js";
@@ -43,6 +49,7 @@ import { PushSender } from "./push-sender.js";
 import type { PushOptions } from "./push-target.js";
 import { invokeSkill } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
+import { taskStreams } from "./task-stream.js";
 import { askedVersion } from "./version.js";
 
 /** An issuing agent, and how it is reached over A2A. */
@@ -69,6 +76,8 @@ export interface A2AOptions {
   readonly timeout?: number;
   /** How many calls and tasks of one caller may be under way at once; 128 unless given. */
   readonly mostRunning?: number;
+  /** How many event streams one caller may have open at once; 128 unless given. */
+  readonly mostStreams?: number;
 }
 
 /** The same, on a server of its own. */
@@ -179,7 +188,7 @@ const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
 type RequiredName = (typeof REQUIRED)[number];
 const OPTIONAL: { readonly [Name in Exclude<keyof AgentServerOptions, RequiredName>]: true } = {
   ...{ push: true, page: true, verificationUri: true, runTask: true, metrics: true, body: true },
-  ...{ rate: true, timeout: true, mostRunning: true },
+  ...{ rate: true, timeout: true, mostRunning: true, mostStreams: true },
   ...{ publicUrl: true, trustedProxies: true, grace: true, health: true },
 };
 
@@ -197,7 +206,8 @@ function checkOptions(options: AgentServerOptions): void {
 export interface MountedA2A extends Mounted, Omit<AgentServer, "url" | "close"> {}
 
 /** Mounts an issuing agent's A2A on an app that serves other protocols too. */
-export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): MountedA2A {
+export function mountA2A(options: A2AOptions, place: Place): MountedA2A {
+  const { app, url, isDraining, draining } = place;
   const { agent, authenticator, log, metrics, timeout = TIMEOUT } = options;
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;
   const [rpcUrl, restUrl] = [`${url}${RPC_PATH}`, `${url}${REST_PATH}`];
@@ -211,14 +221,19 @@ export function mountA2A(options: A2AOptions, { app, url, isDraining }: Place): 
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const sender = push === undefined ? undefined : new PushSender(push, onFailure);
   const executor = new CapabilityExecutor({ agent, tasks, runTask, ...limits });
-  const approvals = approvalTasks(agent, { tasks, push, sender, ...limits });
-  const inner = new KeptTasks({ agent, card, tasks, executor, push, sender, approvals });
+  const stream = taskStreams({ tasks, draining, stopping: stopping.signal });
+  const approvals = approvalTasks(agent, { tasks, push, sender, stream, ...limits });
+  const inner = new KeptTasks({ agent, card, tasks, executor, push, sender, approvals, stream });
   const handler = new GuardedHandler({ agent, inner, approvals, onFailure });
   const messages = messageGate({ agent, tasks, limit, push });
   const gates = { agent, handler, messages, approvals, verificationUri: options.verificationUri };
   const invoke = (call: Call, params: JsonObject): Promise<MethodOutcome> =>
     invokeSkill(call, params, { ...gates, ...limits, limit });
-  const entering = { ...gates, onFailure, caller: callerOf, tenants: false, histories: false };
+  const streams = new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams");
+  const entering = {
+    ...{ ...gates, onFailure, streams, tenants: false, histories: false },
+    ...{ caller: callerOf, callerAgain: authenticateAgain(authenticator) },
+  };
   const methods = new Map([[METHODS.invoke, invoke]]);
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
   const before = (binding: Binding): readonly RequestHandler[] => {

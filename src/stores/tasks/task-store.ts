@@ -12,6 +12,7 @@ import { type Earlier, earlierOf, keptMessage, type TaskMessage } from "./messag
 import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
+import type { TaskWatch } from "./task-changes.js";
 import { listTasks } from "./task-list.js";
 import { rowOf, type TaskRow } from "./task-queries.js";
 import { goesOn, taskOf, usesIn } from "./task-row.js";
@@ -122,6 +123,15 @@ export class TaskStore implements SdkTaskStore {
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
     await this.#writing.save(task, context);
+  }
+
+  /**
+   * Watches a task, which may be changed by any process that has the database open.
+   *
+   * @internal
+   */
+  watch(taskId: string): TaskWatch {
+    return this.#tasks.changes.watch(taskId);
   }
 
   /** Fails a task as soon as it can be written: what it came to could not be. */

@@ -77,6 +77,7 @@ export class TaskWriting {
       );
     }, REPEATABLE);
     if (!beginning.begun) return beginning;
+    this.#tasks.changes.note(task.id);
     if (beginning.state === undefined) {
       const { uses } = viewer;
       this.#begun.set(context, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
@@ -88,18 +89,21 @@ export class TaskWriting {
     const viewer = viewerOf(context);
     const begun = this.#begun.get(context);
     const fields = columnsOf(task, saidOf(task, begun?.said));
-    return this.#tasks.write(async (db) => {
+    const ended = await this.#tasks.write(async (db) => {
       if (await this.#endBegun(db, task, viewer, fields, begun)) return true;
       if ((await rowOf(db, task.id)) === undefined) return false;
       const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true, fields });
       return state !== undefined && goesOn(state);
     }, REPEATABLE);
+    if (ended) this.#tasks.changes.note(task.id);
+    return ended;
   }
 
   async save(task: Task, context: ServerCallContext): Promise<void> {
     const viewer = viewerOf(context);
     const fields = columnsOf(task);
     await this.#tasks.write((db) => this.#put(db, task, viewer, { fields }), REPEATABLE);
+    this.#tasks.changes.note(task.id);
   }
 
   /** Inserts a task in one statement. @returns Whether it did: not where anything is to be looked up. */

@@ -6,11 +6,13 @@ import type { StoreDatabase, StoreTables } from "../database.js";
 import { corrupt, sound } from "../sound.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { Quota, type TaskQuota } from "./quota.js";
+import { TaskChanges } from "./task-changes.js";
 
 /** The database as tasks and push configurations use it. */
 export class Tasks {
   readonly database: StoreDatabase;
   readonly quota: Quota;
+  readonly changes: TaskChanges;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly #onProblem: (error: StorageError) => void;
@@ -23,6 +25,7 @@ export class Tasks {
   ) {
     this.database = database;
     this.quota = new Quota(quota);
+    this.changes = new TaskChanges(database);
     this.clock = clock;
     this.#onProblem = onProblem;
   }

@@ -156,11 +156,18 @@ export function rpc(
   params: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  return send(server.rpcUrl, {
-    method: "POST",
-    headers: { ...authorized(who), ...headers },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
+  return rpcTo(server.rpcUrl, { ...authorized(who), ...headers }, method, params);
+}
+
+/** Calls a JSON-RPC method at an address, with all the headers that it has. */
+export function rpcTo(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  method: string,
+  params: unknown,
+): Promise<Answer> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return send(url, { method: "POST", headers, body });
 }
 
 export function authorized(who: Who): Readonly<Record<string, string>> {

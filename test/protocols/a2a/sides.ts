@@ -1,9 +1,19 @@
+import { createFixedTokens } from "../../../src/auth/index.js";
+import type { Json } from "../../../src/bytes/json.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
-import { granted } from "../../agent/support.js";
+import type { TaskRunner } from "../../../src/protocols/a2a/index.js";
+import { ALICE, granted } from "../../agent/support.js";
+import { CALLERS } from "../../support/a2a-agent.js";
+import { type Answer, rpcTo } from "./callers.js";
 import { desk, startDesk } from "./guard/own-agent.js";
 import { agentFor, held, presenting } from "./set-up.js";
 
-// What holds for an agent that is served and for one behind a guard.
+// What holds for an agent that is served and for one behind a guard. A message that begins with "ask" makes a task
+// that waits for its caller; the next message in it, such as "write this", completes it.
+
+interface SideOptions {
+  readonly mostStreams?: number;
+}
 
 /** An agent that is reached, with the headers of a caller of Alice's that has a capability. */
 export interface Reached {
@@ -11,20 +21,57 @@ export interface Reached {
   readonly restUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly token: string;
+  /** Calls a method with these headers. */
+  rpc(method: string, params: Json, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** The same caller by another login. */
+  readonly otherLogin: Readonly<Record<string, string>>;
+  /** Ends the login of `headers`. */
+  signOut(): void;
 }
 
-async function agentItself(): Promise<Reached> {
+/** Makes of words what {@link Reached} says. */
+export const runTask: TaskRunner = async ({ text, answer }) =>
+  text.startsWith("ask") ? answer("input-required", "which one?") : text;
+
+async function agentItself(options: SideOptions = {}): Promise<Reached> {
+  let signedIn = true;
+  const alice = { principal: "alice", invoker: "orchestrator" };
+  const logins = [CALLERS.alice, "another-development-token"].map((token) => ({ ...alice, token }));
+  const [both, second] = [logins, logins.slice(1)].map((known) =>
+    createFixedTokens(known, { development: true, announce: () => {} }),
+  );
   const agent = await agentFor({
-    runTask: async ({ text }) => text,
-    pushOrigins: ["http://a.example"],
+    ...{ runTask, pushOrigins: ["http://a.example"], ...options },
+    authenticator: {
+      authenticate: async (call) => {
+        const known = signedIn ? both : second;
+        if (known === undefined) throw new Error("there is no authenticator");
+        return known.authenticate(call);
+      },
+    },
   });
   const { token } = await held(agent);
-  return { ...agent.server, headers: presenting(token), token };
+  return {
+    ...agent.server,
+    ...{ headers: presenting(token), token },
+    otherLogin: { ...presenting(token), Authorization: `Bearer ${logins[1]?.token}` },
+    rpc: (method, params, headers = presenting(token)) =>
+      rpcTo(agent.server.rpcUrl, headers, method, params),
+    signOut: () => {
+      signedIn = false;
+    },
+  };
 }
 
-async function guarded(): Promise<Reached> {
+async function guarded(options: SideOptions = {}): Promise<Reached> {
+  let signedIn = true;
   const issuing = await desk();
-  const { url } = await startDesk(issuing);
+  // Its capabilities expire by the real time.
+  Object.defineProperty(issuing.clock, "now", { get: () => Date.now() });
+  const { url } = await startDesk(issuing, {
+    ...options,
+    caller: (req) => (signedIn || req.get("Authorization") === OTHER ? ALICE : undefined),
+  });
   const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
   const { token } = capability ?? { token: "" };
   const headers = {
@@ -32,10 +79,21 @@ async function guarded(): Promise<Reached> {
     ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
     "Proviso-Capability": token,
   };
-  return { rpcUrl: `${url}/rpc`, restUrl: `${url}/rest`, headers, token };
+  return {
+    ...{ rpcUrl: `${url}/rpc`, restUrl: `${url}/rest`, headers, token },
+    otherLogin: { ...headers, Authorization: OTHER },
+    rpc: (method, params, given = headers) => rpcTo(`${url}/rpc`, given, method, params),
+    signOut: () => {
+      signedIn = false;
+    },
+  };
 }
 
-export const SIDES: readonly (readonly [name: string, start: () => Promise<Reached>])[] = [
+const OTHER = "Bearer alice:other";
+
+type Start = (options?: SideOptions) => Promise<Reached>;
+
+export const SIDES: readonly (readonly [name: string, start: Start])[] = [
   ["an agent", agentItself],
   ["a guarded agent", guarded],
 ];

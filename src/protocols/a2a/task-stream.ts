@@ -1,0 +1,101 @@
+import type { StreamResponse, Task } from "@a2a-js/sdk";
+import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { isRunning } from "../../stores/tasks/task-row.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { callOf } from "./calls.js";
+import { hasEnded } from "./open-tasks.js";
+
+/** Milliseconds after which a quiet stream repeats its task's status: proxies cut silent connections. */
+const REPEAT = 20_000;
+
+/** What streams of tasks depend on. */
+interface TaskStreamOptions {
+  readonly tasks: TaskStore;
+  /** Aborted when the server begins to close: streams of tasks that nothing runs in end. */
+  readonly draining: AbortSignal;
+  /** Aborted when the server has closed: all streams end. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Streams a task to its end: as it is, then each change of it, whichever process makes it.
+ *
+ * @param shown - The task as its caller gets it at first; as it is stored unless given.
+ * @throws TaskNotFoundError if the request does not see the task, or no longer.
+ * @throws UnsupportedOperationError if the task has ended already.
+ */
+export type TaskStream = (
+  id: string,
+  context: ServerCallContext,
+  shown?: Task,
+) => AsyncGenerator<StreamResponse, void, undefined>;
+
+/** @returns Streams tasks of a store. */
+export function taskStreams({ tasks, draining, stopping }: TaskStreamOptions): TaskStream {
+  const load = async (id: string, context: ServerCallContext): Promise<Task> => {
+    const task = await tasks.load(id, context);
+    if (task === undefined) throw new TaskNotFoundError(`Task not found: ${id}`);
+    return task;
+  };
+  return async function* stream(id, context, shown) {
+    const watch = tasks.watch(id);
+    let isClosed = false;
+    callOf(context).whenClosed?.(() => {
+      isClosed = true;
+      watch.wake();
+    });
+    for (const signal of [draining, stopping]) signal.addEventListener("abort", watch.wake);
+    try {
+      let task = shown ?? (await load(id, context));
+      if (shown === undefined && hasEnded(task)) {
+        throw new UnsupportedOperationError(`Task ${id} has ended and cannot be subscribed to`);
+      }
+      yield { payload: { $case: "task", value: task } };
+      while (!hasEnded(task)) {
+        const mayHaveChanged = await watch.changed(REPEAT);
+        if (isClosed || stopping.aborted) return;
+        const now = await load(id, context);
+        const changes = mayHaveChanged ? changesOf(task, now) : [statusUpdate(now)];
+        yield* changes;
+        task = now;
+        if (draining.aborted && !isRunning(stateOf(task))) return;
+      }
+    } finally {
+      watch.stop();
+      for (const signal of [draining, stopping]) signal.removeEventListener("abort", watch.wake);
+    }
+  };
+}
+
+function changesOf(before: Task, { artifacts, ...now }: Task): readonly StreamResponse[] {
+  const { id: taskId, contextId } = now;
+  const known = new Set(before.artifacts.map(({ artifactId }) => artifactId));
+  const made = artifacts.filter(({ artifactId }) => !known.has(artifactId));
+  const events = made.map((artifact): StreamResponse => {
+    const value = { taskId, contextId, artifact, append: false, lastChunk: true, metadata: {} };
+    return { payload: { $case: "artifactUpdate", value } };
+  });
+  return isSame(before.status, now.status) ? events : [...events, statusUpdate(now)];
+}
+
+function isSame(before: Task["status"], now: Task["status"]): boolean {
+  return (
+    before?.state === now?.state &&
+    before?.timestamp === now?.timestamp &&
+    before?.message?.messageId === now?.message?.messageId
+  );
+}
+
+function statusUpdate({
+  id: taskId,
+  contextId,
+  status,
+}: Pick<Task, "id" | "contextId" | "status">): StreamResponse {
+  const value = { taskId, contextId, status, metadata: {} };
+  return { payload: { $case: "statusUpdate", value } };
+}
+
+function stateOf({ status }: Task): number {
+  return status?.state ?? 0;
+}

@@ -1,0 +1,121 @@
+import type { StoreDatabase } from "../database.js";
+
+/** Milliseconds between two looks at what other processes have changed. */
+const INTERVAL = 1000;
+/** Tasks that one query looks at. */
+const AT_ONCE = 500;
+
+/** A watch on one task. */
+export interface TaskWatch {
+  /**
+   * Fulfilled once the task may have changed since the last call, or after a while.
+   *
+   * @param most - Milliseconds of that while.
+   * @returns Whether it may have changed; `false` after the while.
+   */
+  changed(most: number): Promise<boolean>;
+  /** Fulfils {@link TaskWatch.changed}. */
+  wake(): void;
+  /** Ends the watch. */
+  stop(): void;
+}
+
+interface Watched {
+  readonly wakes: Set<() => void>;
+  /** What the database last said of the task; `undefined` until the first look. */
+  seen?: string;
+}
+
+/** Notices changes of tasks: those of this process at once, those of others by looking every second. */
+export class TaskChanges {
+  readonly #database: StoreDatabase;
+  /** By the id of the task. */
+  readonly #watched = new Map<string, Watched>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+
+  constructor(database: StoreDatabase) {
+    this.#database = database;
+  }
+
+  /** Notes that this process has changed a task. */
+  note(id: string): void {
+    for (const wake of this.#watched.get(id)?.wakes ?? []) wake();
+  }
+
+  /** Watches a task: to be called before the task is read. */
+  watch(id: string): TaskWatch {
+    const watched = this.#watched.get(id) ?? { wakes: new Set() };
+    this.#watched.set(id, watched);
+    this.#timer ??= setInterval(() => void this.#look(), INTERVAL).unref();
+    let isChanged = false;
+    let notify = (): void => {};
+    const wake = (): void => {
+      isChanged = true;
+      notify();
+    };
+    watched.wakes.add(wake);
+    return {
+      wake,
+      changed: async (most) => {
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          notify = resolve;
+          if (isChanged) resolve();
+          else timer = setTimeout(resolve, most).unref();
+        });
+        clearTimeout(timer);
+        const answer = isChanged;
+        isChanged = false;
+        return answer;
+      },
+      stop: () => {
+        watched.wakes.delete(wake);
+        if (watched.wakes.size === 0) this.#watched.delete(id);
+        if (this.#watched.size === 0) this.#stop();
+      },
+    };
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const ids = [...this.#watched.keys()];
+      for (let at = 0; at < ids.length; at += AT_ONCE) {
+        await this.#lookAt(ids.slice(at, at + AT_ONCE));
+      }
+    } catch {
+      // The next read of a task reports what is wrong with the database.
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #lookAt(ids: readonly string[]): Promise<void> {
+    const rows = await this.#database.read((db) =>
+      db
+        .selectFrom("task")
+        .select(["id", "state", "updated", "saved", "bytes"])
+        .where(
+          "id",
+          "in",
+          ids.map((id) => JSON.stringify(id)),
+        )
+        .execute(),
+    );
+    const found = new Map(rows.map(({ id, ...row }) => [id, JSON.stringify(row)]));
+    for (const id of ids) {
+      const watched = this.#watched.get(id);
+      const seen = found.get(JSON.stringify(id)) ?? "gone";
+      if (watched === undefined || watched.seen === seen) continue;
+      watched.seen = seen;
+      this.note(id);
+    }
+  }
+}
