@@ -31,7 +31,7 @@ const COMMON = {
   legalComments: "eof",
   // Optional packages: loaded only by what opens a store, serves an agent, or calls one.
   external: Object.keys(manifest.peerDependencies).filter(
-    (name) => !["kysely", "lru-cache"].includes(name),
+    (name) => !["@noble/curves", "kysely", "lru-cache"].includes(name),
   ),
   logLevel: "warning",
 };

@@ -24,7 +24,8 @@ import { Registry, type RegistryOptions } from "./registry.js";
  * made.ok && made.host.status; // => "enrolling"
  * const token = made.ok ? made.enrolmentToken ?? "" : "";
  * const key = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
- * const enrolled = await registry.enrollHost({ token, key, thumbprint: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k" });
+ * const thumbprint = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k";
+ * const enrolled = await registry.enrollHost({ token, key, thumbprint, proven: true });
  * enrolled.ok && enrolled.host.status; // => "active"
  * await database.close();
  * ```

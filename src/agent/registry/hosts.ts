@@ -4,7 +4,7 @@ import { digestOfText } from "../approvals/digest.js";
 import { outcomeOf } from "./answering.js";
 import { checkTexts } from "./asking.js";
 import { newId } from "./granting.js";
-import { registryEvent } from "./keeping.js";
+import { registryEvent, withKey } from "./keeping.js";
 import { hostWithKey } from "./looking.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
@@ -145,7 +145,7 @@ export async function enrolHost(
   asked: HostEnrolment,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord }>> {
-  const { token, key, thumbprint, name } = asked;
+  const { token, key, thumbprint, proven, name } = asked;
   const [id = ""] = token.slice(0, 256).split(".");
   return outcomeOf("host.enrolled", { asker: {} }, context, async () => {
     checkTexts({ hostName: name });
@@ -173,13 +173,41 @@ export async function enrolHost(
       if (other !== undefined) leave("host_already_linked", "another host has this key");
       const { enrolment: _, ...rest } = host;
       const enrolled: HostRecord = {
-        ...rest,
+        ...withKey(rest, { key, thumbprint }, proven),
         ...(name === undefined ? {} : { name }),
-        ...{ status: "active", key, thumbprint, updated: now },
+        ...{ status: "active", updated: now },
       };
       await draft.put("hosts", enrolled);
       draft.note(registryEvent("host.enrolled", now, { record: id, principal }));
       return { host: enrolled };
     });
   });
+}
+
+/**
+ * A host that a user takes on. If the user has enrolled a host under the same key, which had not been proven, this is
+ * that host: its name and its defaults count, and its own record ends.
+ */
+export async function asEnrolled(
+  draft: RegistryDraft,
+  host: HostRecord,
+  principal: string,
+  now: number,
+): Promise<HostRecord> {
+  let known = host;
+  for (const other of await everyRecord(draft.hosts, { principal })) {
+    if (host.thumbprint === undefined || other.unproven?.thumbprint !== host.thumbprint) continue;
+    // One that has agents was not enrolled lately: it has rotated its key, and stays.
+    const [agent] = await draft.agents.find({ host: other.id, limit: 1 });
+    if (agent !== undefined) continue;
+    const { name = other.name } = known;
+    known = {
+      ...known,
+      ...(name === undefined ? {} : { name }),
+      defaults: known.defaults.filter((one) => other.defaults.includes(one)),
+    };
+    await draft.put("hosts", { ...other, status: "revoked", updated: now });
+    draft.note(registryEvent("host.merged", now, { record: other.id, principal }));
+  }
+  return known;
 }

@@ -1,6 +1,6 @@
 import type { Actor } from "../approvals/approval-events.js";
 import type { LedgerEvent } from "../ledger.js";
-import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { AgentGrant, AgentRecord, HostRecord, PublicKey } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
 
@@ -31,6 +31,12 @@ export function activated(
     ...(principal === undefined ? {} : { principal }),
     expires: expiryOf(active, now, context),
   };
+}
+
+/** A host with another key in place of any that it has. */
+export function withKey(host: HostRecord, given: PublicKey, proven: boolean): HostRecord {
+  const { key: _, thumbprint: _old, unproven: _other, ...rest } = host;
+  return proven ? { ...rest, ...given } : { ...rest, unproven: given };
 }
 
 /** When an agent that is used now expires. */

@@ -77,11 +77,22 @@ export async function hostedAgent(
   return agent === undefined || host === undefined ? undefined : { agent, host };
 }
 
-/** The host that has a key; one that is not revoked comes first. */
+/** The host that has a key and has proven it; where there is none, the last one that had it when it was revoked. */
 export async function hostWithKey(
   view: RegistryView | RegistryDraft,
   thumbprint: string,
 ): Promise<HostRecord | undefined> {
+  const [holder] = await view.hosts.find({ held: thumbprint, limit: 1 });
+  if (holder !== undefined) return holder;
+  const found = await view.hosts.find({ thumbprint, latestFirst: true });
+  return found.find(({ status }) => status === "revoked");
+}
+
+/** Hosts that were given a key and have not proven it. At most two: it matters whether there is one alone. */
+export async function hostsGiven(
+  view: RegistryView | RegistryDraft,
+  thumbprint: string,
+): Promise<readonly HostRecord[]> {
   const found = await view.hosts.find({ thumbprint });
-  return found.find(({ status }) => status !== "revoked") ?? found.at(-1);
+  return found.filter(({ unproven }) => unproven?.thumbprint === thumbprint).slice(0, 2);
 }

@@ -4,6 +4,12 @@
 import type { JsonObject } from "../../bytes/json.js";
 import type { Hop } from "../../caveats/hop.js";
 
+/** A public key as a JWK, and its thumbprint (RFC 7638). */
+export interface PublicKey {
+  readonly key: JsonObject;
+  readonly thumbprint: string;
+}
+
 /** `enrolling` until it gives its key, `pending` until a user approves an agent of it. */
 export type HostStatus = "enrolling" | "pending" | "active" | "revoked";
 
@@ -14,10 +20,15 @@ export interface HostRecord {
   readonly tenant: string;
   readonly name?: string;
   readonly status: HostStatus;
-  /** Its public key as a JWK; absent while it is enrolling. */
+  /** Its public key as a JWK, under which it has signed; absent while it is enrolling or has one to prove. */
   readonly key?: JsonObject;
   /** The key's thumbprint (RFC 7638): no two hosts that are not revoked share one. */
   readonly thumbprint?: string;
+  /**
+   * A key that it was given at enrolment or rotation, in place of `key`, until it signs under it. Such a key reserves
+   * nothing: other hosts may be given it too.
+   */
+  readonly unproven?: PublicKey;
   /** The user that it is linked to: its agents act for that user. */
   readonly principal?: string;
   /** Names of the capabilities that its agents get without an approval. */
@@ -46,6 +57,8 @@ export interface AgentRecord {
   /** Its public key as a JWK. */
   readonly key: JsonObject;
   readonly thumbprint: string;
+  /** Set from a rotation without a proof until a JWT under the key: such a key keeps no other agent from it. */
+  readonly unproven?: true;
   /** The user that it acts for; absent where it acts for none, or none is known yet. */
   readonly principal?: string;
   /** Why an approver denied it, in the approver's words. */

@@ -1,5 +1,5 @@
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
-import { checkTexts, readAsked, type Wanted } from "./asking.js";
+import { checkTexts, readAsked } from "./asking.js";
 import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { COUNTED, defaultsOf, hostFor } from "./hosts.js";
@@ -7,13 +7,15 @@ import { activated, registryEvent } from "./keeping.js";
 import { hostWithKey, seenAgent } from "./looking.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
-import type { AgentRecord, HostRecord } from "./records.js";
+import type { AgentMode, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
-import { everyRecord, type RegistryDraft } from "./registry-store.js";
+import { everyRecord, type RegistryDraft, type RegistryView } from "./registry-store.js";
 import type { AskedAnswer, Registration } from "./requests.js";
 
 /** What a registration rests on that is found out before the change. */
 interface Facts {
+  /** As it was registered, where an agent with this key waits already; as it is asked for otherwise. */
+  readonly mode: AgentMode;
   readonly ids: { readonly host: string; readonly agent: string };
   readonly principal: string | undefined;
   readonly permitted: ReadonlySet<string>;
@@ -49,42 +51,49 @@ async function factsOf(
   repeat: Repeatable,
   context: RegistryContext,
 ): Promise<Facts> {
-  const host = await context.store.read((view) => hostWithKey(view, asked.hostThumbprint));
+  const { host, agents } = await context.store.read(async (view) => {
+    const host = await hostWithKey(view, asked.hostThumbprint);
+    return { host, agents: host === undefined ? [] : await agentsOf(view, host) };
+  });
+  const mode = modeOf(asked, agents);
   const ids = { host: host?.id ?? newId("host", context), agent: newId("agent", context) };
-  const alone = asked.mode === "autonomous" ? autonomousPrincipal(ids.host) : undefined;
+  const alone = mode === "autonomous" ? autonomousPrincipal(ids.host) : undefined;
   const principal = host?.principal ?? alone;
-  const wanted = wantedOf(asked, host?.defaults ?? context.settings.defaults, context);
-  const terms = wanted.map(({ term }) => term);
+  const terms = readAsked(asked.capabilities ?? [], context).map(({ term }) => term);
   const permitted = await permittedOf(principal, ids.agent, terms, context);
-  return { ids, principal, permitted, repeat };
+  return { mode, ids, principal, permitted, repeat };
 }
 
-/** What is asked for, or the host's defaults, of which those count that are still there. */
-function wantedOf(
-  { capabilities = [] }: Registration,
-  defaults: readonly string[],
-  context: RegistryContext,
-): readonly Wanted[] {
-  if (capabilities.length > 0) return readAsked(capabilities, context);
-  return readAsked(
-    defaultsOf({ defaults }, context).map((name) => ({ name })),
-    context,
-  );
+function agentsOf(view: RegistryView, host: HostRecord): Promise<readonly AgentRecord[]> {
+  return everyRecord(view.agents, { host: host.id });
+}
+
+/** An agent keeps the mode that it was registered with, if it waits and is registered again. */
+function modeOf(asked: Registration, agents: readonly AgentRecord[]): AgentMode {
+  const same = agents.find((agent) => hasKey(agent, asked));
+  return same?.status === "pending" ? same.mode : asked.mode;
+}
+
+function hasKey({ thumbprint, unproven }: AgentRecord, asked: Registration): boolean {
+  return thumbprint === asked.agentThumbprint && unproven !== true;
 }
 
 async function register(
   draft: RegistryDraft,
-  asked: Registration,
+  given: Registration,
   facts: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
-  const alone = asked.mode === "autonomous";
+  const asked = { ...given, mode: facts.mode };
+  const alone = facts.mode === "autonomous";
   const seen = await hostWithKey(draft, asked.hostThumbprint);
   // First of all: what is read after this is not older, and whatever else happens to the host and its agents at
   // the same time is a conflict.
   if (seen !== undefined) await draft.put("hosts", seen);
   const before = await answeredBefore(draft, facts.repeat, context);
   if (before !== undefined) return before;
+  const agents = seen === undefined ? [] : await agentsOf(draft, seen);
+  if (modeOf(given, agents) !== facts.mode) return undefined;
   const host = await hostFor(draft, seen, asked, { id: facts.ids.host, alone }, context);
   if (alone && host.principal !== undefined) {
     leave("unsupported_mode", "the host is linked to a user: its agents act for that user");
@@ -93,7 +102,7 @@ async function register(
   const principal = host.principal ?? (alone ? autonomousPrincipal(host.id) : undefined);
   if (principal !== facts.principal) return undefined;
   await draft.put("hosts", host);
-  const known = await agentWithKey(draft, host, asked, context);
+  const known = await agentWithKey(draft, agents, asked, context);
   const agent = known ?? newAgent(asked, host, facts.ids.agent, context);
   const waiting =
     known === undefined ? undefined : await waitingAnswer(draft, host, known, context);
@@ -129,7 +138,7 @@ async function grantAll(
 ): Promise<AskedAnswer> {
   const now = context.clock();
   const { purpose } = asked;
-  const wanted = wantedOf(asked, host.defaults, context);
+  const wanted = readAsked(asked.capabilities ?? [], context);
   const defaults = defaultsOf(host, context);
   const granting = { host, agent: given, defaults, permitted, ended: new Set<string>() };
   const made = wanted.map((one) =>
@@ -146,21 +155,20 @@ async function grantAll(
   return keepAnswered(draft, answer, needsApproval ? asked : undefined, event, context);
 }
 
-/** The host's pending agent that has the key; `undefined` where the key is free. */
+/** The pending agent that has the key, among all of its host; `undefined` where the key is free. */
 async function agentWithKey(
   draft: RegistryDraft,
-  host: HostRecord,
-  { agentThumbprint, mode }: Registration,
+  kept: readonly AgentRecord[],
+  asked: Registration,
   context: RegistryContext,
 ): Promise<AgentRecord | undefined> {
-  const kept = await everyRecord(draft.agents, { host: host.id });
   await forgetAgents(draft, kept);
   const agents = kept.map((agent) => seenAgent(agent, context));
-  const same = agents.find(
-    ({ status, thumbprint }) => status !== "revoked" && thumbprint === agentThumbprint,
-  );
-  if (same?.status === "pending" && same.mode === mode) return same;
-  if (same !== undefined) leave("agent_exists", "an agent of this host has this key already");
+  const same = agents.find((agent) => hasKey(agent, asked));
+  if (same?.status === "pending") return same;
+  if (same !== undefined) {
+    leave("agent_exists", "an agent of this host has this key, or had it; make a new one");
+  }
   const since = context.clock() - COUNTED;
   const counted = agents.filter(
     ({ status, created }) => !ENDED.includes(status) || created > since,

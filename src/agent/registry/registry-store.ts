@@ -39,7 +39,10 @@ export interface RegistryView {
   readonly hosts: Records<
     HostRecord,
     {
+      /** Hosts that have the key, that had it when they were revoked, or that were given it and have not proven it. */
       readonly thumbprint?: string;
+      /** The one host that has the key, has proven it, and is not revoked. */
+      readonly held?: string;
       readonly principal?: string;
       /** Hosts that no user has taken on, revoked ones too, and that were made after this moment. */
       readonly unlinkedSince?: number;

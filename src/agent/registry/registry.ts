@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../bytes/json.js";
 import { randomBytes } from "../../bytes/random.js";
 import { assertMembers } from "../../checks/members.js";
 import type { RevocationSink } from "../../revocation/sink.js";
@@ -9,6 +8,7 @@ import { reactivateAgent } from "./activating.js";
 import { createHost, defaultsOf, enrolHost } from "./hosts.js";
 import {
   expireApprovalsOf,
+  hostsGiven,
   hostWithKey,
   type ListedGrant,
   listGrants,
@@ -33,11 +33,12 @@ import type {
   GrantRequest,
   HostCreation,
   HostEnrolment,
+  NewKey,
   Registration,
 } from "./requests.js";
 import { revokeAgent, revokeGrant, revokeGrants, revokeHost } from "./revoking.js";
 import { RevokingStore } from "./revoking-store.js";
-import { rotateAgentKey, rotateHostKey } from "./rotating.js";
+import { agentProved, hostProved, rotateAgentKey, rotateHostKey } from "./rotating.js";
 import { type RegistrySettings, type SettledSettings, settledSettings } from "./settings.js";
 import { effectsOf } from "./settling.js";
 import type { CapabilityTerms } from "./terms.js";
@@ -90,9 +91,14 @@ export class Registry {
     return this.#context.store.read((view) => view.hosts.get(id));
   }
 
-  /** The host that has the key; of several, which only revoked hosts can be, the latest. */
+  /** The host that has the key and has proven it; where there is none, the last one that was revoked with it. */
   hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
     return this.#context.store.read((view) => hostWithKey(view, thumbprint));
+  }
+
+  /** Hosts that were given the key and have not proven it; two at most. */
+  hostsGiven(thumbprint: string): Promise<readonly HostRecord[]> {
+    return this.#context.store.read((view) => hostsGiven(view, thumbprint));
   }
 
   /** What the agents of a host get without an approval. */
@@ -148,14 +154,14 @@ export class Registry {
     return createHost(asked, this.#context);
   }
 
-  /** Gives a host its key by the enrolment token. What calls this has seen a signature under the key. */
+  /** Gives a host its key by the enrolment token. */
   enrollHost(asked: HostEnrolment): Promise<Outcome<{ readonly host: HostRecord }>> {
     return enrolHost(asked, this.#context);
   }
 
   /**
-   * Registers an agent and its new host. A linked host's agent gets defaults at once; the rest waits for
-   * approval, and the agent with it.
+   * Registers an agent and its new host. A linked host's agent gets at once what it asks for of the defaults; the rest
+   * waits for approval, and the agent with it.
    */
   register(asked: Registration): Promise<Outcome<AskedAnswer>> {
     return registerAgent(asked, this.#context);
@@ -179,22 +185,29 @@ export class Registry {
     return claimAgent(asked, this.#context);
   }
 
-  /** What calls this has seen a signature under the key. */
-  rotateAgentKey(
-    agent: string,
-    key: JsonObject,
-    thumbprint: string,
-  ): Promise<Outcome<{ readonly agent: AgentRecord }>> {
-    return rotateAgentKey(agent, key, thumbprint, this.#context);
+  /** Gives an agent another key; the one before ends. */
+  rotateAgentKey(agent: string, key: NewKey): Promise<Outcome<{ readonly agent: AgentRecord }>> {
+    return rotateAgentKey(agent, key, this.#context);
   }
 
-  /** What calls this has seen a signature under the key. */
-  rotateHostKey(
-    host: string,
-    key: JsonObject,
-    thumbprint: string,
-  ): Promise<Outcome<{ readonly host: HostRecord }>> {
-    return rotateHostKey(host, key, thumbprint, this.#context);
+  /** Notes that an agent has signed under the key that it was given. */
+  agentProved(agent: string, thumbprint: string): Promise<void> {
+    return agentProved(agent, thumbprint, this.#context);
+  }
+
+  /** Gives a host another key; the one before ends. */
+  rotateHostKey(host: string, key: NewKey): Promise<Outcome<{ readonly host: HostRecord }>> {
+    return rotateHostKey(host, key, this.#context);
+  }
+
+  /**
+   * Notes that a signature under a key has named this host, by an agent of it: if the host was given that key, it is
+   * known by it from now on.
+   *
+   * @returns The host, if the key is its own; `undefined` otherwise.
+   */
+  hostProved(host: string, thumbprint: string): Promise<HostRecord | undefined> {
+    return hostProved(host, thumbprint, this.#context);
   }
 
   /** Revokes an agent with all its grants and their tokens. A second time, it changes nothing. */

@@ -1,3 +1,4 @@
+import type { OpenedApproval } from "../approvals/opening.js";
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { forgetGrants } from "./forgetting.js";
@@ -105,7 +106,7 @@ async function requested(
   const pending = made.filter(({ status }) => status === "pending");
   const opened =
     pending.length === 0
-      ? await openOf(draft, waiting, uncovered, now)
+      ? await openOf(draft, waiting, uncovered, now, context)
       : await openApproval(
           draft,
           { kind: "agent-grants", host, agent, grants: pending, options: asked },
@@ -144,11 +145,12 @@ async function openOf(
   waiting: readonly AgentGrant[],
   asked: readonly Wanted[],
   now: number,
-): Promise<Pick<AskedAnswer & { approval: object }, "approval"> | undefined> {
+  { approvals }: Pick<RegistryContext, "approvals">,
+): Promise<OpenedApproval | undefined> {
   const grant = waiting.find((one) => asked.some((each) => coversWanted(one, each, now)));
   const approval =
     grant?.approval === undefined ? undefined : await draft.approvals.get(grant.approval);
-  return approval === undefined ? undefined : { approval };
+  return approval === undefined ? undefined : approvals.reopened(draft, approval);
 }
 
 const REFUSALS: {

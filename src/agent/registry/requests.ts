@@ -3,7 +3,7 @@ import type { Approval } from "../approvals/approval.js";
 import type { Actor } from "../approvals/approval-events.js";
 import type { OpenedApproval } from "../approvals/opening.js";
 import type { AgentAnswer } from "./outcomes.js";
-import type { AgentMode } from "./records.js";
+import type { AgentMode, PublicKey } from "./records.js";
 
 /** A capability as an agent asks for it. */
 export interface AskedCapability {
@@ -38,10 +38,10 @@ export interface HostProof {
   readonly hostName?: string | undefined;
 }
 
-/** A public key, as a JWK and by its thumbprint (RFC 7638). */
-interface PublicKey {
-  readonly key: JsonObject;
-  readonly thumbprint: string;
+/** A public key that a host or an agent is given. */
+export interface NewKey extends PublicKey {
+  /** Whether the caller has verified a signature under the key that names the party. */
+  readonly proven: boolean;
 }
 
 /** A host that a user makes, or an operator of this installation in the user's place. */
@@ -54,7 +54,7 @@ export interface HostCreation {
 }
 
 /** A host that gives its key, by its enrolment token. */
-export interface HostEnrolment extends PublicKey {
+export interface HostEnrolment extends NewKey {
   readonly token: string;
   readonly name?: string | undefined;
 }
@@ -65,7 +65,7 @@ export interface Registration extends HostProof, AskingOptions {
   readonly agentThumbprint: string;
   readonly name: string;
   readonly mode: AgentMode;
-  /** The host's defaults unless given. */
+  /** None unless given. */
   readonly capabilities?: readonly AskedCapability[] | undefined;
 }
 

@@ -1,18 +1,17 @@
-import type { JsonObject } from "../../bytes/json.js";
 import { outcomeOf } from "./answering.js";
-import { registryEvent } from "./keeping.js";
+import { registryEvent, withKey } from "./keeping.js";
 import { hostWithKey } from "./looking.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import { everyRecord } from "./registry-store.js";
 import { livingAgent } from "./requesting.js";
+import type { NewKey } from "./requests.js";
 
 /** @see Registry.rotateAgentKey */
 export async function rotateAgentKey(
   id: string,
-  key: JsonObject,
-  thumbprint: string,
+  { key, thumbprint, proven }: NewKey,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly agent: AgentRecord }>> {
   const about = { asker: { agent: id }, record: id, agent: id };
@@ -21,13 +20,18 @@ export async function rotateAgentKey(
       const { agent, host } = await livingAgent(draft, id, context);
       const others = await everyRecord(draft.agents, { host: host.id });
       const taken = others.some(
-        (one) => one.thumbprint === thumbprint && one.id !== id && one.status !== "revoked",
+        (one) => one.thumbprint === thumbprint && one.id !== id && one.unproven !== true,
       );
-      if (taken) leave("key_in_use", "another agent of this host has this key");
+      if (taken) leave("key_in_use", "another agent of this host has this key, or had it");
       const now = context.clock();
       // Another agent of the host that takes the key at the same time is a conflict by this.
       await draft.put("hosts", host);
-      const rotated: AgentRecord = { ...agent, key, thumbprint, updated: now };
+      const { unproven: _, ...rest } = agent;
+      const known = thumbprint === agent.thumbprint && agent.unproven !== true;
+      const rotated: AgentRecord = {
+        ...{ ...rest, key, thumbprint, updated: now },
+        ...(proven || known ? {} : { unproven: true }),
+      };
       await draft.put("agents", rotated);
       const about = { record: id, agent: id, principal: agent.principal };
       draft.note(registryEvent("agent.key_rotated", now, about));
@@ -36,11 +40,24 @@ export async function rotateAgentKey(
   );
 }
 
+/** @see Registry.agentProved */
+export async function agentProved(
+  id: string,
+  thumbprint: string,
+  context: RegistryContext,
+): Promise<void> {
+  await context.store.change(async (draft) => {
+    const agent = await draft.agents.get(id);
+    if (agent?.unproven !== true || agent.thumbprint !== thumbprint) return;
+    const { unproven: _, ...proven } = agent;
+    await draft.put("agents", proven);
+  });
+}
+
 /** @see Registry.rotateHostKey */
 export async function rotateHostKey(
   id: string,
-  key: JsonObject,
-  thumbprint: string,
+  { key, thumbprint, proven }: NewKey,
   context: RegistryContext,
 ): Promise<Outcome<{ readonly host: HostRecord }>> {
   const about = { asker: { host: id }, record: id };
@@ -55,11 +72,41 @@ export async function rotateHostKey(
         leave("key_in_use", "another host has this key, or had it");
       }
       const now = context.clock();
-      const rotated: HostRecord = { ...host, key, thumbprint, updated: now };
+      const rotated = {
+        ...withKey(host, { key, thumbprint }, proven || thumbprint === host.thumbprint),
+        updated: now,
+      };
       await draft.put("hosts", rotated);
       const about = { record: id, principal: host.principal };
       draft.note(registryEvent("host.key_rotated", now, about));
       return { host: rotated };
     }),
   );
+}
+
+/** @see Registry.hostProved */
+export async function hostProved(
+  id: string,
+  thumbprint: string,
+  context: RegistryContext,
+): Promise<HostRecord | undefined> {
+  const seen = await context.store.read((view) => view.hosts.get(id));
+  if (seen === undefined || seen.thumbprint === thumbprint) return seen;
+  if (seen.unproven?.thumbprint !== thumbprint) return undefined;
+  return context.store.change(async (draft) => {
+    const host = await draft.hosts.get(id);
+    if (host?.unproven?.thumbprint !== thumbprint) {
+      return host?.thumbprint === thumbprint ? host : undefined;
+    }
+    if (host.status === "revoked") return host;
+    const other = await hostWithKey(draft, thumbprint);
+    // The key is this host's too, wherever one of its agents is named, but it is known by it nowhere else.
+    if (other !== undefined && other.status !== "revoked") return host;
+    const now = context.clock();
+    const proved = { ...withKey(host, host.unproven, true), updated: now };
+    await draft.put("hosts", proved);
+    const about = { record: id, principal: host.principal };
+    draft.note(registryEvent("host.key_proven", now, about));
+    return proved;
+  });
 }

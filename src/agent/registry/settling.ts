@@ -3,6 +3,7 @@ import type { Actor, ApprovalEffect, ApprovalEffects } from "../approvals/approv
 import { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
 import { type DecisionRefusal, refuseDecision } from "../approvals/deciding.js";
 import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
+import { asEnrolled } from "./hosts.js";
 import { activated, keepGrant, registryEvent } from "./keeping.js";
 import { hostedAgent, seenAgent } from "./looking.js";
 import type { AgentGrant, AgentRecord, AgentStatus, HostRecord } from "./records.js";
@@ -162,7 +163,8 @@ async function link(
   context: Context,
 ): Promise<HostRecord> {
   const { operator } = by;
-  const linked: HostRecord = { ...host, principal, status: "active", updated: now };
+  const known = host.principal === undefined ? await asEnrolled(draft, host, principal, now) : host;
+  const linked: HostRecord = { ...known, principal, status: "active", updated: now };
   await draft.put("hosts", linked);
   if (host.principal !== undefined) return linked;
   draft.note(registryEvent("host.linked", now, { record: host.id, principal, operator }));

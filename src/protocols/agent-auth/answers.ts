@@ -16,9 +16,9 @@ export interface AnswerContext {
 /** Seconds between two looks at an agent's status. */
 const INTERVAL = 5;
 
-/** A moment as answers have it, in milliseconds. */
-export function momentOf(milliseconds: number | undefined): string | null {
-  return milliseconds === undefined ? null : new Date(milliseconds).toISOString();
+/** A moment as answers have it; absent where there is none, since the text makes none of them nullable. */
+export function momentIn(name: string, milliseconds: number | undefined): JsonObject {
+  return milliseconds === undefined ? {} : { [name]: new Date(milliseconds).toISOString() };
 }
 
 /** An agent in short, as answers to a registration have it. */
@@ -33,12 +33,18 @@ export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
 export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
   return {
     ...agentShortly(agent, host),
-    user_id: agent.principal ?? null,
-    activated_at: momentOf(agent.activated),
-    created_at: momentOf(agent.created),
-    last_used_at: momentOf(agent.lastUsed),
-    expires_at: momentOf(agent.expires),
+    ...userOf(agent, host),
+    ...momentIn("activated_at", agent.activated),
+    ...momentIn("created_at", agent.created),
+    ...momentIn("last_used_at", agent.lastUsed),
+    ...momentIn("expires_at", agent.expires),
   };
+}
+
+/** The user that an agent acts for, or is to act for: its host's, if it acts for one (section 3.2). */
+export function userOf({ principal, mode }: AgentRecord, host: HostRecord): JsonObject {
+  const user = principal ?? (mode === "delegated" ? host.principal : undefined);
+  return user === undefined ? {} : { user_id: user };
 }
 
 /**
@@ -69,21 +75,20 @@ async function grantAnswer(
   withTokens: (capability: string) => boolean,
   { agent, terms }: AnswerContext,
 ): Promise<JsonObject> {
-  const { capability, status, grantedBy, hops, expires } = grant;
+  const { capability, status, grantedBy, hops, expires, reason } = grant;
   const short = { capability, status };
-  if (status === "revoked") return short;
-  const limits = limitsOf(hops);
+  if (status === "pending") return short;
+  // The text has no word for a grant that was revoked: the agent is denied it, for that reason.
   if (status !== "active") {
-    const reason = grant.reason ?? (status === "pending" ? grant.purpose : undefined);
-    return { ...short, ...limits, ...(reason === undefined ? {} : { reason }) };
+    return { capability, status: "denied", ...(reason === undefined ? {} : { reason }) };
   }
   const term = terms.get(capability);
   const minted = withTokens(capability) ? await agent.grantToken(grant) : undefined;
   return {
     ...short,
     ...(grantedBy === undefined ? {} : { granted_by: grantedBy }),
-    ...limits,
-    ...(expires === undefined ? {} : { expires_at: momentOf(expires) }),
+    ...limitsOf(hops),
+    ...momentIn("expires_at", expires),
     ...(term === undefined ? {} : describing(term)),
     ...(minted === undefined ? {} : { token: minted.token, token_expires_at: minted.expires }),
   };
@@ -124,7 +129,6 @@ export function approvalAnswer(
   complete.searchParams.set("user_code", userCode);
   return {
     method: "device_authorization",
-    device_code: approval.id,
     verification_uri: verificationUrl,
     verification_uri_complete: complete.href,
     user_code: userCode,

@@ -4,25 +4,28 @@ import type { Registry } from "../../agent/registry/registry.js";
 import { readBearer } from "../../auth/bearer.js";
 import type { RateLimit } from "../../http/callers.js";
 import { RETRY_AFTER } from "../../http/fault.js";
+import { isAddress } from "./bound-address.js";
 import { ENDPOINTS } from "./discovery.js";
 import { type Fault, refuse } from "./errors.js";
 import {
   type AudienceRule,
   invalid,
-  type ReadKey,
   readJwt,
-  readKey,
   type UnverifiedJwt,
   type VerifiedJwt,
   verifyJwt,
 } from "./jwt.js";
+import { keyIn, readKey } from "./keys.js";
 import {
   type Admission,
   type AgentParty,
   type Anonymous,
   type HostParty,
+  isAdmitted,
+  isTaken,
   type NewHost,
   type Party,
+  type SigningHost,
   standingFault,
 } from "./party.js";
 
@@ -45,8 +48,8 @@ type Addressed = Pick<Request, "method" | "path" | "headers">;
 const ADVICE = "send a host JWT or an agent JWT";
 /** Milliseconds for which a used `jti` is kept beyond the JWT's own time. */
 const KEPT = 60_000;
-/** Seconds for which a `jti` is remembered at most: a JWT is good for 60 at a clock that may be 5 ahead. */
-const REMEMBERED = 125;
+/** Seconds for which a `jti` is remembered at most: a JWT is good for 60, by clocks that may differ by 30 either way. */
+const REMEMBERED = 180;
 /** Processes of one issuer in each of which a party may call as often as the rate allows. */
 const PROCESSES = 4;
 
@@ -68,18 +71,19 @@ export async function partyOf(
   if (!bearer.ok) {
     if (bearer.denial.code === "token_invalid") return refuse("invalid_jwt", bearer.denial.message);
     if (admitted === "optional") return { kind: "anonymous" };
-    const { message } = bearer.denial;
-    const nothing = { unrecorded: true };
-    if (admitted === "new-host") return refuse("invalid_jwt", message, nothing);
-    return refuse("unauthorized", message, { status: 401, ...nothing });
+    return refuse("authentication_required", bearer.denial.message, { unrecorded: true });
   }
   const unverified = readJwt(bearer.token);
   if (!unverified.ok) return unverified;
-  const isHost = unverified.type === "host+jwt";
+  const { type } = unverified;
+  if (!isTaken(type, admitted)) {
+    return invalid(`must be ${type === "host+jwt" ? "an agent+jwt" : "a host+jwt"} here ("typ")`);
+  }
   const audiences = audienceRule(admitted, context);
-  const party = isHost
-    ? await hostOf(unverified, admitted === "new-host", audiences, context)
-    : await agentOf(unverified, audiences, context);
+  const party =
+    type === "host+jwt"
+      ? await hostOf(unverified, admitted, audiences, context)
+      : await agentOf(unverified, audiences, context);
   if ("ok" in party) return party;
   const tooMany = await limited(party);
   if (tooMany !== undefined) return tooMany;
@@ -93,7 +97,7 @@ export async function partyOf(
   // A JWT that is introspected was for a request to another server.
   const unbound = introspected ? undefined : bindingFault(req, jwt, context);
   if (unbound !== undefined) return unbound;
-  if (party.kind === "agent" && !introspected) await context.registry.used(party.agent.id);
+  if (party.kind === "agent" && !introspected) await noteAgent(party, context);
   return party;
 }
 
@@ -125,77 +129,66 @@ export async function usedBefore(
   }
 }
 
-/** A JWT is for the server or for its endpoint of executions; another server's shows it for introspection. */
+async function noteAgent({ agent }: AgentParty, { registry }: PartyContext): Promise<void> {
+  if (agent.unproven === true) await registry.agentProved(agent.id, agent.thumbprint);
+  await registry.used(agent.id);
+}
+
+/** What a JWT must be for: the issuer; where it executes, also the address of executions, or a location elsewhere. */
 function audienceRule(
   admitted: Admission,
   { url, locations }: Pick<PartyContext, "url" | "locations">,
 ): AudienceRule {
-  const own = [url, `${url}/`, `${url}${ENDPOINTS.execute}`];
+  const executes = admitted === "executing" || admitted === "introspected";
+  const own = executes ? [url, `${url}${ENDPOINTS.execute}`] : [url];
   if (admitted !== "introspected") return (aud) => own.includes(aud);
-  return (aud, capabilities = []) =>
-    own.includes(aud) ||
-    (capabilities.length > 0 && capabilities.every((name) => locations.get(name) === aud));
+  const known = new Set([...own, ...locations.values()]);
+  return (aud) => known.has(aud);
 }
 
 type Known = Exclude<Party, Anonymous>;
 
 function thumbprintOf(party: Known): string {
   if (party.kind === "newcomer") return party.ready.thumbprint;
+  if (party.kind === "signer") return party.thumbprint;
   return party.kind === "agent" ? party.agent.thumbprint : (party.host.thumbprint ?? party.host.id);
 }
 
 type Found<Of> = Promise<Of | Fault>;
 
+/** A host by the key that it brings, and of which it has the thumbprint as `iss`. */
 async function hostOf(
   unverified: UnverifiedJwt,
-  mayBeNew: boolean,
+  admitted: Admission,
   audiences: AudienceRule,
   { registry, clock }: PartyContext,
-): Found<HostParty | NewHost> {
-  const { iss } = unverified;
-  const named = iss === undefined ? undefined : await hostNamed(iss, registry);
-  if (named !== undefined) {
-    const key = await keyOf(named.key);
-    const jwt = key.ok ? await verifyJwt(unverified, key.key, audiences, clock()) : key;
-    if (!jwt.ok) return jwt;
-    if (jwt.hostKey !== undefined) {
-      // The registered key counts: another one in the JWT would pass for registered.
-      const brought = await readKey(jwt.hostKey, "host_public_key");
-      if (!brought.ok) return brought;
-      if (brought.thumbprint !== named.thumbprint) {
-        return invalid('brings another key than the registered one ("host_public_key")');
-      }
-    }
-    return { kind: "host", host: named, jwt };
+): Found<HostParty | SigningHost | NewHost> {
+  const { iss, hostKey, claims } = unverified;
+  if (hostKey === undefined || claims["host_jwks_url"] !== undefined) {
+    return invalid('must bring its host\'s key ("host_public_key"): this server fetches no keys');
   }
-  if (!mayBeNew) {
-    const message = 'no host is registered under the "iss" of the JWT';
-    return refuse("host_not_found", message, { status: 401 });
-  }
-  if (unverified.hostKey === undefined) {
-    return invalid(
-      unverified.claims["host_jwks_url"] === undefined
-        ? 'of a host that is not registered must bring its key ("host_public_key")'
-        : 'must bring the key itself ("host_public_key"): this server fetches no keys',
-    );
-  }
-  const ready = await readKey(unverified.hostKey, "host_public_key");
+  const ready = await readKey(hostKey, "host_public_key");
   if (!ready.ok) return ready;
+  if (iss !== ready.thumbprint) {
+    return invalid('must have the thumbprint of the key that it brings as "iss"');
+  }
   const jwt = await verifyJwt(unverified, ready.key, audiences, clock());
   if (!jwt.ok) return jwt;
-  if (iss !== undefined && iss !== ready.thumbprint) {
-    return invalid('is of another host ("iss") than the key that it brings');
+  const host = await registry.hostByKey(iss);
+  if (!isAdmitted({ kind: "signer", thumbprint: iss, jwt }, admitted)) {
+    if (host !== undefined) return { kind: "host", host, jwt };
+    return admitted === "new-host" ? { kind: "newcomer", ready, jwt } : unknownHost();
   }
-  const known = await registry.hostByKey(ready.thumbprint);
-  return known === undefined
-    ? { kind: "newcomer", ready, jwt }
-    : { kind: "host", host: known, jwt };
+  if (host !== undefined) return { kind: "signer", thumbprint: iss, holder: host, jwt };
+  const [given] = await registry.hostsGiven(iss);
+  if (given !== undefined) return { kind: "signer", thumbprint: iss, jwt };
+  return admitted === "host-itself"
+    ? refuse("host_not_found", "no host has this key")
+    : unknownHost();
 }
 
-/** A host by the thumbprint of its key, as the text has it, or by its id, as answers have it. */
-async function hostNamed(iss: string, registry: Registry): Promise<HostRecord | undefined> {
-  if (iss.length > 128) return undefined;
-  return (await registry.hostByKey(iss)) ?? (await registry.host(iss));
+function unknownHost(): Fault {
+  return invalid('is of a host that is not registered ("iss")');
 }
 
 async function agentOf(
@@ -205,25 +198,21 @@ async function agentOf(
 ): Found<AgentParty> {
   const { sub, iss } = unverified;
   const agent = sub === undefined || sub.length > 128 ? undefined : await registry.agent(sub);
-  if (agent === undefined) {
-    const message = 'no agent is registered under the "sub" of the JWT';
-    return sub === undefined
-      ? invalid('has no "sub"')
-      : refuse("agent_not_found", message, { status: 401 });
-  }
-  const key = await keyOf(agent.key);
-  const jwt = key.ok ? await verifyJwt(unverified, key.key, audiences, clock()) : key;
+  if (agent === undefined) return invalid('is of an agent that is not registered ("sub")');
+  const key = keyIn(agent.key, "key");
+  if (!key.ok) return key;
+  const jwt = await verifyJwt(unverified, key.value, audiences, clock());
   if (!jwt.ok) return jwt;
   const host = await registry.host(agent.host);
-  if (host === undefined || (iss !== undefined && iss !== host.id && iss !== host.thumbprint)) {
+  if (host === undefined || !isHostsName(iss, host)) {
     return invalid('is of another host ("iss") than the agent');
   }
   return { kind: "agent", agent, host, jwt };
 }
 
-async function keyOf(key: unknown): Promise<ReadKey | Fault> {
-  const read = await readKey(key, "key");
-  return read.ok ? read : invalid("is of a party that has no key yet");
+/** Whether an Agent JWT's `iss` is the host's thumbprint, its id, or absent: the published SDK sends none. */
+function isHostsName(iss: string | undefined, { id, thumbprint, unproven }: HostRecord): boolean {
+  return iss === undefined || [id, thumbprint, unproven?.thumbprint].includes(iss);
 }
 
 /** Why a JWT that is bound to a request is not for this one; its body is looked at later. */
@@ -235,7 +224,7 @@ function bindingFault(
   if (htm !== undefined && htm.toUpperCase() !== method) {
     return refuse("request_binding_mismatch", 'the JWT is for another method ("htm")');
   }
-  if (htu !== undefined && htu !== `${url}${path}`) {
+  if (htu !== undefined && !isAddress(htu, `${url}${path}`)) {
     return refuse("request_binding_mismatch", 'the JWT is for another address ("htu")');
   }
   return undefined;

@@ -3,7 +3,8 @@ import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import { type Fault, refuse } from "./errors.js";
 
 // What requests say, as far as their shape goes. Members that are not known are passed over, as the
-// protocol has it; what a text or a constraint means is for agent/ to judge.
+// protocol has it; what a text or a constraint means is for agent/ to judge. An optional member may be absent, but
+// not null: the text marks what may be null (section 1.4.1), and marks no member of a request.
 
 export type Reading<Of> = { readonly ok: true; readonly value: Of } | Fault;
 
@@ -54,7 +55,7 @@ export function textIn(
   return { ok: true, value };
 }
 
-/** A member that may be absent: `null` counts as absent. */
+/** Text for people, without markup (section 8.10); `undefined` where it is absent or nothing is left. */
 function wordsIn(
   body: { readonly [name: string]: unknown },
   member: string,
@@ -62,12 +63,26 @@ function wordsIn(
   steering: RegExp = CONTROLS,
 ): Reading<string | undefined> {
   const value = body[member];
-  if (value === undefined || value === null) return { ok: true, value: undefined };
+  if (value === undefined) return { ok: true, value: undefined };
   if (typeof value !== "string" || value.length > longest) {
     return wrong(member, `must be a text of at most ${longest} characters`);
   }
   if (steering.test(value)) return wrong(member, "must not hold control characters");
-  return { ok: true, value: value.trim() === "" ? undefined : value };
+  const plain = withoutMarkup(value).trim();
+  return { ok: true, value: plain === "" ? undefined : plain };
+}
+
+/** HTML's tags, comments and declarations, as its tokenizer finds them. */
+const MARKUP = /<[a-z/!?][^>]*>/gi;
+
+/** A text without markup, also without what would be markup once other markup is taken out. */
+function withoutMarkup(text: string): string {
+  let plain = text;
+  for (;;) {
+    const less = plain.replaceAll(MARKUP, "");
+    if (less === plain) return plain;
+    plain = less;
+  }
 }
 
 export function readHostName(
@@ -98,7 +113,7 @@ export function readRegistering(body: JsonObject): Reading<Registering> {
     value: {
       ...{ name: name.value, mode, ...asking.value },
       ...(hostName.value === undefined ? {} : { hostName: hostName.value }),
-      ...(asked === undefined || asked.value.length === 0 ? {} : { capabilities: asked.value }),
+      ...(asked === undefined ? {} : { capabilities: asked.value }),
     },
   };
 }
@@ -141,7 +156,7 @@ export function readAsked(value: unknown, least: number): Reading<readonly Asked
       return wrong(where, "must be a name, or an object with a name");
     }
     if (asked.some((one) => one.name === name)) return wrong(where, "is named already");
-    if (constraints === undefined || constraints === null) asked.push({ name });
+    if (constraints === undefined) asked.push({ name });
     else if (!isJsonObject(constraints)) {
       return wrong(`${where}.constraints`, "must be an object of limits by argument");
     } else asked.push({ name, constraints });
@@ -166,7 +181,7 @@ export function readNames(body: JsonObject): Reading<readonly string[]> {
 
 /** Reads the arguments of an execution; none unless given. */
 export function readArguments(value: unknown, where: string): Reading<JsonObject> {
-  if (value === undefined || value === null) return { ok: true, value: {} };
+  if (value === undefined) return { ok: true, value: {} };
   if (isJsonObject(value)) return { ok: true, value };
   return wrong(where, "must be an object");
 }

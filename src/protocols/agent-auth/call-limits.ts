@@ -3,7 +3,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { overLimit, type RateLimit, waitFor } from "../../http/callers.js";
 import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, refuse } from "./errors.js";
-import type { Party } from "./party.js";
+import { hostIn, type Party } from "./party.js";
 
 /** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
 const RECORDED = { points: 60, duration: 60 };
@@ -56,9 +56,8 @@ export function isCounted(party: Party): boolean {
 }
 
 function keyOf(party: Party): string | undefined {
-  if (party.kind !== "host" && party.kind !== "agent") return undefined;
-  const { host } = party;
-  if (host.status !== "active" || host.principal === undefined) return undefined;
-  if (party.kind === "host") return `host ${host.id}`;
+  const host = hostIn(party);
+  if (host?.status !== "active" || host.principal === undefined) return undefined;
+  if (party.kind !== "agent") return `host ${host.id}`;
   return party.agent.status === "active" ? `agent ${party.agent.id}` : undefined;
 }

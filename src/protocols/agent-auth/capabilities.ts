@@ -34,7 +34,7 @@ type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 const PAGE = 100;
 const MAX_PAGE = 1000;
 
-/** What a party may see, with whether each is granted to it; absent where that makes no sense. */
+/** What a party may see; for an agent, with whether each is granted to it. */
 type Visible = readonly (CapabilityTerm & { readonly granted?: boolean })[];
 
 /** Lists what a party may see of the capabilities. */
@@ -125,9 +125,9 @@ async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | 
   if (party.kind === "host") {
     const { principal, defaults } = party.host;
     const allowed = await allowedTo(principal, all, catalogue.policy);
-    return all
-      .filter(({ name }) => shown.has(name) || allowed.has(name) || defaults.includes(name))
-      .map((one) => ({ ...one, granted: defaults.includes(one.name) }));
+    return all.filter(
+      ({ name }) => shown.has(name) || allowed.has(name) || defaults.includes(name),
+    );
   }
   return shown.size === 0 ? undefined : all.filter(({ name }) => shown.has(name));
 }

@@ -15,7 +15,7 @@ export const DISCOVERY_PATHS: readonly string[] = [
 /** Where providers are searched by what they offer. */
 export const SEARCH_PATH = "/api/search";
 
-/** The paths of the endpoints, by their names in the discovery document. */
+/** The paths of the endpoints below the issuer, by their names in the discovery document. */
 export const ENDPOINTS = {
   register: "/agent/register",
   capabilities: "/capability/list",
@@ -37,7 +37,6 @@ export function discoveryDocument(
   { name, description }: Provider,
   modes: readonly AgentMode[],
 ): JsonObject {
-  const endpoints = Object.entries(ENDPOINTS).map(([key, path]) => [key, `${url}${path}`]);
   return {
     version: "1.0-draft",
     provider_name: name,
@@ -47,6 +46,6 @@ export function discoveryDocument(
     algorithms: ["Ed25519"],
     modes,
     approval_methods: ["ciba", "device_authorization"],
-    endpoints: Object.fromEntries(endpoints),
+    endpoints: ENDPOINTS,
   };
 }

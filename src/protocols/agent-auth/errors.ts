@@ -31,7 +31,6 @@ export const STATUS = {
   dynamic_host_registration_disabled: 403,
   unauthorized: 403,
   capability_not_granted: 403,
-  grant_revoked: 403,
   constraint_violated: 403,
   limit_exceeded: 403,
   agent_not_found: 404,
@@ -149,7 +148,7 @@ export function invocationFault(denials: AgentDenials, known: readonly string[])
 type Kind = readonly [code: AgentAuthCode, sentence: string];
 
 const KINDS: readonly (readonly [codes: readonly AgentDenial["code"][], kind: Kind])[] = [
-  [["revoked"], ["grant_revoked", "the grant was revoked"]],
+  [["revoked"], ["capability_not_granted", "the grant was revoked"]],
   [["revocation_stale"], ["unavailable", "revocations cannot be looked up at the moment"]],
   [["policy_denied"], ["unauthorized", "the user's policy does not allow it"]],
   [["constraint_violated"], ["constraint_violated", "the arguments are beyond what was granted"]],

@@ -162,7 +162,7 @@ async function run(
     const missing = outcome.denials.some(({ code }) => code === "capability_missing");
     if (missing && (await wasRevoked(capability, caller, registry))) {
       const message = `the agent's grant of ${capability} was revoked; request it again`;
-      return refuse("grant_revoked", message, { unrecorded: true });
+      return refuse("capability_not_granted", message, { unrecorded: true });
     }
     const named = isObject(term.input?.["properties"]) ? Object.keys(term.input["properties"]) : [];
     return invocationFault(outcome.denials, [...named, ...Object.keys(given)]);

@@ -16,7 +16,7 @@ import { isJsonObject } from "./bodies.js";
 import { CallLimits, isCounted } from "./call-limits.js";
 import { type Fault, refuse } from "./errors.js";
 import { faultWriter, recordedFaults } from "./frame.js";
-import { type Admission, isAdmitted, type Parties, type Party } from "./party.js";
+import { type Admission, hostIn, isAdmitted, type Parties, type Party } from "./party.js";
 
 export type Answer =
   | {
@@ -148,9 +148,9 @@ async function foundParty(
 }
 
 function noteParty(req: Request, party: Party): void {
-  if (party.kind !== "host" && party.kind !== "agent") return;
-  const principal = party.kind === "agent" ? party.agent.principal : party.host.principal;
-  const { id: invoker } = party.kind === "agent" ? party.agent : party.host;
+  const host = hostIn(party);
+  if (host === undefined) return;
+  const { principal, id: invoker } = party.kind === "agent" ? party.agent : host;
   noteCaller(req, { invoker, ...(principal === undefined ? {} : { principal }) });
 }
 

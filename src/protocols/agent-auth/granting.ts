@@ -1,5 +1,4 @@
 import type { AgentAnswer } from "../../agent/registry/outcomes.js";
-import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { AskedAnswer } from "../../agent/registry/requests.js";
 import type { JsonObject } from "../../bytes/json.js";
@@ -16,11 +15,11 @@ import {
   readHostName,
   readIdempotencyKey,
   readRegistering,
-  textIn,
 } from "./bodies.js";
 import { type Fault, refuse, registryFault } from "./errors.js";
-import { readKey } from "./jwt.js";
-import type { AgentParty, HostParty, NewHost } from "./party.js";
+import { readKey } from "./keys.js";
+import { namedAgent } from "./named.js";
+import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
 
 // How agents come to be and come by capabilities: registration, requests, status and reactivation.
 
@@ -100,17 +99,12 @@ export async function requestCapabilities(
 /** What an agent is and may do. @throws StorageError */
 export async function agentStatus(
   agentId: string | undefined,
-  party: AgentParty | HostParty,
+  asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  const id = party.kind === "agent" ? party.agent.id : agentId;
-  if (id === undefined) {
-    return refuse("invalid_request", "agent_id: is missing, and a host may have many agents");
-  }
-  // As it is now: this call has been noted as its last.
-  const agent = await context.registry.agent(id);
-  if (agent === undefined) return unknownAgent();
-  if (party.kind === "host" && agent.host !== party.host.id) return foreignAgent();
+  const found = await namedAgent(agentId, asker, context.registry, true);
+  if (!found.ok) return found;
+  const { agent, party } = found;
   const grants = await context.registry.grantsOf(agent.id);
   return { ok: true, body: await wholeAnswer({ agent, host: party.host, grants }, party, context) };
 }
@@ -118,15 +112,16 @@ export async function agentStatus(
 /** Brings an expired agent back, with the defaults of its host. @throws StorageError */
 export async function reactivate(
   body: JsonObject,
-  party: HostParty,
+  asker: SigningHost,
   context: GrantingContext,
 ): Promise<Answer> {
   const { registry } = context;
-  const found = await ownAgent(body, party, registry);
+  const found = await namedAgent(body["agent_id"], asker, registry);
   if (!found.ok) return found;
   const outcome = await registry.reactivate(found.agent.id);
   if (!outcome.ok) return registryFault(outcome);
   const { agent, grants, approval, userCode } = outcome;
+  const { party } = found;
   return {
     ok: true,
     body: {
@@ -139,14 +134,14 @@ export async function reactivate(
 /** For the autonomous agent and its host alone, since who decides gets the host. @throws StorageError */
 export async function claim(
   body: JsonObject,
-  party: AgentParty | HostParty,
+  asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  const id = textIn(body, "agent_id");
-  if (!id.ok) return id;
+  const found = await namedAgent(body["agent_id"], asker, context.registry);
+  if (!found.ok) return found;
   const asking = readAsking(body);
   if (!asking.ok) return asking;
-  const asked = { ...asking.value, agent: id.value, by: by(party) };
+  const asked = { ...asking.value, agent: found.agent.id, by: by(found.party) };
   const outcome = await context.registry.claim(asked);
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: await askedBody(outcome, context) };
@@ -188,29 +183,4 @@ export function by(
   party: AgentParty | HostParty,
 ): { readonly agent: string } | { readonly host: string } {
   return party.kind === "agent" ? { agent: party.agent.id } : { host: party.host.id };
-}
-
-/** The agent that a request is about, if the party may decide about it. */
-export async function ownAgent(
-  body: JsonObject,
-  party: AgentParty | HostParty,
-  registry: Registry,
-): Promise<{ readonly ok: true; readonly agent: AgentRecord } | Fault> {
-  if (party.kind === "agent" && body["agent_id"] === undefined) {
-    return { ok: true, agent: party.agent };
-  }
-  const id = textIn(body, "agent_id");
-  if (!id.ok) return id;
-  const agent = await registry.agent(id.value);
-  if (agent === undefined) return unknownAgent();
-  const own = party.kind === "agent" ? agent.id === party.agent.id : agent.host === party.host.id;
-  return own ? { ok: true, agent } : foreignAgent();
-}
-
-function unknownAgent(): Fault {
-  return refuse("agent_not_found", "there is no agent of this id");
-}
-
-function foreignAgent(): Fault {
-  return refuse("unauthorized", "the agent is another party's");
 }

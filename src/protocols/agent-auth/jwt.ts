@@ -1,7 +1,8 @@
 import { decodeBase64 } from "../../bytes/base64.js";
-import { isObject, isTexts, type JsonObject, outlineJson } from "../../bytes/json.js";
+import { isObject, isTexts, outlineJson } from "../../bytes/json.js";
 import { decodeUtf8 } from "../../bytes/utf8.js";
 import { type Fault, refuse } from "./errors.js";
+import type { PublicKey } from "./keys.js";
 
 type JwtType = "host+jwt" | "agent+jwt";
 
@@ -24,6 +25,7 @@ export interface VerifiedJwt {
   readonly type: JwtType;
   readonly iss?: string;
   readonly jti: string;
+  readonly aud: string;
   /** Milliseconds since 1970 after which it is too old in any case. */
   readonly over: number;
   /** The names that it is narrowed to; absent for all. */
@@ -35,13 +37,15 @@ export interface VerifiedJwt {
   readonly hostName?: string;
 }
 
-/** Whether an audience is one that a JWT, narrowed to capabilities or not, may have here. */
-export type AudienceRule = (aud: string, capabilities: readonly string[] | undefined) => boolean;
+/** Whether a JWT for an audience is taken here. */
+export type AudienceRule = (aud: string) => boolean;
 
-/** Seconds for which a JWT is good after its `iat`. */
+/** Seconds for which a JWT is good after its `iat`, by the sender's clock. */
 const MAX_AGE = 60;
-/** Seconds by which the sender's clock may be ahead. */
-const AHEAD = 5;
+/** Seconds by which the sender's clock may differ (section 8.2). */
+const SKEW = 30;
+/** RFC 9864 names by the curve what RFC 8037 calls EdDSA. */
+const ALGORITHMS = ["EdDSA", "Ed25519"];
 /** Characters of base64url. */
 const MAX_HEADER = 1024;
 const MAX_CLAIMS = 6144;
@@ -57,7 +61,9 @@ export function readJwt(text: string): UnverifiedJwt | Fault {
   const header = partOf(head);
   const claims = partOf(body);
   if (header === undefined || claims === undefined) return invalid("is not made of JSON objects");
-  if (header["alg"] !== "EdDSA") return invalid('must be signed with EdDSA ("alg")');
+  if (typeof header["alg"] !== "string" || !ALGORITHMS.includes(header["alg"])) {
+    return invalid('must be signed with EdDSA ("alg")');
+  }
   // Extensions that must be understood, and a payload that is not encoded: no JWT here has them.
   if (header["crit"] !== undefined || header["b64"] !== undefined) {
     return invalid('must not have the header members "crit" and "b64"');
@@ -100,10 +106,9 @@ export async function verifyJwt(
 ): Promise<VerifiedJwt | Fault> {
   const { compactVerify, errors, importJWK } = await import("jose");
   try {
-    await compactVerify(text, await importJWK(key, "EdDSA"), { algorithms: ["EdDSA"] });
+    await compactVerify(text, await importJWK(key, "Ed25519"), { algorithms: ALGORITHMS });
   } catch (error) {
-    // A key of the right form that is no point of the curve holds no signature either.
-    if (error instanceof errors.JOSEError || error instanceof DOMException) {
+    if (error instanceof errors.JOSEError) {
       return invalid("has a signature that does not hold under the registered key");
     }
     throw error;
@@ -111,30 +116,31 @@ export async function verifyJwt(
   const { iss, jti, iat, exp, nbf, aud, capabilities, host_name: hostName } = claims;
   const seconds = now / 1000;
   if (typeof iat !== "number") return invalid('has no "iat"');
-  if (iat > seconds + AHEAD) return invalid('was made in the future ("iat")');
-  if (seconds - iat > MAX_AGE) return invalid(`is more than ${MAX_AGE} seconds old ("iat")`);
-  if (!isAbsentOr(exp, "number") || !isAbsentOr(nbf, "number")) {
-    return invalid('has an "exp" or "nbf" that is not a number');
-  }
-  if (typeof exp === "number" && exp <= seconds) return invalid('has expired ("exp")');
-  if (typeof nbf === "number" && nbf > seconds + AHEAD) return invalid('is not valid yet ("nbf")');
+  if (iat > seconds + SKEW) return invalid('was made in the future ("iat")');
+  if (seconds - iat > MAX_AGE + SKEW) return invalid(`is more than ${MAX_AGE} seconds old ("iat")`);
+  if (typeof exp !== "number") return invalid('has no "exp"');
+  if (!isAbsentOr(nbf, "number")) return invalid('has an "nbf" that is not a number');
+  if (exp + SKEW <= seconds) return invalid('has expired ("exp")');
+  if (typeof nbf === "number" && nbf > seconds + SKEW) return invalid('is not valid yet ("nbf")');
   if (typeof jti !== "string" || jti === "" || jti.length > 256) {
     return invalid('has no "jti" of 1 to 256 characters');
   }
   if (capabilities !== undefined && !isNames(capabilities)) {
     return invalid('has "capabilities" that are not an array of names');
   }
-  const named: unknown = Array.isArray(aud) ? aud : [aud];
   const narrowed = isNames(capabilities) ? capabilities : undefined;
-  if (!isTexts(named) || named.length > 8 || !named.some((one) => audiences(one, narrowed))) {
-    return invalid('is not for this server ("aud")');
+  // RFC 7519 lets an array of one stand for it. One for several servers could be sent on by the first.
+  const [audience, another]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (typeof audience !== "string" || another !== undefined || !audiences(audience)) {
+    return invalid('is not for this address ("aud")');
   }
   const { htm, htu, ath, agent_public_key: agentKey, host_public_key: hostKey } = claims;
   if (![htm, htu, ath, iss, hostName].every((one) => isAbsentOr(one, "string"))) {
     return invalid('has an "iss", "host_name", "htm", "htu" or "ath" that is not a text');
   }
   return {
-    ...{ ok: true, type, jti, over: Math.ceil((iat + MAX_AGE + AHEAD) * 1000) },
+    ...{ ok: true, type, jti, aud: audience },
+    over: Math.ceil((iat + MAX_AGE + SKEW) * 1000),
     bound: {
       ...(typeof htm === "string" ? { htm } : {}),
       ...(typeof htu === "string" ? { htu } : {}),
@@ -158,40 +164,4 @@ function isAbsentOr(value: unknown, type: "string" | "number"): boolean {
 
 export function invalid(why: string): Fault {
   return refuse("invalid_jwt", `the JWT ${why}`);
-}
-
-/** A public key of a host or an agent: Ed25519 as a JWK (RFC 8037), without any other member. */
-interface PublicKey extends JsonObject {
-  readonly kty: "OKP";
-  readonly crv: "Ed25519";
-  /** 32 bytes in base64url. */
-  readonly x: string;
-}
-
-/** A key that was read, and its thumbprint. */
-export interface ReadKey {
-  readonly ok: true;
-  readonly key: PublicKey;
-  /** RFC 7638, SHA-256, base64url. */
-  readonly thumbprint: string;
-}
-
-/** 32 bytes: the last character holds four bits of them. */
-const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
-
-/** Reads a public key that another party sent. @param what - What errors call it, such as `public_key`. */
-export async function readKey(value: unknown, what: string): Promise<ReadKey | Fault> {
-  const invalid = (why: string): Fault => refuse("invalid_public_key", `${what}: ${why}`);
-  if (!isObject(value)) return invalid("must be a public key as a JWK");
-  const { kty, crv, x, d } = value;
-  if (typeof kty !== "string") return invalid('has no "kty"');
-  if (d !== undefined) return invalid("holds a private key; never give that away");
-  if (kty !== "OKP" || crv !== "Ed25519") {
-    const message = `${what}: must be an Ed25519 key: {"kty":"OKP","crv":"Ed25519","x":…}`;
-    return refuse("unsupported_algorithm", message);
-  }
-  if (typeof x !== "string" || !X.test(x)) return invalid('"x" must be 32 bytes in base64url');
-  const key: PublicKey = { kty, crv, x };
-  const { calculateJwkThumbprint } = await import("jose");
-  return { ok: true, key, thumbprint: await calculateJwkThumbprint(key) };
 }

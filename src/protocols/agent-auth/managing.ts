@@ -2,13 +2,15 @@ import type { Policy } from "../../agent/policy.js";
 import { permittedOf, principalOfAgent } from "../../agent/registry/granting.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
-import { limitsOf, momentOf } from "./answers.js";
+import { limitsOf, momentIn, userOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { readHostName, readNames, textIn, wrong } from "./bodies.js";
+import { ENDPOINTS } from "./discovery.js";
 import { type Fault, refuse, registryFault } from "./errors.js";
-import { by, ownAgent } from "./granting.js";
-import type { AgentParty, HostParty } from "./party.js";
-import { readOwnKey } from "./possession.js";
+import { by } from "./granting.js";
+import { namedAgent, signingHost } from "./named.js";
+import type { AgentParty, SigningHost } from "./party.js";
+import { readNewKey } from "./possession.js";
 
 // How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.
 
@@ -17,12 +19,12 @@ type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 /** Revokes an agent with all its grants; a second time too. @throws StorageError */
 export async function revokeAgent(
   body: JsonObject,
-  party: AgentParty | HostParty,
+  asker: SigningHost | AgentParty,
   registry: Registry,
 ): Promise<Answer> {
-  const found = await ownAgent(body, party, registry);
+  const found = await namedAgent(body["agent_id"], asker, registry);
   if (!found.ok) return found;
-  const outcome = await registry.revokeAgent(found.agent.id, by(party));
+  const outcome = await registry.revokeAgent(found.agent.id, by(found.party));
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: { agent_id: found.agent.id, status: "revoked" } };
 }
@@ -30,15 +32,15 @@ export async function revokeAgent(
 /** Revokes grants by the names of their capabilities. @throws StorageError */
 export async function revokeCapabilities(
   body: JsonObject,
-  party: AgentParty | HostParty,
+  asker: SigningHost | AgentParty,
   registry: Registry,
 ): Promise<Answer> {
   const names = readNames(body);
   if (!names.ok) return names;
-  const found = await ownAgent(body, party, registry);
+  const found = await namedAgent(body["agent_id"], asker, registry);
   if (!found.ok) return found;
   if (found.agent.status === "revoked") return refuse("agent_revoked", "the agent was revoked");
-  const outcome = await registry.revokeGrants(found.agent.id, names.value, by(party));
+  const outcome = await registry.revokeGrants(found.agent.id, names.value, by(found.party));
   if (!outcome.ok) return registryFault(outcome);
   const revoked = [...new Set(outcome.grants.map(({ capability }) => capability))];
   const grantIds = outcome.grants.map(({ id }) => id);
@@ -48,12 +50,14 @@ export async function revokeCapabilities(
 /** Revokes the host that asks, with all its agents. @throws StorageError */
 export async function revokeHost(
   body: JsonObject,
-  party: HostParty,
+  asker: SigningHost,
   registry: Registry,
 ): Promise<Answer> {
+  const party = await signingHost(asker, registry);
+  if ("ok" in party) return party;
   const { host_id: named = party.host.id } = body;
   if (typeof named !== "string") return wrong("host_id", "must be a text");
-  if (named !== party.host.id && named !== party.host.thumbprint) {
+  if (named !== party.host.id && named !== asker.thumbprint) {
     return refuse("unauthorized", "a host can revoke itself alone");
   }
   const outcome = await registry.revokeHost(party.host.id, by(party));
@@ -65,31 +69,31 @@ export async function revokeHost(
 /** Gives an agent another key; the one before is good for nothing at once. @throws StorageError */
 export async function rotateAgentKey(
   body: JsonObject,
-  party: HostParty,
+  asker: SigningHost | AgentParty,
   context: PartyContext,
 ): Promise<Answer> {
   const { registry } = context;
-  const found = await ownAgent(body, party, registry);
+  const found = await namedAgent(body["agent_id"], asker, registry);
   if (!found.ok) return found;
-  const giving = { agent: found.agent.id, path: "/agent/rotate-key" };
-  const read = await readOwnKey(body, giving, context);
+  const { id } = found.agent;
+  const read = await readNewKey(body, { agent: id, path: ENDPOINTS.rotate_key }, context);
   if (!read.ok) return read;
-  const { key, thumbprint } = read.value;
-  const outcome = await registry.rotateAgentKey(found.agent.id, key, thumbprint);
+  const outcome = await registry.rotateAgentKey(id, read.value);
   if (!outcome.ok) return registryFault(outcome);
-  return { ok: true, body: { agent_id: outcome.agent.id, status: outcome.agent.status } };
+  return { ok: true, body: { agent_id: id, status: outcome.agent.status } };
 }
 
 /** Gives the host that asks another key. @throws StorageError */
 export async function rotateHostKey(
   body: JsonObject,
-  party: HostParty,
+  asker: SigningHost,
   context: PartyContext,
 ): Promise<Answer> {
-  const read = await readOwnKey(body, { path: "/host/rotate-key" }, context);
+  const party = await signingHost(asker, context.registry);
+  if ("ok" in party) return party;
+  const read = await readNewKey(body, { path: ENDPOINTS.rotate_host_key }, context);
   if (!read.ok) return read;
-  const { key, thumbprint } = read.value;
-  const outcome = await context.registry.rotateHostKey(party.host.id, key, thumbprint);
+  const outcome = await context.registry.rotateHostKey(party.host.id, read.value);
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: { host_id: outcome.host.id, status: outcome.host.status } };
 }
@@ -100,11 +104,10 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
   if (!token.ok) return token;
   const name = readHostName(body, "name");
   if (!name.ok) return name;
-  const read = await readOwnKey(body, { path: "/host/enroll", once: true }, context);
+  const read = await readNewKey(body, { path: "/host/enroll", once: true }, context);
   if (!read.ok) return read;
-  const { key, thumbprint } = read.value;
   const outcome = await context.registry.enrollHost({
-    ...{ token: token.value, key, thumbprint },
+    ...{ ...read.value, token: token.value },
     ...(name.value === undefined ? {} : { name: name.value }),
   });
   if (!outcome.ok) return registryFault(outcome);
@@ -125,14 +128,19 @@ export async function introspect(
   context: PartyContext & { readonly policy: Policy },
 ): Promise<Answer> {
   const { token } = body;
-  if (typeof token !== "string" || token === "") return wrong("token", "must be a text");
+  if (typeof token !== "string") return wrong("token", "must be a text");
   const headers = { authorization: `Bearer ${token}` };
   const party = await partyOf({ method: "", path: "", headers }, "introspected", context);
   if ("ok" in party || party.kind !== "agent") return { ok: true, body: { active: false } };
   const { agent, host, jwt } = party;
-  const grants = (await context.registry.grantsOf(agent.id)).filter(
+  const { locations, registry } = context;
+  const elsewhere = new Set(locations.values()).has(jwt.aud);
+  const grants = (await registry.grantsOf(agent.id)).filter(
     ({ status, capability }) =>
-      status === "active" && (jwt.capabilities?.includes(capability) ?? true),
+      status === "active" &&
+      (jwt.capabilities?.includes(capability) ?? true) &&
+      // A JWT for a location is good for what is executed there.
+      (!elsewhere || locations.get(capability) === jwt.aud),
   );
   const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));
   const principal = principalOfAgent(agent, host);
@@ -144,12 +152,12 @@ export async function introspect(
       active: true,
       agent_id: agent.id,
       host_id: host.id,
-      user_id: agent.principal ?? null,
+      ...userOf(agent, host),
       agent_capability_grants: shown.map(({ capability, status, hops }) => ({
         ...{ capability, status, ...limitsOf(hops) },
       })),
       mode: agent.mode,
-      expires_at: momentOf(agent.expires),
+      ...momentIn("expires_at", agent.expires),
     },
   };
 }

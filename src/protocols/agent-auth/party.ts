@@ -1,13 +1,27 @@
 import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import { type Fault, refuse } from "./errors.js";
-import type { ReadKey, VerifiedJwt } from "./jwt.js";
+import type { VerifiedJwt } from "./jwt.js";
+import type { ReadKey } from "./keys.js";
 
 /** Who makes a request, as its JWT shows. */
-export type Party = Anonymous | HostParty | AgentParty | NewHost;
+export type Party = Anonymous | HostParty | SigningHost | AgentParty | NewHost;
 
+/** A host that may make the request. */
 export interface HostParty {
   readonly kind: "host";
   readonly host: HostRecord;
+  readonly jwt: VerifiedJwt;
+}
+
+/**
+ * A host that has signed. Which one it is, the agent tells that the request names: a key that was not proven may be
+ * that of several.
+ */
+export interface SigningHost {
+  readonly kind: "signer";
+  readonly thumbprint: string;
+  /** The host that has proven the key; of any standing. */
+  readonly holder?: HostRecord;
   readonly jwt: VerifiedJwt;
 }
 
@@ -37,13 +51,17 @@ export interface Parties {
   readonly any: Anonymous;
   /** Any caller, and what a request may see depends on its credentials. */
   readonly optional: Anonymous | HostParty | AgentParty;
-  readonly host: HostParty;
   /** Hosts that nothing is known of, or that wait for their first approval, too. */
   readonly "new-host": HostParty | NewHost;
   readonly agent: AgentParty;
-  readonly "host-or-agent": HostParty | AgentParty;
-  /** Hosts that wait for their first approval too. */
-  readonly "waiting-host-or-agent": HostParty | AgentParty;
+  /** An agent that executes a capability. */
+  readonly executing: AgentParty;
+  /** A host, about itself. */
+  readonly "host-itself": SigningHost;
+  /** A host, about an agent of it. */
+  readonly "host-of-agent": SigningHost;
+  /** The same, or the agent itself. */
+  readonly "host-or-agent": SigningHost | AgentParty;
   /** Active agents, by a JWT in the body of a request, made for this server or for a location. */
   readonly introspected: AgentParty;
 }
@@ -54,11 +72,12 @@ export type Admission = keyof Parties;
 const KINDS: { readonly [By in Admission]: readonly Party["kind"][] } = {
   any: ["anonymous"],
   optional: ["anonymous", "host", "agent"],
-  host: ["host"],
   "new-host": ["host", "newcomer"],
   agent: ["agent"],
-  "host-or-agent": ["host", "agent"],
-  "waiting-host-or-agent": ["host", "agent"],
+  executing: ["agent"],
+  "host-itself": ["signer"],
+  "host-of-agent": ["signer"],
+  "host-or-agent": ["signer", "agent"],
   introspected: ["agent"],
 };
 
@@ -66,21 +85,32 @@ export function isAdmitted<By extends Admission>(party: Party, by: By): party is
   return KINDS[by].includes(party.kind);
 }
 
-const WAITING: readonly Admission[] = ["waiting-host-or-agent", "new-host"];
+/** The host that a party is or belongs to, as far as its credentials alone say. */
+export function hostIn(party: Party): HostRecord | undefined {
+  if (party.kind === "signer") return party.holder;
+  return party.kind === "host" || party.kind === "agent" ? party.host : undefined;
+}
+
+/** Whether JWTs of a type are taken for a request. */
+export function isTaken(type: VerifiedJwt["type"], by: Admission): boolean {
+  return KINDS[by].some(
+    (kind) => kind !== "anonymous" && (kind === "agent") === (type === "agent+jwt"),
+  );
+}
 
 /** Why a party may not make this request, though it is known. */
 export function standingFault(
   party: Exclude<Party, Anonymous>,
   admitted: Admission,
 ): Fault | undefined {
-  if (!isAdmitted(party, admitted)) {
-    const needed = admitted === "agent" || admitted === "introspected" ? "an agent" : "a host";
-    return refuse("unauthorized", `this needs the JWT of ${needed}`, { status: 401 });
-  }
-  if (party.kind === "newcomer") return undefined;
-  if (party.host.status === "revoked") return refuse("host_revoked", "the host was revoked");
-  if (party.kind === "agent") return agentFault(party.agent);
-  if (party.host.status === "active" || WAITING.includes(admitted)) return undefined;
+  if (party.kind === "agent") return hostFault(party.host, true) ?? agentFault(party.agent);
+  return party.kind === "host" ? hostFault(party.host, admitted === "new-host") : undefined;
+}
+
+/** Why a host may do nothing now. @param waiting - Whether it may while it waits for its first approval. */
+export function hostFault({ status }: HostRecord, waiting: boolean): Fault | undefined {
+  if (status === "revoked") return refuse("host_revoked", "the host was revoked");
+  if (status === "active" || waiting) return undefined;
   return refuse("host_pending", "the host waits for its first approval");
 }
 

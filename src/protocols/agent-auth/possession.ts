@@ -1,8 +1,11 @@
-import type { JsonObject } from "../../bytes/json.js";
+import type { NewKey } from "../../agent/registry/requests.js";
+import type { Json, JsonObject } from "../../bytes/json.js";
 import { type PartyContext, usedBefore } from "./authenticating.js";
 import { type Reading, wrong } from "./bodies.js";
-import { refuse } from "./errors.js";
-import { type ReadKey, readJwt, readKey, verifyJwt } from "./jwt.js";
+import { isAddress } from "./bound-address.js";
+import { type Fault, refuse } from "./errors.js";
+import { readJwt, verifyJwt } from "./jwt.js";
+import { type ReadKey, readKey } from "./keys.js";
 
 /** Whose new key it is, and where it is given. */
 export interface Giving {
@@ -21,21 +24,32 @@ export interface Giving {
 const LONGEST = 8192;
 
 /**
- * Reads `public_key` and its `proof`: a JWT under that key for this endpoint (`htu`), from a host with the
- * thumbprint as `iss`, from an agent with its id as `sub`. So no party passes for another by its key.
+ * Reads `public_key`, and `proof` where there is one: a JWT under that key for this endpoint (`htu`), from a host with
+ * the thumbprint as `iss`, from an agent with its id as `sub`.
  *
  * @throws StorageError
  */
-export async function readOwnKey(
+export async function readNewKey(
   body: JsonObject,
+  giving: Giving,
+  context: Pick<PartyContext, "registry" | "url" | "clock" | "rate">,
+): Promise<Reading<NewKey>> {
+  const read = await readKey(body["public_key"], "public_key");
+  if (!read.ok) return read;
+  const { key, thumbprint } = read;
+  const { proof } = body;
+  if (proof === undefined) return { ok: true, value: { key, thumbprint, proven: false } };
+  const fault = await proofFault(proof, read, giving, context);
+  return fault ?? { ok: true, value: { key, thumbprint, proven: true } };
+}
+
+async function proofFault(
+  proof: Json,
+  key: ReadKey,
   { agent, path, once }: Giving,
   context: Pick<PartyContext, "registry" | "url" | "clock" | "rate">,
-): Promise<Reading<ReadKey>> {
+): Promise<Fault | undefined> {
   const { url, clock } = context;
-  const key = await readKey(body["public_key"], "public_key");
-  if (!key.ok) return key;
-  const { proof } = body;
-  if (proof === undefined) return wrong("proof", "is missing: a JWT under the new key");
   if (typeof proof !== "string" || proof.length > LONGEST) {
     return wrong("proof", `must be a text of at most ${LONGEST} characters`);
   }
@@ -45,19 +59,15 @@ export async function readOwnKey(
   if (unverified.type !== (agent === undefined ? "host+jwt" : "agent+jwt")) {
     return refused(`must be ${agent === undefined ? "a host+jwt" : "an agent+jwt"} ("typ")`);
   }
-  const jwt = await verifyJwt(
-    unverified,
-    key.key,
-    (aud) => aud === url || aud === `${url}/`,
-    clock(),
-  );
+  const jwt = await verifyJwt(unverified, key.key, (aud) => aud === url, clock());
   if (!jwt.ok) return refused(jwt.message);
   const isOwn = agent === undefined ? jwt.iss === key.thumbprint : unverified.sub === agent;
   if (!isOwn) return refused("is of another party than the one that gives the key");
-  if (jwt.bound.htu !== `${url}${path}`) return refused('must be for this address ("htu")');
-  if (once) return { ok: true, value: key };
+  const { htu } = jwt.bound;
+  if (htu === undefined || !isAddress(htu, `${url}${path}`)) {
+    return refused('must be for this address ("htu")');
+  }
+  if (once) return undefined;
   const used = await usedBefore(key.thumbprint, jwt, context);
-  return used === undefined
-    ? { ok: true, value: key }
-    : { ...used, message: `proof: ${used.message}` };
+  return used === undefined ? undefined : { ...used, message: `proof: ${used.message}` };
 }

@@ -73,11 +73,11 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ query, party }) => describeCapability(query["name"], party, context),
   });
   post("/capability/execute", {
-    ...{ admitted: "agent", kind: "invocation", takesToken: true },
+    ...{ admitted: "executing", kind: "invocation", takesToken: true },
     answer: ({ body, token, party, gone }) => execute(body, token, party, gone, context),
   });
   post("/capability/batch-execute", {
-    ...{ admitted: "agent", kind: "invocation" },
+    ...{ admitted: "executing", kind: "invocation" },
     answer: ({ body, party, gone }) => executeBatch(body, party, gone, context),
   });
 
@@ -91,11 +91,11 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
       requestCapabilities(body, party, idempotencyKey, context),
   });
   get("/agent/status", {
-    admitted: "waiting-host-or-agent",
+    admitted: "host-or-agent",
     answer: ({ query, party }) => agentStatus(query["agent_id"], party, context),
   });
   post("/agent/reactivate", {
-    admitted: "host",
+    admitted: "host-of-agent",
     answer: ({ body, party }) => reactivate(body, party, context),
   });
   post("/agent/claim", {
@@ -115,7 +115,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ body, party }) => revokeCapabilities(body, party, registry),
   });
   post("/agent/rotate-key", {
-    admitted: "host",
+    admitted: "host-or-agent",
     answer: ({ body, party }) => rotateAgentKey(body, party, context),
   });
 
@@ -124,11 +124,11 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ body }) => enrollHost(body, context),
   });
   post("/host/revoke", {
-    admitted: "host",
+    admitted: "host-itself",
     answer: ({ body, party }) => revokeHost(body, party, registry),
   });
   post("/host/rotate-key", {
-    admitted: "host",
+    admitted: "host-itself",
     answer: ({ body, party }) => rotateHostKey(body, party, context),
   });
 }

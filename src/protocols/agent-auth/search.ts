@@ -87,7 +87,7 @@ const MOST = 50;
 
 /** Searches the providers that are here: this server itself. */
 export function directoryAnswer(
-  { intent, limit = "5" }: { readonly [name: string]: string },
+  { intent, limit = "10" }: { readonly [name: string]: string },
   { document, name, description }: Listed,
 ): Answer {
   if (intent === undefined) return wrong("intent", "is missing");
@@ -96,5 +96,6 @@ export function directoryAnswer(
   if (most < 1 || most > MOST) return wrong("limit", `must be a whole number from 1 to ${MOST}`);
   const found = search([{ name, description }], intent);
   const providers = found.length === 0 ? [] : [document];
-  return { ok: true, body: { providers }, cacheControl: "public, max-age=300" };
+  const body = { providers, intent, count: providers.length };
+  return { ok: true, body, cacheControl: "public, max-age=300" };
 }

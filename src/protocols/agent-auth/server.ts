@@ -102,14 +102,14 @@ export async function serveAgentAuth(
  *
  * @returns Mounts the protocol on an app that serves others too.
  * @throws TypeError naming the option that is wrong, or the capability whose output schema is.
- * @throws Error if `ajv` or `jose` is not installed.
+ * @throws Error if `ajv`, `jose` or `@noble/curves` is not installed.
  */
 export async function prepareAgentAuth(
   options: AgentAuthOptions,
 ): Promise<(place: Place) => MountedAgentAuth> {
   const terms = checkOptions(options);
   const outputs = await outputChecks(terms);
-  await import("jose");
+  await Promise.all([import("jose"), import("@noble/curves/ed25519.js")]);
   const { agent, registry, ledger, log, metrics } = options;
   const { timeout = TIMEOUT, mostRunning = MOST_RUNNING, clock = Date.now } = options;
   const shown: ReadonlySet<string> = new Set(

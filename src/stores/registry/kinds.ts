@@ -26,8 +26,9 @@ export const TABLES: { readonly [K in Kind]: string } = {
 export const COLUMNS: {
   readonly [K in Kind]: (kept: RegistryKinds[K]) => { readonly [column: string]: Column };
 } = {
-  hosts: ({ thumbprint, principal, status }) => ({
-    thumbprint: key(thumbprint),
+  hosts: ({ thumbprint, unproven, principal, status }) => ({
+    // A revoked host keeps no key from others that it had not proven.
+    thumbprint: key(thumbprint ?? (status === "revoked" ? undefined : unproven?.thumbprint)),
     held: status === "revoked" ? null : key(thumbprint),
     principal: key(principal),
   }),
@@ -93,7 +94,12 @@ const openAt: Lookup = (moment) =>
 
 /** How each kind is looked up. */
 export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Lookup } } = {
-  hosts: { thumbprint: by("thumbprint"), principal: by("principal"), unlinkedSince },
+  hosts: {
+    thumbprint: by("thumbprint"),
+    held: by("held"),
+    principal: by("principal"),
+    unlinkedSince,
+  },
   agents: { host: by("host"), thumbprint: by("thumbprint"), principal: by("principal") },
   grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
   approvals: {

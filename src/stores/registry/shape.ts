@@ -21,6 +21,7 @@ export const text: Shape = (value) => typeof value === "string";
 export const moment: Shape = Number.isSafeInteger;
 export const texts: Shape = isTexts;
 export const object: Shape = isObject;
+export const isTrue: Shape = (value) => value === true;
 
 /** A hop of a token; anything else would not be what was agreed. */
 export function hop(value: unknown): boolean {

@@ -17,10 +17,23 @@ import type {
   GrantHop,
   HostRecord,
   HostStatus,
+  PublicKey,
 } from "../../agent/registry/records.js";
 import type { AnsweredRequest, RegistryKinds } from "../../agent/registry/registry-store.js";
 import type { Resource } from "../../agent/resources/resource.js";
-import { hop, listOf, mapOf, maybe, moment, object, oneOf, record, text, texts } from "./shape.js";
+import {
+  hop,
+  isTrue,
+  listOf,
+  mapOf,
+  maybe,
+  moment,
+  object,
+  oneOf,
+  record,
+  text,
+  texts,
+} from "./shape.js";
 
 /** The records of each kind, as they stand in the database. */
 export const SHAPES: {
@@ -33,6 +46,7 @@ export const SHAPES: {
     status: oneOf<HostStatus>({ enrolling: true, pending: true, active: true, revoked: true }),
     key: maybe(object),
     thumbprint: maybe(text),
+    unproven: maybe(record<PublicKey>({ key: object, thumbprint: text })),
     principal: maybe(text),
     defaults: texts,
     enrolment: maybe(record<NonNullable<HostRecord["enrolment"]>>({ hash: text, expires: moment })),
@@ -56,6 +70,7 @@ export const SHAPES: {
     }),
     key: object,
     thumbprint: text,
+    unproven: maybe(isTrue),
     principal: maybe(text),
     denial: maybe(text),
     created: moment,

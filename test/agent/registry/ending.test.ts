@@ -7,6 +7,7 @@ import {
   done,
   keyOf,
   linkedHost,
+  newKey,
   refusalOf,
   registration,
   statuses,
@@ -31,8 +32,8 @@ test("revoking an agent revokes its grants, their tokens, and what it waits for"
   });
   expect(await approve(given, approval)).toMatchObject({ code: "approval_settled" });
   expect(done(await registry.revokeAgent(agent.id, { principal: "alice" })).grants).toEqual([]);
-  // Its key is free again.
-  expect(done(await registry.register(registration())).agent.id).not.toBe(agent.id);
+  // Its key stays used up under its host.
+  expect(refusalOf(await registry.register(registration())).code).toBe("agent_exists");
 });
 
 test("revoking a host revokes its agents, and its key does not come back", async () => {
@@ -107,29 +108,21 @@ test("keys are replaced: the old one is free, one that is in use is refused", as
   const { agent, host } = await activeAgent(given);
   const { registry } = given;
   const second = done(await registry.register(registration({ agentThumbprint: "second" })));
-  const taken = await registry.rotateAgentKey(agent.id, keyOf("second"), "second");
+  const taken = await registry.rotateAgentKey(agent.id, newKey("second"));
   expect(refusalOf(taken).code).toBe("key_in_use");
-  const rotated = done(await registry.rotateAgentKey(agent.id, keyOf("new"), "new"));
+  const rotated = done(await registry.rotateAgentKey(agent.id, newKey("new")));
   expect(rotated.agent).toMatchObject({ thumbprint: "new", key: keyOf("new"), status: "active" });
-  done(await registry.rotateAgentKey(second.agent.id, keyOf("agent-key"), "agent-key"));
+  done(await registry.rotateAgentKey(second.agent.id, newKey("agent-key")));
 
   await linkedHost(given, "other");
-  expect(refusalOf(await registry.rotateHostKey(host.id, keyOf("other"), "other")).code).toBe(
-    "key_in_use",
-  );
-  done(await registry.rotateHostKey(host.id, keyOf("next"), "next"));
+  expect(refusalOf(await registry.rotateHostKey(host.id, newKey("other"))).code).toBe("key_in_use");
+  done(await registry.rotateHostKey(host.id, newKey("next")));
   expect(await registry.hostByKey("laptop")).toBeUndefined();
   expect(await registry.hostByKey("next")).toMatchObject({ id: host.id });
-  expect(refusalOf(await registry.rotateHostKey("none", keyOf("x"), "x")).code).toBe(
-    "host_not_found",
-  );
+  expect(refusalOf(await registry.rotateHostKey("none", newKey("x"))).code).toBe("host_not_found");
   done(await registry.revokeHost(host.id, { operator: true }));
-  expect(refusalOf(await registry.rotateHostKey(host.id, keyOf("x"), "x")).code).toBe(
-    "host_revoked",
-  );
-  expect(refusalOf(await registry.rotateAgentKey(agent.id, keyOf("x"), "x")).code).toBe(
-    "host_revoked",
-  );
+  expect(refusalOf(await registry.rotateHostKey(host.id, newKey("x"))).code).toBe("host_revoked");
+  expect(refusalOf(await registry.rotateAgentKey(agent.id, newKey("x"))).code).toBe("host_revoked");
 });
 
 test("a user takes over an autonomous agent: it ends with its tokens, and the host is the user's", async () => {

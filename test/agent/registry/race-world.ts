@@ -80,6 +80,7 @@ export function registration(
   return {
     ...{ hostKey: host.key, hostThumbprint: host.thumbprint, name: "Payer", mode: "delegated" },
     ...{ agentKey: agent.key, agentThumbprint: agent.thumbprint },
+    capabilities: [{ name: "look" }],
     ...rest,
   };
 }

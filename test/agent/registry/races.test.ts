@@ -71,8 +71,8 @@ const rotatesAgent = (to: string): Step =>
   tried(
     `agent has ${to}`,
     (registry, { agent, round }) => {
-      const { key, thumbprint } = keyOf(`${to} ${round}`);
-      return registry.rotateAgentKey(agent, key, thumbprint);
+      const key = { ...keyOf(`${to} ${round}`), proven: true };
+      return registry.rotateAgentKey(agent, key);
     },
     [...GONE, "key_in_use"],
   );
@@ -80,8 +80,8 @@ const rotatesHost = (to: string): Step =>
   tried(
     `host has ${to}`,
     (registry, { host, round }) => {
-      const { key, thumbprint } = keyOf(`${to} ${round}`);
-      return registry.rotateHostKey(host, key, thumbprint);
+      const key = { ...keyOf(`${to} ${round}`), proven: true };
+      return registry.rotateHostKey(host, key);
     },
     [...GONE, "key_in_use"],
   );
@@ -150,7 +150,7 @@ const enrols = (by: string): Step =>
   tried(
     `enrolled ${by}`,
     (registry, { round, more = "" }) =>
-      registry.enrollHost({ token: more, ...keyOf(`${by} ${round}`) }),
+      registry.enrollHost({ token: more, ...keyOf(`${by} ${round}`), proven: true }),
     ["enrolment_token_invalid", "enrolment_token_expired", "host_revoked", "key_in_use"],
   );
 

@@ -9,6 +9,7 @@ import {
   keyOf,
   linkedHost,
   NOW,
+  newKey,
   refusalOf,
   registration,
   statuses,
@@ -375,7 +376,12 @@ test("there are bounds on hosts, on agents of a host, and on what waits", async 
   const bounds = { pendingHosts: 2, agentsPerHost: 2, pendingPerHost: 1 };
   const given = await bank({ settings: { defaults: ["check_balance"], bounds } });
   const at = (host: string, agent: string) =>
-    given.registry.register(registration({ hostThumbprint: host, agentThumbprint: agent }));
+    given.registry.register(
+      registration({
+        ...{ hostThumbprint: host, agentThumbprint: agent },
+        capabilities: [{ name: "check_balance" }],
+      }),
+    );
   done(await at("a", "1"));
   expect(refusalOf(await at("a", "2"))).toMatchObject({ code: "limit_exceeded" });
   done(await at("b", "1"));
@@ -403,7 +409,7 @@ test("a host that its user made gives its key by the enrolment token, once and i
   expect(made.host).toMatchObject({ status: "enrolling", principal: "alice" });
   expect(JSON.stringify(await registry.host(made.host.id))).not.toContain(made.enrolmentToken);
   const { enrolmentToken: token = "" } = made;
-  const key = { key: keyOf("phone"), thumbprint: "phone" };
+  const key = newKey("phone");
   const enrolled = done(await registry.enrollHost({ token, ...key }));
   expect(enrolled.host).toMatchObject({ status: "active", thumbprint: "phone" });
   const twice = await registry.enrollHost({ token, ...key });

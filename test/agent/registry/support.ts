@@ -9,7 +9,7 @@ import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";
 import { type PolicyDefinition, PolicyTable } from "../../../src/agent/policy-table.js";
 import type { Outcome, RegistryRefusal } from "../../../src/agent/registry/outcomes.js";
 import { Registry } from "../../../src/agent/registry/registry.js";
-import type { AskedAnswer, Registration } from "../../../src/agent/registry/requests.js";
+import type { AskedAnswer, NewKey, Registration } from "../../../src/agent/registry/requests.js";
 import type { RegistrySettings } from "../../../src/agent/registry/settings.js";
 import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../src/agent/skill.js";
@@ -152,11 +152,17 @@ export function keyOf(name: string): { kty: string; crv: string; x: string } {
   return { kty: "OKP", crv: "Ed25519", x: name };
 }
 
+/** The same, as a host or an agent is given it. */
+export function newKey(name: string, proven = true): NewKey {
+  return { key: keyOf(name), thumbprint: name, proven };
+}
+
 export function registration(more: Partial<Registration> = {}): Registration {
   const { hostThumbprint = "laptop", agentThumbprint = "agent-key" } = more;
   return {
     ...{ hostKey: keyOf(hostThumbprint), hostThumbprint, agentKey: keyOf(agentThumbprint) },
     ...{ agentThumbprint, name: "Payments", mode: "delegated" },
+    capabilities: [{ name: "check_balance" }, { name: "list_payees" }],
     ...more,
   };
 }
@@ -185,7 +191,8 @@ export async function activeAgent(
   more: Partial<Registration> = {},
 ): Promise<AskedAnswer> {
   await linkedHost(given);
-  return done(await given.registry.register(registration(more)));
+  const capabilities = given.registry.settings.defaults.map((name) => ({ name }));
+  return done(await given.registry.register(registration({ capabilities, ...more })));
 }
 
 /** What `alice` approves, as she sees it. */

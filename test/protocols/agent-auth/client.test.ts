@@ -7,7 +7,7 @@ import {
   generateKey,
 } from "../../../src/protocols/agent-auth/client/index.js";
 import { linked } from "./driver.js";
-import { type Bank, bank } from "./served-bank.js";
+import { type Bank, bank, DEFAULTS } from "./served-bank.js";
 
 async function clientOf(home: Bank) {
   const hostKey = await generateKey();
@@ -96,7 +96,9 @@ describe("an agent", () => {
   test("of an enrolled host has the defaults at once, and lists page by page", async () => {
     const home = await bank();
     const client = await enrolled(home);
-    const agent = await client.register({ name: "Clerk", idempotencyKey: "one" });
+    const agent = await client.register({
+      ...{ name: "Clerk", capabilities: DEFAULTS, idempotencyKey: "one" },
+    });
     expect(agent.state.status).toBe("active");
     expect(await agent.execute("list_payees")).toEqual(["acc_A", "acc_B"]);
     const { capabilities, cursor } = await agent.list();
@@ -108,7 +110,7 @@ describe("an agent", () => {
   test("renews its token when that is about to end", async () => {
     const home = await bank();
     const client = await enrolled(home);
-    const agent = await client.register({ name: "Clerk" });
+    const agent = await client.register({ name: "Clerk", capabilities: DEFAULTS });
     await agent.status();
     const first = await agent.narrow("list_payees", {});
     home.clock.now += 14 * 60 * 1000 + 58_000;
@@ -134,7 +136,7 @@ describe("an agent", () => {
   test("waits until it is decided, or until its signal says so", async () => {
     const home = await bank();
     const client = await clientOf(home);
-    const agent = await client.register({ name: "Clerk" });
+    const agent = await client.register({ name: "Clerk", capabilities: DEFAULTS });
     const stop = new AbortController();
     const waiting = agent.waitForApproval({ interval: 60, signal: stop.signal });
     stop.abort(new Error("enough"));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn } from "../../../src/client/received.js";
-import type { Bank } from "./served-bank.js";
+import { type Bank, DEFAULTS } from "./served-bank.js";
 
 /** A key pair that the tests sign with, whatever they sign. */
 export interface Key {
@@ -139,7 +139,8 @@ export class Driver {
     { odd, headers }: { odd?: Odd; headers?: Record<string, string> } = {},
   ): Promise<Answer> {
     const answer = await send(`${this.bank.url}/agent/register`, {
-      ...{ jwt: await this.registrationJwt(odd), json: { name: "Assistant", ...body } },
+      jwt: await this.registrationJwt(odd),
+      json: { name: "Assistant", capabilities: DEFAULTS, ...body },
       ...(headers === undefined ? {} : { headers }),
     });
     this.agentId = textIn(answer.body["agent_id"]) ?? this.agentId;

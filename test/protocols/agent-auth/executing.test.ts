@@ -118,8 +118,10 @@ describe("execute", () => {
     const body = { agent_id: one.agentId, capabilities: ["transfer_funds"] };
     const revoked = await one.asAgent("/agent/revoke-capability", body);
     expect(revoked.body).toMatchObject({ agent_id: one.agentId, revoked: ["transfer_funds"] });
-    expect(said(await one.execute("transfer_funds", FINE, token))).toBe("403 grant_revoked");
-    expect(said(await one.execute("transfer_funds", FINE))).toBe("403 grant_revoked");
+    expect(said(await one.execute("transfer_funds", FINE, token))).toBe(
+      "403 capability_not_granted",
+    );
+    expect(said(await one.execute("transfer_funds", FINE))).toBe("403 capability_not_granted");
     expect(said(await one.execute("check_balance", { account_id: "a" }))).toBe("200");
   });
 

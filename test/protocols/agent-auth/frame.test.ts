@@ -36,7 +36,7 @@ test("who calls is found out before the body is read", async () => {
   const body = "x".repeat(5000);
   const headers = { "Content-Type": "application/json" };
   const answer = await send(`${home.url}/capability/execute`, { method: "POST", body, headers });
-  expect(said(answer)).toBe("401 unauthorized");
+  expect(said(answer)).toBe("401 authentication_required");
 });
 
 test("other methods are refused with those that there are", async () => {
@@ -89,8 +89,8 @@ test("a key has so many JWTs remembered, and none is forgotten for another", asy
   const scope = `jwt:${await calculateJwkThumbprint(one.agent.jwk)}`;
   const expires = home.clock.now + 60_000;
   const uses = await Promise.all(
-    Array.from({ length: 19 }, (_, at) =>
-      home.registry.useOnce({ scope, id: String(at), expires, most: 20 }),
+    Array.from({ length: 23 }, (_, at) =>
+      home.registry.useOnce({ scope, id: String(at), expires, most: 24 }),
     ),
   );
   expect(new Set(uses)).toEqual(new Set(["first"]));
@@ -100,7 +100,7 @@ test("a key has so many JWTs remembered, and none is forgotten for another", asy
   const full = await one.asAgent("/agent/status");
   expect(said(full)).toBe("429 rate_limited");
   expect(full.headers.get("Retry-After")).toBe("5");
-  expect(full.body["message"]).toContain("20 JWTs of this key are remembered");
+  expect(full.body["message"]).toContain("24 JWTs of this key are remembered");
 });
 
 test("an agent that waits, and a host that no user has taken on, count as their address", async () => {

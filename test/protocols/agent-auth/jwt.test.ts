@@ -21,19 +21,24 @@ describe("of an agent", () => {
     ["that says how its payload is encoded", () => ({ header: { b64: true } })],
     ["for another server", () => ({ claims: { aud: "https://other.example" } })],
     ["for another endpoint", ({ url }) => ({ claims: { aud: `${url}/agent/status` } })],
+    ["for executions", ({ url }) => ({ claims: { aud: `${url}/capability/execute` } })],
+    ["for an issuer that is spelt otherwise", ({ url }) => ({ claims: { aud: `${url}/` } })],
+    ["for two servers", ({ url }) => ({ claims: { aud: [url, "https://other.example"] } })],
     ["for no audience", () => ({ claims: { aud: undefined } })],
     ["for a location", () => ({ claims: { aud: "https://reports.example/agent/execute" } })],
     ["without iat", () => ({ claims: { iat: undefined } })],
-    ["from the future", (home) => ({ claims: { iat: seconds(home) + 30 } })],
-    ["that is too old", (home) => ({ claims: { iat: seconds(home) - 61, exp: undefined } })],
-    ["that has expired", (home) => ({ claims: { exp: seconds(home) } })],
-    ["that is not valid yet", (home) => ({ claims: { nbf: seconds(home) + 30 } })],
+    ["from the future", (home) => ({ claims: { iat: seconds(home) + 31 } })],
+    ["that is too old", (home) => ({ claims: { iat: seconds(home) - 91 } })],
+    ["that has expired", (home) => ({ claims: { exp: seconds(home) - 30 } })],
+    ["that is not valid yet", (home) => ({ claims: { nbf: seconds(home) + 31 } })],
+    ["without exp", () => ({ claims: { exp: undefined } })],
     ["with an exp that is no number", () => ({ claims: { exp: "tomorrow" } })],
     ["without jti", () => ({ claims: { jti: undefined } })],
     ["with a long jti", () => ({ claims: { jti: "x".repeat(257) } })],
     ["with capabilities that are no names", () => ({ claims: { capabilities: "all" } })],
     ["of another host", () => ({ claims: { iss: "host_other" } })],
     ["without sub", () => ({ claims: { sub: undefined } })],
+    ["of an unknown agent", () => ({ claims: { sub: "agent_x" } })],
     ["signed with another key", async () => ({ key: await newKey() })],
     ["signed with the host's key", (_, { host }) => ({ key: host })],
   ];
@@ -96,13 +101,47 @@ describe("of an agent", () => {
     for (const iss of [one.host.thumbprint, id, undefined]) {
       expect(said(await one.asAgent("/agent/status", undefined, { claims: { iss } }))).toBe("200");
     }
-    for (const aud of [
-      home.url,
-      `${home.url}/capability/execute`,
-      ["https://x.example", home.url],
-    ]) {
-      expect(said(await one.asAgent("/agent/status", undefined, { claims: { aud } }))).toBe("200");
+  });
+
+  test("is for the issuer, and where it executes for the address of executions too", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const execution = `${home.url}/capability/execute`;
+    const batch = { requests: [{ capability: "list_payees" }] };
+    for (const aud of [home.url, [home.url], execution]) {
+      const odd = { claims: { aud } };
+      expect(said(await one.execute("list_payees", {}, undefined, odd))).toBe("200");
+      expect(said(await one.asAgent("/capability/batch-execute", batch, odd))).toBe("200");
     }
+    const odd = { claims: { aud: [home.url] } };
+    expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("200");
+  });
+
+  test("may be made by a clock that is 30 seconds off, and lives a minute", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    for (const [iat, exp] of [
+      ...[[30, 90] as const, [-30, 0] as const, [-89, -29] as const],
+      [-90, 86_400] as const,
+    ]) {
+      const claims = { iat: seconds(home) + iat, exp: seconds(home) + exp };
+      expect(said(await one.asAgent("/agent/status", undefined, { claims })), `${iat}`).toBe("200");
+    }
+    // What was used is remembered for as long as it would be taken.
+    const claims = { iat: seconds(home) + 30, exp: seconds(home) + 3600 };
+    const jwt = await one.agentJwt({ claims });
+    const ask = async () => said(await send(`${home.url}/agent/status`, { jwt }));
+    expect(await ask()).toBe("200");
+    home.clock.now += 119_000;
+    expect(await ask()).toBe("401 jti_replay");
+  });
+
+  test("may name its algorithm by the curve, as RFC 9864 does", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const odd = { header: { alg: "Ed25519" } };
+    expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("200");
+    expect(said(await one.asHost("/capability/list", undefined, odd))).toBe("200");
   });
 
   test("is bound to the request that it names", async () => {
@@ -113,6 +152,14 @@ describe("of an agent", () => {
     expect(said(await bound({ htm: "GET", htu: home.url + path }))).toBe("200");
     expect(said(await bound({ htm: "POST" }))).toBe("401 request_binding_mismatch");
     expect(said(await bound({ htu: `${home.url}/agent/x` }))).toBe("401 request_binding_mismatch");
+    expect(said(await bound({ htu: path }))).toBe("401 request_binding_mismatch");
+    const port = new URL(home.url).port;
+    for (const htu of [
+      ...[`${home.url}${path}?agent_id=x`, `${home.url}${path}#top`],
+      ...[`HTTP://127.0.0.1:${port}/agent/./x/../status`, `${home.url}/agent/st%61tus`],
+    ]) {
+      expect(said(await bound({ htu })), htu).toBe("200");
+    }
     const odd = { claims: { ath: "AAAA" } };
     const posted = await one.asAgent("/agent/revoke", {}, odd);
     expect(said(posted)).toBe("401 request_binding_mismatch");
@@ -134,19 +181,29 @@ describe("of an agent", () => {
     expect(await execute(hashOf(""))).toBe("400 invalid_request");
   });
 
-  test("an unknown agent, and no JWT at all", async () => {
+  test("is needed, and one of a host is none", async () => {
     const home = await bank();
     const one = await linked(home);
-    const unknown = await one.asAgent("/agent/status", undefined, { claims: { sub: "agent_x" } });
-    expect(said(unknown)).toBe("401 agent_not_found");
-    for (const path of ["/agent/status", "/capability/execute", "/agent/request-capability"]) {
+    for (const path of [
+      ...["/agent/status", "/capability/execute", "/agent/request-capability", "/agent/register"],
+      ...["/host/rotate-key", "/agent/claim"],
+    ]) {
       const json = path === "/agent/status" ? {} : { json: {} };
       const answer = await send(home.url + path, json);
-      expect(said(answer), path).toBe("401 unauthorized");
+      expect(said(answer), path).toBe("401 authentication_required");
       expect(answer.headers.get("www-authenticate")).toMatch(/^AgentAuth discovery="/);
     }
-    expect(said(await one.asHost("/capability/execute", {}))).toBe("401 unauthorized");
-    expect(said(await one.asAgent("/agent/reactivate", {}))).toBe("401 unauthorized");
+    for (const path of ["/capability/execute", "/agent/request-capability"]) {
+      expect(said(await one.asHost(path, {})), path).toBe("401 invalid_jwt");
+    }
+    for (const path of [
+      "/agent/register",
+      "/agent/reactivate",
+      "/host/revoke",
+      "/host/rotate-key",
+    ]) {
+      expect(said(await one.asAgent(path, {})), path).toBe("401 invalid_jwt");
+    }
   });
 });
 
@@ -160,6 +217,8 @@ describe("of a host", () => {
       said(await one.register({}, { odd: { claims } }));
     const secret = { ...one.host.jwk, d: "AAAA" };
     expect(await registering({ host_public_key: undefined })).toBe("401 invalid_jwt");
+    expect(await registering({ iss: undefined })).toBe("401 invalid_jwt");
+    expect(await registering({ host_jwks_url: "https://x.example" })).toBe("401 invalid_jwt");
     expect(await registering({ host_public_key: other.jwk })).toBe("401 invalid_jwt");
     expect(await registering({ iss: other.thumbprint })).toBe("401 invalid_jwt");
     expect(await registering({ host_public_key: rsa })).toBe("400 unsupported_algorithm");
@@ -186,13 +245,17 @@ describe("of a host", () => {
     const signed = { ...swapped, key: other };
     expect(said(await one.asHost("/capability/list", undefined, signed))).toBe("401 invalid_jwt");
     expect(said(await one.register({}, { odd: signed }))).toBe("401 invalid_jwt");
+    const keyless = { claims: { host_public_key: undefined } };
+    expect(said(await one.asHost("/capability/list", undefined, keyless))).toBe("401 invalid_jwt");
     expect(await lastCodes(home)).toEqual(["invalid_jwt"]);
   });
 
-  test("an unknown one differs from an unknown agent, and each JWT counts once", async () => {
+  test("must be of a host that is known, and counts once", async () => {
     const home = await bank();
     const stranger = await driver(home);
-    expect(said(await stranger.asHost("/capability/list"))).toBe("401 host_not_found");
+    expect(said(await stranger.asHost("/capability/list"))).toBe("401 invalid_jwt");
+    expect(said(await stranger.asHost("/agent/status?agent_id=x"))).toBe("401 invalid_jwt");
+    expect(said(await stranger.asHost("/host/revoke", {}))).toBe("404 host_not_found");
     const one = await linked(home);
     const jwt = await one.hostJwt();
     const ask = async () => said(await send(`${home.url}/capability/list`, { jwt }));

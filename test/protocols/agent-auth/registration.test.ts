@@ -28,18 +28,18 @@ describe("discovery", () => {
       modes: ["delegated", "autonomous"],
       approval_methods: ["ciba", "device_authorization"],
       endpoints: {
-        register: `${url}/agent/register`,
-        capabilities: `${url}/capability/list`,
-        describe_capability: `${url}/capability/describe`,
-        execute: `${url}/capability/execute`,
-        request_capability: `${url}/agent/request-capability`,
-        status: `${url}/agent/status`,
-        reactivate: `${url}/agent/reactivate`,
-        revoke: `${url}/agent/revoke`,
-        revoke_host: `${url}/host/revoke`,
-        rotate_key: `${url}/agent/rotate-key`,
-        rotate_host_key: `${url}/host/rotate-key`,
-        introspect: `${url}/agent/introspect`,
+        register: "/agent/register",
+        capabilities: "/capability/list",
+        describe_capability: "/capability/describe",
+        execute: "/capability/execute",
+        request_capability: "/agent/request-capability",
+        status: "/agent/status",
+        reactivate: "/agent/reactivate",
+        revoke: "/agent/revoke",
+        revoke_host: "/host/revoke",
+        rotate_key: "/agent/rotate-key",
+        rotate_host_key: "/host/rotate-key",
+        introspect: "/agent/introspect",
       },
     });
     expect(headers.get("cache-control")).toBe("public, max-age=300");
@@ -53,9 +53,10 @@ describe("discovery", () => {
     const search = (query: string) => send(`${url}/api/search?${query}`);
     for (const intent of ["127.0.0.1", "bank", "balance"]) {
       const { body } = await search(`intent=${intent}&limit=5`);
-      expect(body, intent).toEqual({ providers: [document] });
+      expect(body, intent).toEqual({ providers: [document], intent, count: 1 });
     }
-    expect((await search("intent=transfers")).body).toEqual({ providers: [] });
+    const none = { providers: [], intent: "transfers", count: 0 };
+    expect((await search("intent=transfers")).body).toEqual(none);
     expect(said(await search("limit=5"))).toBe("400 invalid_request");
     expect(said(await search("intent=bank&limit=0"))).toBe("400 invalid_request");
   });
@@ -109,6 +110,55 @@ describe("registration", () => {
     });
     expect(home.issuer.isAuthentic(String(first?.["token"]))).toBe(true);
     expect(first?.["token_expires_at"]).toMatch(/^2026-05-0[45]T\d\d:\d\d:\d\d/);
+  });
+
+  test("an agent that asks for nothing has nothing", async () => {
+    const home = await bank();
+    const one = await linkedDriver(home);
+    for (const capabilities of [undefined, []]) {
+      const fresh = new Driver(home, one.host, await newKey());
+      const answer = await fresh.register({ capabilities });
+      expect(answer.body).toMatchObject({ status: "active", agent_capability_grants: [] });
+      const refused = await fresh.execute("list_payees", {});
+      expect(said(refused)).toBe("403 capability_not_granted");
+    }
+    const stranger = await driver(home);
+    const waiting = await stranger.register({ capabilities: undefined });
+    expect(waiting.body).toMatchObject({ status: "pending", agent_capability_grants: [] });
+  });
+
+  test("a pending agent that is registered again keeps its mode", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    const first = await one.register();
+    const again = await one.register({ mode: "autonomous" });
+    expect(again.body).toMatchObject({
+      ...{ agent_id: one.agentId, mode: "delegated", status: "pending" },
+    });
+    expect(objectIn(again.body["approval"])["user_code"]).toBe(
+      objectIn(first.body["approval"])["user_code"],
+    );
+    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ status: "pending" });
+    home.clock.now += 10 * 60 * 1000;
+    const late = await one.register({ mode: "autonomous" });
+    expect(late.body).toMatchObject({ agent_id: one.agentId, mode: "delegated" });
+    await one.decide(late);
+    expect((await one.asAgent("/agent/status")).body["status"]).toBe("active");
+  });
+
+  test("that is denied ends the agent, not its host; one approved without a grant is active", async () => {
+    const home = await bank();
+    const one = await driver(home);
+    await one.decide(await one.register(), "deny", { reason: "who are you?" });
+    const denied = await one.asHost(`/agent/status?agent_id=${one.agentId}`);
+    expect(denied.body["status"]).toBe("rejected");
+    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ status: "pending" });
+    expect(said(await one.register())).toBe("409 agent_exists");
+    const second = new Driver(home, one.host, await newKey());
+    const asked = await second.register({ capabilities: [] });
+    await second.decide(asked);
+    const status = await second.asAgent("/agent/status");
+    expect(status.body).toMatchObject({ status: "active", agent_capability_grants: [] });
   });
 
   test("more than the defaults waits, with all of the agent", async () => {

@@ -41,15 +41,11 @@ describe("request-capability", () => {
     });
     expect(answer.body["status"]).toBe("pending");
     const [grant] = grantsIn(answer);
-    expect(grant).toEqual({
-      ...{ capability: "transfer_funds", status: "pending", constraints: TRANSFER.constraints },
-      reason: "pay the rent",
-    });
+    expect(grant).toEqual({ capability: "transfer_funds", status: "pending" });
     expect(grantWords(await one.asAgent("/agent/status"))).toContain("transfer_funds pending");
     const again = await one.request([TRANSFER]);
-    const { device_code: first } = objectIn(answer.body["approval"]);
-    expect(first).toMatch(/^approval_/);
     expect(again.body["status"]).toBe("pending");
+    expect(objectIn(again.body["approval"])).toEqual(objectIn(answer.body["approval"]));
     expect(await home.registry.approvals.waitingFor("alice")).toHaveLength(1);
 
     await one.decide(answer);
@@ -210,7 +206,7 @@ describe("reactivation", () => {
     expect(answer.body).toMatchObject({ agent_id: one.agentId, status: "active" });
     expect(grantWords(answer)).toEqual(["check_balance active", "list_payees active"]);
     const status = grantWords(await one.asAgent("/agent/status"));
-    expect(status).toContain("transfer_funds revoked");
+    expect(status).toContain("transfer_funds denied");
     const refused = await one.execute("transfer_funds", { amount: 1, to: "acc_A" }, token);
     expect(refused.status).toBe(403);
     const again = await one.asHost("/agent/reactivate", { agent_id: one.agentId });
@@ -229,7 +225,7 @@ describe("reactivation", () => {
       const answer = await one.asHost("/agent/reactivate", { agent_id: one.agentId });
       expect(answer.body["status"]).toBe("active");
       expect(grantWords(answer)).toEqual(["check_balance active"]);
-      expect(said(await one.execute("list_payees", {}))).toBe("403 grant_revoked");
+      expect(said(await one.execute("list_payees", {}))).toBe("403 capability_not_granted");
     }
     const next = new Driver(home, one.host, await newKey());
     expect(grantWords(await next.register())).toContain("list_payees active");

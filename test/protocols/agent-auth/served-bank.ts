@@ -31,6 +31,9 @@ import {
 } from "../../../src/stores/index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
+/** What agents of linked hosts get at once. */
+export const DEFAULTS: readonly string[] = ["check_balance", "list_payees"];
+
 /** Where `print_report` is executed. */
 export const REPORTS = "https://reports.example/agent/execute";
 
@@ -208,7 +211,7 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
   );
   const registry = new Registry({
     ...{ store: openRegistry(database), revocations, clock, terms, policy },
-    settings: { defaults: ["check_balance", "list_payees"], ...settings },
+    settings: { defaults: DEFAULTS, ...settings },
   });
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, ledger, policy, registry, clock, skills: offered },

@@ -134,11 +134,11 @@ describe("proviso serve", () => {
     const host = await createAgentAuthClient({ provider: url, hostKey, hostName: "Laptop" });
     expect(host.discovery.document["provider_name"]).toBe("Bank");
     const key = await generateKey();
-    const agent = await host.register({ name: "Clerk", key, reason: "the books" });
+    const agent = await host.register({
+      ...{ name: "Clerk", key, capabilities: ["check_balance"], reason: "the books" },
+    });
     const { approval, grants } = agent.state;
-    expect(grants).toEqual([
-      { capability: "check_balance", status: "pending", reason: "the books" },
-    ]);
+    expect(grants).toEqual([{ capability: "check_balance", status: "pending" }]);
     expect(approval?.verificationUri).toBe(`${url}/approvals/device`);
     const waited = agent.waitForApproval({ interval: 0.02 });
     await decide({}, approval?.userCode);

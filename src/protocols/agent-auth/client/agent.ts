@@ -238,7 +238,10 @@ export class AgentAuthAgent {
   #hostJwt(): Promise<string> {
     const { wire, host } = this.#parts;
     const key = host();
-    return key.sign("host+jwt", { iss: key.thumbprint, aud: wire.discovery.issuer });
+    return key.sign("host+jwt", {
+      ...{ iss: key.thumbprint, aud: wire.discovery.issuer },
+      host_public_key: key.publicKey,
+    });
   }
 }
 

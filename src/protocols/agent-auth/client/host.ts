@@ -26,7 +26,7 @@ export interface AgentAuthClientOptions extends WireOptions {
 /** An agent to register. */
 export interface RegisterOptions extends AskOptions {
   readonly name: string;
-  /** The host's defaults unless given. */
+  /** None unless given; the agent can ask for them later. */
   readonly capabilities?: readonly CapabilityAsked[];
   /** `delegated` unless given. */
   readonly mode?: "delegated" | "autonomous";

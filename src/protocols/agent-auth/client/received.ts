@@ -25,7 +25,7 @@ export interface CapabilityDefinition {
 /** A grant as a server shows it. */
 export interface ReceivedGrant {
   readonly capability: string;
-  /** `active`, `pending`, `denied` or `revoked`. */
+  /** `active`, `pending` or `denied`. */
   readonly status: string;
   /** What arguments must be. */
   readonly constraints?: JsonObject;
@@ -72,9 +72,12 @@ export function discoveryIn(document: JsonObject, origin: string): Discovery {
   if (typeof version !== "string" || typeof issuer !== "string" || !URL.canParse(issuer)) {
     throw malformed(origin, 'has no "version", or no "issuer" that is a URL');
   }
-  const named = Object.entries(objectIn(endpoints)).flatMap(([name, url]) =>
-    typeof url === "string" && URL.canParse(url) ? [[name, url] as const] : [],
-  );
+  // Below the issuer, as the text has it; the reference implementation has whole URLs.
+  const base = issuer.replace(/\/$/, "");
+  const named = Object.entries(objectIn(endpoints)).flatMap(([name, path]) => {
+    const url = typeof path === "string" && path.startsWith("/") ? `${base}${path}` : path;
+    return typeof url === "string" && URL.canParse(url) ? [[name, url] as const] : [];
+  });
   const known = new Map(named);
   const execute = textIn(location) ?? known.get("execute");
   if (execute === undefined || !URL.canParse(execute) || known.size === 0) {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FULL } from "../../../support/size.js";
 import { Stage } from "./flows/flow.js";
@@ -44,6 +45,13 @@ test("a row of the table stands for each difference, and each row is seen in all
   expect({ unexplained, unobserved: FULL ? unobserved : [] }).toEqual({
     ...{ unexplained: [], unobserved: [] },
   });
+});
+
+test("a row that shows no difference names a test that shows ours", () => {
+  for (const { what, shown } of SECTIONS.flatMap(({ rows }) => rows)) {
+    if (shown === undefined) continue;
+    expect(existsSync(new URL(`../${shown}`, import.meta.url)), what).toBe(true);
+  }
 });
 
 test("docs/agent-auth-differences.md has the table", async () => {

@@ -8,6 +8,7 @@ import {
   SignJWT,
 } from "jose";
 import { isObject } from "../../../../src/bytes/json.js";
+import { DEFAULTS } from "./bank.js";
 import type { AgentAuthServer, AskedOfUser } from "./server.js";
 
 /** An Ed25519 key; its public half carries its thumbprint as `kid`. */
@@ -125,7 +126,8 @@ export class Party {
   claims(): Claims {
     return {
       ...fresh(this.server),
-      iss: this.hostId ?? this.key.thumbprint,
+      // The reference takes the thumbprint, but not everywhere.
+      iss: (this.server.name === "reference" ? this.hostId : undefined) ?? this.key.thumbprint,
       host_public_key: this.key.public,
     };
   }
@@ -143,7 +145,7 @@ export class Party {
   async register(agent: PartyAgent, body: object = {}): Promise<Answer> {
     const answer = await send(this.server, "POST", "/agent/register", {
       token: await this.token({ agent_public_key: agent.key.public }),
-      body: { name: "helper", ...body },
+      body: { name: "helper", capabilities: DEFAULTS, ...body },
     });
     this.hostId ??= textMember(answer.body, "host_id");
     agent.id ??= textMember(answer.body, "agent_id");

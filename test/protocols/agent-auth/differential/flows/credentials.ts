@@ -65,6 +65,8 @@ export const CREDENTIALS: readonly Flow[] = [
       const thumbprint = { iss: host.key.thumbprint };
       const token = await host.token(thumbprint);
       await stage.see("by the host's thumbprint", send(stage.server, "GET", path, { token }));
+      const byId = await host.token({ iss: host.hostId });
+      await stage.see("by the host's id", send(stage.server, "GET", path, { token: byId }));
       await stage.see(
         "by the agent, the host's thumbprint",
         agent.send("GET", path, undefined, thumbprint),
@@ -146,6 +148,14 @@ export const CREDENTIALS: readonly Flow[] = [
       await stage.see("execute", agent.execute("check_balance", { account_id: "a" }));
       const more = { capabilities: ["transfer_funds"] };
       await stage.see("an agent with more", host.register(await host.agent(), more));
+      const unproved = await stage.party();
+      const unprovedBody = {
+        token: await stage.server.alice.enrolmentToken(),
+        public_key: unproved.key.public,
+        name: "laptop",
+      };
+      await stage.see("without a proof", enrol(unprovedBody));
+      await stage.see("without a proof, an agent", unproved.register(await unproved.agent()));
     },
   },
 ];

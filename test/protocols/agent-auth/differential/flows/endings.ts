@@ -31,6 +31,12 @@ export const ENDINGS: readonly Flow[] = [
         host.send("POST", path, { ...body("check_balance"), agent_id: "unknown" }),
       );
       await stage.see("no capability", host.send("POST", path, body()));
+      const denied = await stage.linked();
+      const asked = await denied.agent.request(["print_report"]);
+      await stage.server.alice.deny(denied.agent.asked(asked));
+      const its = { agent_id: denied.agent.id, capabilities: ["print_report"] };
+      await stage.see("a denied one", denied.host.send("POST", path, its));
+      await stage.see("status after that", denied.agent.send("GET", "/agent/status"));
     },
   },
   {
@@ -58,7 +64,20 @@ export const ENDINGS: readonly Flow[] = [
       const grants = { ...body, capabilities: ["check_balance"] };
       await stage.see("revoke-capability", host.send("POST", "/agent/revoke-capability", grants));
       await stage.see("by itself", other.send("POST", path, {}));
+      await stage.see("list by a revoked agent", agent.send("GET", "/capability/list"));
+      await stage.see(
+        "describe by a revoked agent",
+        agent.send("GET", "/capability/describe?name=list_payees"),
+      );
       await stage.see("register the key again", host.register(agent));
+      const denied = await stage.linked();
+      const asked = await denied.agent.request(["delete_payee"]);
+      await stage.server.alice.deny(denied.agent.asked(asked));
+      await denied.host.send("POST", path, { agent_id: denied.agent.id });
+      await stage.see(
+        "status of one that was denied something",
+        denied.host.send("GET", `/agent/status?agent_id=${denied.agent.id}`),
+      );
     },
   },
   {
@@ -70,6 +89,11 @@ export const ENDINGS: readonly Flow[] = [
       const path = "/host/revoke";
       await stage.see("no credential", send(stage.server, "POST", path, { body: {} }));
       await stage.see("another host", other.send("POST", path, { host_id: host.hostId }));
+      const waiting = await stage.party();
+      await waiting.register(await waiting.agent());
+      await stage.see("one that waits for its user", waiting.send("POST", path));
+      const unknown = await stage.party();
+      await stage.see("one that is not registered", unknown.send("POST", path));
       await stage.see("itself", host.send("POST", path));
       await stage.see("again", host.send("POST", path));
       await stage.see("status by the host", host.send("GET", `/agent/status?agent_id=${agent.id}`));
@@ -120,12 +144,19 @@ export const ENDINGS: readonly Flow[] = [
       const path = "/agent/rotate-key";
       const next = await newKey();
       const proved = (id: string | undefined) => keyBody(stage.server, path, next, id);
-      const body = { agent_id: agent.id, ...(await proved(agent.id)) };
+      const body = { agent_id: agent.id, public_key: next.public };
       await stage.see("no credential", send(stage.server, "POST", path, { body }));
       await stage.see("by another host", other.send("POST", path, body));
-      await stage.see("by the agent", agent.send("POST", path, body));
       await stage.see("another curve", host.send("POST", path, { ...body, public_key: P256 }));
       await stage.see("no key", host.send("POST", path, { ...body, public_key: {} }));
+      const { kty: _, ...kindless } = next.public;
+      const typeless = host.send("POST", path, { ...body, public_key: kindless });
+      await stage.see("a key without kty", typeless);
+      const small = { kty: "OKP", crv: "Ed25519", x: Buffer.alloc(32).toString("base64url") };
+      await stage.see(
+        "a key of small order",
+        host.send("POST", path, { ...body, public_key: small }),
+      );
       await stage.see("unknown agent", host.send("POST", path, { ...body, agent_id: "unknown" }));
       const rejected = await host.agent();
       const asked = await host.register(rejected, { capabilities: ["delete_payee"] });
@@ -138,8 +169,8 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("the new key", agent.send("GET", "/agent/status"));
       const again = { ...body, ...(await proved(agent.id)) };
       await stage.see("the same key once more", host.send("POST", path, again));
-      const unproved = { agent_id: agent.id, public_key: (await newKey()).public };
-      await stage.see("a key without a proof", host.send("POST", path, unproved));
+      const own = await newKey();
+      await stage.see("by the agent", agent.send("POST", path, { public_key: own.public }));
     },
   },
   {
@@ -166,6 +197,23 @@ export const ENDINGS: readonly Flow[] = [
       await stage.see("the new key", host.send("GET", `/agent/status?agent_id=${agent.id}`));
       await stage.see("the agent", agent.send("GET", "/agent/status"));
       await stage.see("another agent", host.register(await host.agent()));
+    },
+  },
+  {
+    name: "rotate-host-key without a proof",
+    async run(stage) {
+      const { host, agent } = await stage.linked();
+      const next = await newKey();
+      const path = "/host/rotate-key";
+      const rotated = await stage.see(
+        "by the host",
+        host.send("POST", path, { public_key: next.public }),
+      );
+      host.key = next;
+      host.hostId = (rotated.body as { host_id?: string }).host_id;
+      await stage.see("list by the new key", host.send("GET", "/capability/list"));
+      await stage.see("status", host.send("GET", `/agent/status?agent_id=${agent.id}`));
+      await stage.see("list after that", host.send("GET", "/capability/list"));
     },
   },
 ];

@@ -1,4 +1,4 @@
-import { CREDENTIALS, type Signer } from "../generated/credentials.js";
+import { CREDENTIALS, claiming, type Signer } from "../generated/credentials.js";
 import { type Party, send } from "../party.js";
 import type { Flow, Stage } from "./flow.js";
 
@@ -17,6 +17,7 @@ export const JWTS: readonly Flow[] = [
           typ: "agent+jwt",
           key: agent.key,
           claims,
+          host,
           others,
         });
         await stage.see(about, send(server, "GET", "/agent/status", sending));
@@ -30,13 +31,15 @@ export const JWTS: readonly Flow[] = [
       const { server } = stage;
       const others = await othersOf(stage, host);
       const path = `/agent/status?agent_id=${agent.id}`;
-      for (const [about, credential] of Object.entries(CREDENTIALS)) {
+      const all = { ...CREDENTIALS, "JWT with the address of its host's keys": ADDRESSED };
+      for (const [about, credential] of Object.entries(all)) {
         const claims = host.claims();
         const sending = await credential({
           server,
           typ: "host+jwt",
           key: host.key,
           claims,
+          host,
           others,
         });
         await stage.see(about, send(server, "GET", path, sending));
@@ -44,6 +47,9 @@ export const JWTS: readonly Flow[] = [
     },
   },
 ];
+
+/** At a registration it would change the host of the reference for good. */
+const ADDRESSED = claiming({ host_jwks_url: "https://x.example/jwks" });
 
 async function othersOf(stage: Stage, host: Party): Promise<Signer["others"]> {
   const { host: other, agent } = await stage.linked();

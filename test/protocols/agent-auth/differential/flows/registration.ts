@@ -13,6 +13,9 @@ export const REGISTRATION: readonly Flow[] = [
       const mixed = ["check_balance", CONSTRAINED];
       await stage.see("more than the defaults", host.register(agent, { capabilities: mixed }));
       await stage.see("the same key again", host.register(agent, { name: "another" }));
+      await stage.see("the same key in another mode", host.register(agent, { mode: "autonomous" }));
+      await stage.see("list by a pending agent", agent.send("GET", "/capability/list"));
+      await stage.see("list by a pending host", host.send("GET", "/capability/list"));
       await stage.see("status by the host", host.send("GET", `/agent/status?agent_id=${agent.id}`));
       await stage.see("status by the agent", agent.send("GET", "/agent/status"));
       await stage.see("execute", agent.execute("check_balance", { account_id: "a" }));
@@ -31,9 +34,10 @@ export const REGISTRATION: readonly Flow[] = [
     name: "register, defaults",
     async run(stage) {
       const host = await stage.party();
-      await stage.see("unknown host, nothing asked", host.register(await host.agent()));
+      const nothing = { capabilities: undefined };
+      await stage.see("unknown host, nothing asked", host.register(await host.agent(), nothing));
       const { host: linked } = await stage.linked();
-      await stage.see("linked host, nothing asked", linked.register(await linked.agent()));
+      await stage.see("linked host, nothing asked", linked.register(await linked.agent(), nothing));
       const one = { capabilities: ["list_payees"] };
       await stage.see("linked host, one default", linked.register(await linked.agent(), one));
       const none = { capabilities: [] };
@@ -69,6 +73,7 @@ export const REGISTRATION: readonly Flow[] = [
       );
       await stage.see("denied: status by the agent", denied.send("GET", "/agent/status"));
       await stage.see("denied: the same key again", host.register(denied));
+      await stage.see("denied: list by the agent", denied.send("GET", "/capability/list"));
       const autonomous = { mode: "autonomous" };
       await stage.see("autonomous", host.register(await host.agent(), autonomous));
       const ciba = {
@@ -98,7 +103,8 @@ export const REGISTRATION: readonly Flow[] = [
       await stage.see("request more", agent.request(["transfer_funds"]));
       await stage.see("request a default", agent.request(["list_payees"]));
       await stage.see("introspect", stage.introspect(agent));
-      await stage.see("nothing asked", host.register(await host.agent(), { mode: "autonomous" }));
+      const nothing = { mode: "autonomous", capabilities: undefined };
+      await stage.see("nothing asked", host.register(await host.agent(), nothing));
     },
   },
   {
@@ -120,6 +126,14 @@ export const REGISTRATION: readonly Flow[] = [
       await stage.see("another curve", register({ agent_public_key: P256 }));
       const short = { kty: "OKP", crv: "Ed25519", x: "AAAA" };
       await stage.see("a key that is too short", register({ agent_public_key: short }));
+      const jwks = {
+        agent_public_key: undefined,
+        agent_jwks_url: "https://x.example",
+        agent_kid: "1",
+      };
+      await stage.see("the address of the agent's keys", register(jwks));
+      for (const member of ["capabilities", "mode", "reason", "preferred_method", "host_name"])
+        await stage.see(`null as ${member}`, register({}, { [member]: null }));
       await stage.see("no name", register({}, { name: undefined }));
       await stage.see("an empty name", register({}, { name: "" }));
       await stage.see("a blank name", register({}, { name: " " }));

@@ -1,7 +1,15 @@
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import type { Random } from "../../../../fuzz/random.js";
 import { LOCATION } from "../bank.js";
-import { type Claims, newKey, type PartyKey, type Sending, send, signed } from "../party.js";
+import {
+  type Claims,
+  newKey,
+  type Party,
+  type PartyKey,
+  type Sending,
+  send,
+  signed,
+} from "../party.js";
 import type { AgentAuthServer } from "../server.js";
 
 /** Who signs, and what it says when nothing is wrong. */
@@ -10,6 +18,8 @@ export interface Signer {
   readonly typ: "host+jwt" | "agent+jwt";
   readonly key: PartyKey;
   readonly claims: Claims;
+  /** The signer, or its host. */
+  readonly host: Party;
   /** Ids that are not the signer's: another host, an agent of it, and a revoked agent of the signer's host. */
   readonly others: { readonly host?: string; readonly agent?: string; readonly revoked?: string };
 }
@@ -23,7 +33,7 @@ export function drawCredential(random: Random, faults: boolean): [about: string,
 }
 
 /** A JWT with other claims than the good one has. */
-function claiming(change: Claims | ((signer: Signer) => Claims)): Credential {
+export function claiming(change: Claims | ((signer: Signer) => Claims)): Credential {
   return async (signer) => {
     const more = typeof change === "function" ? change(signer) : change;
     const { key, typ, claims } = signer;
@@ -61,6 +71,7 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "JWT of four parts": rewritten((token) => `${token}.e30`),
   "JWT of letters": async () => ({ token: "a.b.c" }),
   "JWT that is no base64url": async () => ({ token: "!!.%%.$$" }),
+  "JWT, alg by its curve": headed({ alg: "Ed25519" }),
   "JWT, alg none": async ({ typ, claims }) => {
     const [, payload] = new UnsecuredJWT({ ...claims }).encode().split(".");
     const header = Buffer.from(JSON.stringify({ alg: "none", typ })).toString("base64url");
@@ -97,6 +108,8 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "JWT, aud elsewhere": claiming({ aud: "https://else.example" }),
   "JWT, aud a location": claiming({ aud: LOCATION }),
   "JWT, aud a list": claiming(({ claims }) => ({ aud: ["https://else.example", claims["aud"]] })),
+  "JWT, aud a list of one": claiming(({ claims }) => ({ aud: [claims["aud"]] })),
+  "JWT, aud with a slash": claiming(({ server }) => ({ aud: `${server.issuer}/` })),
   "JWT, aud the origin": claiming(({ server }) => ({ aud: server.origin })),
   "JWT, aud the execute endpoint": claiming(({ server }) => ({
     aud: `${server.issuer}/capability/execute`,
@@ -105,6 +118,11 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "JWT, old": claiming((signer) => ({ iat: at(signer, -120), exp: at(signer, 60) })),
   "JWT, from the future": claiming((signer) => ({ iat: at(signer, 600), exp: at(signer, 660) })),
   "JWT, expired": claiming((signer) => ({ iat: at(signer, -50), exp: at(signer, -40) })),
+  "JWT, expired a moment ago": claiming((signer) => ({
+    iat: at(signer, -55),
+    exp: at(signer, -5),
+  })),
+  "JWT, of a clock that is ahead": claiming((signer) => ({ iat: at(signer, 25) })),
   "JWT, no exp": claiming({ exp: undefined }),
   "JWT, exp in a day": claiming((signer) => ({ exp: at(signer, 86_400) })),
   "JWT, not yet": claiming((signer) => ({ nbf: at(signer, 600) })),
@@ -115,6 +133,8 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
     return { token };
   },
   "JWT, no iss": claiming({ iss: undefined }),
+  "JWT, iss the thumbprint": claiming(({ host }) => ({ iss: host.key.thumbprint })),
+  "JWT, iss the host's id": claiming(({ host }) => ({ iss: host.hostId })),
   "JWT, iss of no host": claiming({ iss: "unknown" }),
   "JWT, iss of another host": claiming(({ others }) => ({ iss: others.host })),
   "JWT, no sub": claiming({ sub: undefined }),
@@ -123,5 +143,10 @@ export const CREDENTIALS: Readonly<Record<string, Credential>> = {
   "JWT, sub of a revoked agent": claiming(({ others }) => ({ sub: others.revoked })),
   "JWT that names capabilities": claiming({ capabilities: ["transfer_funds"] }),
   "JWT that names no capability": claiming({ capabilities: [] }),
+  "JWT without its host's key": claiming({ host_public_key: undefined }),
   "JWT bound to another method": claiming({ htm: "PATCH" }),
+  "JWT bound to another address": claiming(({ server }) => ({ htu: `${server.issuer}/else` })),
+  "JWT bound with a query": claiming(({ server }) => ({
+    htu: `${server.issuer}/agent/status?x=1`,
+  })),
 };

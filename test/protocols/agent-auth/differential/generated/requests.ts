@@ -70,11 +70,11 @@ async function signerOf(world: World, who: "host" | "agent", registers: boolean)
   };
   if (who === "agent") {
     const { key } = agents.acting;
-    return { server, typ: "agent+jwt", key, claims: agents.acting.claims(), others };
+    return { server, typ: "agent+jwt", key, claims: agents.acting.claims(), host, others };
   }
   const agentKey = registers ? { agent_public_key: (await newKey()).public } : {};
   const claims = { ...host.claims(), ...agentKey };
-  return { server, typ: "host+jwt", key: host.key, claims, others };
+  return { server, typ: "host+jwt", key: host.key, claims, host, others };
 }
 
 const GOOD_BODY: [string, (body: Record<string, unknown>) => Sending] = [
@@ -257,10 +257,12 @@ const ENDPOINTS: readonly Endpoint[] = [
     changes: true,
     draw: (random) => {
       const agent = drawAgentId(random, "spare");
+      const proves = random.once(2);
       return async (world) => {
         const id = agent(world);
-        const body = await keyBody(world.server, "/agent/rotate-key", await newKey(), id);
-        return { agent_id: id, ...body };
+        const key = await newKey();
+        if (!proves) return { agent_id: id, public_key: key.public };
+        return { agent_id: id, ...(await keyBody(world.server, "/agent/rotate-key", key, id)) };
       };
     },
   },
@@ -269,10 +271,15 @@ const ENDPOINTS: readonly Endpoint[] = [
     method: "POST",
     path: "/host/enroll",
     who: "none",
-    draw: () => async (world) => ({
-      token: "x".repeat(43),
-      ...(await keyBody(world.server, "/host/enroll", await newKey())),
-    }),
+    draw: (random) => {
+      const proves = random.once(2);
+      return async (world) => {
+        const key = await newKey();
+        const token = "x".repeat(43);
+        if (!proves) return { token, public_key: key.public };
+        return { token, ...(await keyBody(world.server, "/host/enroll", key)) };
+      };
+    },
   },
 ];
 

@@ -9,41 +9,163 @@ export const GRANTS: Section = {
   rows: [
     {
       what: "`token` and `token_expires_at` of an active grant",
+      text: "nothing",
       reference: "absent",
       ours: "the grant as a capability, made anew for each answer",
-      reason: "our decision",
       why: "another service can check it without asking us",
       places: [{ path: /\.token(_expires_at)?$/, reference: "–", ours: "string" }],
     },
     {
       what: "`expires_at` of a grant",
+      text: "optional (3.3)",
       reference: "absent: grants do not expire",
       ours: "there",
-      reason: "our decision",
       why: "each capability has an end",
       places: [{ path: "agent_capability_grants[].expires_at", reference: "–", ours: "string" }],
     },
     {
       what: "`location` of a granted capability",
+      text: "a field of the capability (2.12)",
       reference: "absent",
       ours: "there",
-      reason: "our decision",
       why: "that is where its token is taken",
       places: [{ path: "agent_capability_grants[].location", reference: "–" }],
     },
     {
-      what: "`constraints` of a grant that is not active, and in introspection",
+      what: "what a pending grant has",
+      text: "`capability` and `status` alone (5.3)",
+      reference: "also `reason`: why the agent asked, or a sentence of theirs",
+      ours: "`capability` and `status` alone",
+      why: "as the text has it",
+      places: [{ path: "agent_capability_grants[].reason", reference: "string", ours: "–" }],
+    },
+    {
+      what: "`reason` of a denied grant",
+      text: "why it was denied (3.3, 5.5)",
+      reference: "why the agent asked",
+      ours: "why it was denied",
+      why: "as the text has it",
+      places: [{ path: "agent_capability_grants[].reason", reference: "–", ours: "string" }],
+    },
+    {
+      what: "a grant that was revoked or has expired",
+      text: "a grant is `active`, `pending` or `denied` (3.3)",
+      reference: "`revoked`; a call is 403 `grant_revoked`",
+      ours: "`denied` with the reason; a call is 403 `capability_not_granted`",
+      why: "as the text has it",
+      places: [
+        {
+          path: "agent_capability_grants[].status",
+          reference: '"revoked"',
+          ours: '"denied"',
+        },
+        {
+          endpoint: /capability\/execute/,
+          path: "outcome",
+          reference: "403 grant_revoked",
+          ours: "403 capability_not_granted",
+        },
+        {
+          endpoint: /batch-execute/,
+          path: "responses[].error.code",
+          reference: '"grant_revoked"',
+          ours: '"capability_not_granted"',
+        },
+      ],
+    },
+    {
+      what: "a denied grant once its capability, or its agent, is revoked",
+      text: "nothing",
+      reference: "is named among those revoked, and shown as revoked",
+      ours: "stays denied, with the reason",
+      why: "it was no authority, and the reason is what the agent needs",
+      places: [
+        {
+          endpoint: /revoke-capability/,
+          path: /^(revoked|grant_ids)/,
+          reference: /^(–|string|\[".*)$/,
+        },
+      ],
+    },
+    {
+      what: "grants after reactivation",
+      text: "all are revoked, and the host's defaults granted (5.6)",
+      reference: "those beyond the defaults are gone",
+      ours: "they are shown as denied, with the reason",
+      why: "what was revoked stays on record",
+      places: [
+        {
+          step: /reactivated: status|^generated/,
+          path: /^agent_capability_grants\[\]/,
+          ours: '"denied"',
+        },
+        { step: /reactivated: status/, path: "agent_capability_grants[].capability" },
+      ],
+    },
+    {
+      what: "`constraints` in introspection",
+      text: "`capability` and `status` alone (5.12); constraints must be enforced (4.5)",
       reference: "absent",
       ours: "there",
-      reason: "our decision",
-      why: "the asker sees what it has asked for; a service that introspects can enforce them",
-      places: [{ path: "agent_capability_grants[].constraints", reference: "–", ours: /^\{/ }],
+      why: "a service elsewhere could not enforce them otherwise",
+      places: [
+        {
+          endpoint: /introspect/,
+          path: "agent_capability_grants[].constraints",
+          reference: "–",
+          ours: /^\{/,
+        },
+      ],
+    },
+    {
+      what: "introspection of a JWT for a location",
+      text: "valid by 4.3, with all grants unless `capabilities` names some (5.12); invalid by 4.5, step 3",
+      reference: "`active: true` where it names one capability of that location, and no other",
+      ours: "`active: true` with the grants whose location is the JWT's `aud`",
+      why: "without that a service at a location cannot work",
+      places: [
+        {
+          endpoint: /introspect/,
+          step: /for a location|aud a location/,
+          path: /^/,
+        },
+      ],
+    },
+    {
+      what: "introspection of a JWT without `jti` or `aud`, with another host's `iss`, or for several servers",
+      text: "`active: false` (4.5, 5.12)",
+      reference: "`active: true`",
+      ours: "`active: false`",
+      why: "such a JWT is refused everywhere else",
+      places: [
+        {
+          endpoint: /introspect/,
+          step: /(no|without) (jti|aud)|iss of|bound (to|with)|aud a list/,
+          path: /^/,
+        },
+      ],
+    },
+    {
+      what: "who may introspect",
+      text: "callers should be authenticated, or rates limited aggressively (5.12)",
+      reference: "anyone",
+      ours: "anyone with a JWT whose signature holds, which is used up; addresses are limited",
+      why: "without such a JWT, the answer is always the same",
+      shown: "managing.test.ts",
+    },
+    {
+      what: "`status` of an answer to `request-capability`",
+      text: "absent (5.4); the client's tool has it (6.6)",
+      reference: "there",
+      ours: "there",
+      why: "the published SDK waits for an approval only where it says `pending`",
+      shown: "requests.test.ts",
     },
     {
       what: "several grants of one capability",
+      text: "all grants are shown in a status, and those that were asked for in an answer (5.4, 5.5)",
       reference: "one of them is shown, the active one",
       ours: "all are shown; the answer to a request shows what was asked",
-      reason: "bug of theirs",
       why: "what waits for approval is what the asker wants to know about",
       places: [
         { step: GRANTS_OF_ONE_NAME, path: GRANT, reference: "–" },
@@ -58,31 +180,38 @@ export const GRANTS: Section = {
         {
           endpoint: /request-capability/,
           step: GRANTS_OF_ONE_NAME,
-          path: /^agent_capability_grants\[\]\.(description|input|output)$/,
+          path: /^agent_capability_grants\[\]\.(description|input|output|granted_by)$/,
+          ours: "–",
+        },
+        // A second grant of a default, which ours has covered already.
+        {
+          endpoint: /introspect/,
+          step: /^generated/,
+          path: /^agent_capability_grants\[\]\.(capability|status)$/,
           ours: "–",
         },
       ],
     },
     {
       what: "a request that a pending one covers in part",
+      text: "nothing",
       reference: "the pending request's approval, without its codes",
       ours: "an approval of its own",
-      reason: "bug of theirs",
       why: "the user decides about what is asked",
       places: [
         {
           endpoint: /request-capability/,
           step: GRANTS_OF_ONE_NAME,
-          path: /^approval\.(device_code|user_code)/,
+          path: /^approval\.(user_code|verification_uri)/,
           reference: "–",
         },
       ],
     },
     {
       what: "more than the defaults for an autonomous agent",
+      text: "the server's policy or an administrator decides (2.2.2); a denied grant should have a reason (5.3)",
       reference: "left out, and the answer does not say so",
       ours: "denied, with the reason",
-      reason: "bug of theirs",
       why: "the agent must know what it did not get",
       places: [
         { step: /register, autonomous/, path: "agent_capability_grants" },
@@ -98,49 +227,33 @@ export const GRANTS: Section = {
     },
     {
       what: "`granted_by` of a default",
+      text: "who granted it (3.3)",
       reference: "the host's user",
       ours: "absent",
-      reason: "our decision",
       why: "it names the user who approved; no user approves a default",
       places: [{ path: "agent_capability_grants[].granted_by", reference: "string", ours: "–" }],
     },
     {
-      what: "`reason` of a pending grant",
-      reference: "why the agent asked, or a sentence of theirs",
-      ours: "why the agent asked; absent where it did not say",
-      reason: "gap in the text",
-      why: "words of the server's own would pass for the agent's",
-      places: [{ path: "agent_capability_grants[].reason", reference: "string", ours: "–" }],
-    },
-    {
       what: "a capability twice in one request",
+      text: "nothing",
       reference: "granted once, with the constraints of the last",
       ours: "400 `invalid_request`",
-      reason: "bug of theirs",
       why: "what is dropped may be the limit that was meant",
       places: [{ step: /a capability twice/, path: "outcome", ours: "400 invalid_request" }],
     },
     {
-      what: "`reason` of a denied grant",
-      reference: "why the agent asked",
-      ours: "why it was denied",
-      reason: "gap in the text",
-      why: "the agent knows why it asked",
-      places: [{ path: "agent_capability_grants[].reason", reference: "–", ours: "string" }],
-    },
-    {
-      what: "unknown constraint operator, `eq` and `const` too",
+      what: "an unknown constraint operator, `eq` and `const` too",
+      text: "must be 400 `unknown_constraint_operator` (2.13)",
       reference: "accepted; refused when the capability is executed, or never",
       ours: "400 `unknown_constraint_operator` with `unknown_operators` when it is asked for",
-      reason: "bug of theirs",
-      why: "the text has it so, and knows `min`, `max`, `in`, `not_in`",
+      why: "as the text has it",
       places: [{ path: "outcome", ours: "400 unknown_constraint_operator" }],
     },
     {
-      what: "constraint without an operator, with an operand of the wrong type, or that allows nothing",
+      what: "a constraint without an operator, with an operand of the wrong type, or that allows nothing",
+      text: "`min` and `max` take numbers, `in` and `not_in` arrays (2.13)",
       reference: "accepted; a later request may end in 500",
       ours: "400 `invalid_request`",
-      reason: "bug of theirs",
       why: "a user who approves it cannot know what it means",
       places: [
         {
@@ -154,17 +267,24 @@ export const GRANTS: Section = {
     },
     {
       what: "null as an exact value",
+      text: "an exact value, of any type (2.13)",
       reference: "400",
       ours: "accepted",
-      reason: "gap in the text",
       why: "JSON has it",
-      places: [{ step: /constraint/, path: "outcome", reference: "400", ours: "200" }],
+      places: [
+        {
+          step: /constraint/,
+          path: "outcome",
+          reference: "400",
+          ours: /^(200|409 already_granted)$/,
+        },
+      ],
     },
     {
       what: "whether an active grant covers a request",
+      text: "409 `already_granted` if all that is asked for is granted (5.13)",
       reference: "a narrower one is not covered, one on other fields is",
       ours: "exact: covered if everything that it allows is allowed already",
-      reason: "bug of theirs",
       why: '`{amount: {max: 10}}` does not allow whatever `{currency: "USD"}` does',
       places: [
         {
@@ -181,41 +301,6 @@ export const GRANTS: Section = {
         },
       ],
     },
-    {
-      what: "grants after reactivation",
-      reference: "those beyond the defaults are gone",
-      ours: "they are shown as revoked: 403 `grant_revoked`",
-      reason: "our decision",
-      why: "what was revoked stays on record",
-      places: [
-        {
-          step: /reactivated: status|^generated/,
-          path: /^agent_capability_grants\[\]/,
-          ours: '"revoked"',
-        },
-        { step: /reactivated: status/, path: "agent_capability_grants[].capability" },
-        {
-          endpoint: /capability\/execute/,
-          path: "outcome",
-          reference: "403 capability_not_granted",
-          ours: "403 grant_revoked",
-        },
-      ],
-    },
-    {
-      what: "introspection of a JWT without `jti` or `aud`, with another host's `iss`, or bound to a request",
-      reference: "`active: true`",
-      ours: "`active: false`",
-      reason: "bug of theirs",
-      why: "such a JWT is refused everywhere else",
-      places: [
-        {
-          endpoint: /introspect/,
-          step: /(no|without) (jti|aud)|iss of|bound to/,
-          path: /^/,
-        },
-      ],
-    },
   ],
 };
 
@@ -223,10 +308,18 @@ export const EXECUTIONS: Section = {
   title: "Executions",
   rows: [
     {
+      what: "answers at once, later and in a stream",
+      text: "all three are possible (2.15, 5.11)",
+      reference: "all three, as the application has it",
+      ours: "at once: 200 `{data}`",
+      why: "what takes longer is a task over A2A",
+      shown: "executing.test.ts",
+    },
+    {
       what: "`denials` of a refused execution; `violations` and `location` in a batch",
+      text: "errors may have more fields (5.13); it has no batch",
       reference: "absent",
       ours: "each reason with code, rule and what was expected",
-      reason: "our decision",
       why: "the same reasons as everywhere else in proviso",
       places: [
         { path: /(^|\.)denials\[\]/, reference: "–" },
@@ -236,10 +329,10 @@ export const EXECUTIONS: Section = {
     },
     {
       what: "arguments that fail the input schema",
+      text: "should be 400 `invalid_request` (5.2.1)",
       reference: "executed",
       ours: "400 `invalid_request`",
-      reason: "bug of theirs",
-      why: "the schema is the promise on which callers and capability rest",
+      why: "as the text has it: the schema is the promise on which callers and capability rest",
       places: [
         {
           endpoint: /capability\/execute/,
@@ -259,10 +352,18 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
+      what: "an execution without an active grant",
+      text: "an active grant is a must (5.11)",
+      reference: "the host's defaults are granted on the spot",
+      ours: "403 `capability_not_granted`",
+      why: "as the text has it",
+      shown: "executing.test.ts",
+    },
+    {
       what: "execution of a capability that has a location",
+      text: "at its location (2.12, 2.15)",
       reference: "executed here too",
       ours: "400 `invalid_request` with the location",
-      reason: "our decision",
       why: "its service executes it, and checks the token",
       places: [
         {
@@ -275,10 +376,10 @@ export const EXECUTIONS: Section = {
     },
     {
       what: "a capability that is offered no more",
+      text: "must be 403 `capability_not_granted` (2.12)",
       reference: "404 `capability_not_found`",
       ours: "403 `capability_not_granted`",
-      reason: "bug of theirs",
-      why: "the text has it so",
+      why: "as the text has it",
       places: [
         {
           endpoint: /execute/,
@@ -289,10 +390,26 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
+      what: "an empty name of a capability",
+      text: "400 `invalid_request` for a missing or malformed one (5.11)",
+      reference: "404 `capability_not_found`",
+      ours: "400 `invalid_request`",
+      why: "as the text has it",
+      places: [
+        {
+          endpoint: /capability\/execute/,
+          step: /empty text|odd text|a text/,
+          path: "outcome",
+          reference: "404 capability_not_found",
+          ours: "400 invalid_request",
+        },
+      ],
+    },
+    {
       what: "an argument that is missing where values are excluded by `not_in`",
+      text: "nothing but that an exact value must be supplied (2.13)",
       reference: "allowed",
       ours: "403 `constraint_violated`",
-      reason: "gap in the text",
       why: "every operator needs its argument, so that a default behind it cannot be one of them",
       places: [
         { endpoint: /execute/, path: "outcome", reference: "200", ours: "403 constraint_violated" },
@@ -301,10 +418,10 @@ export const EXECUTIONS: Section = {
     },
     {
       what: "`constraint` of a violation of an exact value",
+      text: "the constraint; there is no `eq` (2.13, 5.11)",
       reference: '`{"eq": value}`',
       ours: "the value",
-      reason: "gap in the text",
-      why: "the text has no `eq`; this is how the constraint was written",
+      why: "this is how the constraint was written",
       places: [{ path: "violations[].constraint", reference: /^\{"eq"/ }],
     },
   ],

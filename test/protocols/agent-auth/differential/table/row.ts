@@ -1,14 +1,5 @@
 import type { Difference } from "../observation.js";
 
-/** Why our server answers otherwise. */
-type Reason =
-  /** The reference does what the text forbids, or what is unsafe. */
-  | "bug of theirs"
-  /** The text says nothing, or says it both ways. */
-  | "gap in the text"
-  /** Ours has more, or is stricter, on purpose. */
-  | "our decision";
-
 /** Where a difference is seen; what is absent is not asked for. Texts must be equal, patterns must match. */
 interface Place {
   readonly endpoint?: RegExp;
@@ -18,14 +9,19 @@ interface Place {
   readonly ours?: RegExp | string;
 }
 
-/** One line of the table of differences. */
+/** One line of the table: a behaviour in which the text, the reference and our server are not all the same. */
 export interface Row {
   readonly what: string;
+  /** What the specification says, with its sections. */
+  readonly text: string;
   readonly reference: string;
   readonly ours: string;
-  readonly reason: Reason;
+  /** Why ours does what it does. */
   readonly why: string;
-  readonly places: readonly Place[];
+  /** Where the reference and ours differ. */
+  readonly places?: readonly Place[];
+  /** A test that shows ours, where the reference does the same or was not asked: a file beside this folder. */
+  readonly shown?: string;
 }
 
 /** Rows about one subject, in the order of the page. */
@@ -34,8 +30,8 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-function covers(row: Row, difference: Difference): boolean {
-  return row.places.some(
+function covers({ places = [] }: Row, difference: Difference): boolean {
+  return places.some(
     ({ endpoint, step, path, reference, ours }) =>
       (endpoint?.test(difference.endpoint) ?? true) &&
       (step?.test(difference.step) ?? true) &&
@@ -49,13 +45,15 @@ function isLike(text: string, like: RegExp | string | undefined): boolean {
   return like === undefined || (typeof like === "string" ? like === text : like.test(text));
 }
 
-/** The differences that no row covers, and the rows that cover no difference. */
+/** The differences that no row covers, and the rows that neither a difference nor another test shows. */
 export function explained(
   sections: readonly Section[],
   differences: readonly Difference[],
 ): { readonly unexplained: readonly Difference[]; readonly unobserved: readonly string[] } {
   const rows = sections.flatMap((section) => section.rows);
   const unexplained = differences.filter((one) => !rows.some((row) => covers(row, one)));
-  const unobserved = rows.filter((row) => !differences.some((one) => covers(row, one)));
+  const unobserved = rows.filter(
+    (row) => row.shown === undefined && !differences.some((one) => covers(row, one)),
+  );
   return { unexplained, unobserved: unobserved.map(({ what }) => what) };
 }

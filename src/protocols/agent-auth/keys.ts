@@ -1,0 +1,65 @@
+import { decodeBase64 } from "../../bytes/base64.js";
+import { isObject, type JsonObject } from "../../bytes/json.js";
+import type { Reading } from "./bodies.js";
+import { type Fault, refuse } from "./errors.js";
+
+/** A public key of a host or an agent: Ed25519 as a JWK (RFC 8037), without any other member. */
+export interface PublicKey extends JsonObject {
+  readonly kty: "OKP";
+  readonly crv: "Ed25519";
+  /** 32 bytes in base64url. */
+  readonly x: string;
+}
+
+/** A key that another party sent, and its thumbprint. */
+export interface ReadKey {
+  readonly ok: true;
+  readonly key: PublicKey;
+  /** RFC 7638, SHA-256, base64url. */
+  readonly thumbprint: string;
+}
+
+/** 32 bytes: the last character holds four bits of them. */
+const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
+/**
+ * Reads a public key that another party sent. A point of small order is refused: signatures under one hold whoever
+ * makes them.
+ *
+ * @param what - What errors call it, such as `public_key`.
+ */
+export async function readKey(value: unknown, what: string): Promise<ReadKey | Fault> {
+  const read = keyIn(value, what);
+  if (!read.ok) return read;
+  const key = read.value;
+  const { ed25519 } = await import("@noble/curves/ed25519.js");
+  try {
+    if (ed25519.Point.fromBytes(decodeBase64(key.x)).isSmallOrder()) {
+      return malformed(what, "is a point of small order, under which anyone can sign");
+    }
+  } catch {
+    return malformed(what, "is no point of the curve");
+  }
+  const { calculateJwkThumbprint } = await import("jose");
+  return { ok: true, key, thumbprint: await calculateJwkThumbprint(key) };
+}
+
+/** A public key as a JWK has it, as far as its form goes. */
+export function keyIn(value: unknown, what: string): Reading<PublicKey> {
+  if (!isObject(value)) return malformed(what, "must be a public key as a JWK");
+  const { kty, crv, x, d } = value;
+  if (typeof kty !== "string") return malformed(what, 'has no "kty"');
+  if (d !== undefined) return malformed(what, "holds a private key; never give that away");
+  if (kty !== "OKP" || crv !== "Ed25519") {
+    const message = `${what}: must be an Ed25519 key: {"kty":"OKP","crv":"Ed25519","x":…}`;
+    return refuse("unsupported_algorithm", message);
+  }
+  if (typeof x !== "string" || !X.test(x)) {
+    return malformed(what, '"x" must be 32 bytes in base64url');
+  }
+  return { ok: true, value: { kty, crv, x } };
+}
+
+function malformed(what: string, why: string): Fault {
+  return refuse("invalid_public_key", `${what}: ${why}`);
+}

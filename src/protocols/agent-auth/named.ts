@@ -1,0 +1,66 @@
+import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import type { Registry } from "../../agent/registry/registry.js";
+import { type Fault, refuse } from "./errors.js";
+import { type AgentParty, type HostParty, hostFault, type SigningHost } from "./party.js";
+
+// Which host signed, and which agent a request is about. A key that was given at rotation or enrolment and not proven
+// may be that of several hosts; a request under it that names an agent shows which one is meant, and proves the key.
+
+/** A request about an agent, by a party that may make it. */
+interface NamedAgent {
+  readonly ok: true;
+  readonly agent: AgentRecord;
+  readonly party: HostParty | AgentParty;
+}
+
+/**
+ * The agent that a request is about: the one that asks, or one of the host that asks.
+ *
+ * @param id - `agent_id`; the agent that asks needs none.
+ * @param waiting - Whether a host may ask that waits for its first approval.
+ * @throws StorageError
+ */
+export async function namedAgent(
+  id: unknown,
+  party: SigningHost | AgentParty,
+  registry: Registry,
+  waiting = false,
+): Promise<NamedAgent | Fault> {
+  const named = party.kind === "agent" && id === undefined ? party.agent.id : id;
+  if (typeof named !== "string" || named === "" || named.length > 128) {
+    return refuse("invalid_request", "agent_id: must be the id of an agent");
+  }
+  // As it is now: this call has been noted as its last.
+  const agent = await registry.agent(named);
+  if (agent === undefined) return refuse("agent_not_found", "there is no agent of this id");
+  const foreign = refuse("unauthorized", "the agent is another party's");
+  if (party.kind === "agent") {
+    return agent.id === party.agent.id ? { ok: true, agent, party } : foreign;
+  }
+  const host = await registry.hostProved(agent.host, party.thumbprint);
+  if (host === undefined) return foreign;
+  return hostFault(host, waiting) ?? { ok: true, agent, party: settled(party, host) };
+}
+
+/**
+ * The host that asks about itself: the one that has proven the key, or else the only one that was given it.
+ *
+ * @throws StorageError
+ */
+export async function signingHost(
+  party: SigningHost,
+  registry: Registry,
+): Promise<HostParty | Fault> {
+  const { thumbprint, holder } = party;
+  const given = holder === undefined ? await registry.hostsGiven(thumbprint) : [holder];
+  const [host, other] = given;
+  if (host === undefined || other !== undefined) {
+    const message = "several hosts were given this key: ask for the status of an agent first";
+    return refuse("host_not_found", message);
+  }
+  return hostFault(host, false) ?? settled(party, host);
+}
+
+function settled({ jwt }: SigningHost, host: HostRecord): HostParty {
+  return { kind: "host", host, jwt };
+}
