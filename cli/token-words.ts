@@ -125,7 +125,7 @@ function linkRows(link: InspectedLink, now: number): Row[] {
 
 /** Bytes as quoted text where they are text, else as base64url. */
 export function rawText(raw: RawBytes): string {
-  return raw.text === undefined ? `base64url ${raw.base64url}` : quoted(raw.text);
+  return raw.text === undefined ? `hex ${raw.hex ?? ""}` : quoted(raw.text);
 }
 
 /** One line about a token that was just made, for standard error. Never holds the token. */

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
@@ -82,7 +83,7 @@ function inspectMacaroon(macaroon: Macaroon): InspectedMacaroon {
 function rawBytes(bytes: Uint8Array): RawBytes {
   const base64url = encodeBase64url(bytes);
   const text = decodeUtf8(bytes);
-  return text === undefined ? { base64url } : { base64url, text };
+  return text === undefined ? { base64url, hex: bytesToHex(bytes) } : { base64url, text };
 }
 
 function capabilityOf(macaroon: Macaroon): Identifier | undefined {

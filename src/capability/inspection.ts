@@ -4,10 +4,11 @@ import type { HopProblem } from "../caveats/hop-rule.js";
 import type { MacaroonFormat } from "../macaroon/read.js";
 import type { Identifier } from "./identifier.js";
 
-/** Bytes as they are, and as text where they are UTF-8. */
+/** Bytes as they are: as text where they are UTF-8, else in hex. */
 export interface RawBytes {
   readonly base64url: string;
   readonly text?: string;
+  readonly hex?: string;
 }
 
 /** One link of a chain as it reads; nothing of it has been verified. */

@@ -18,7 +18,7 @@ export function warningsFor(
 ): InspectionWarning[] {
   if (inspection.capability === undefined) {
     const message =
-      "this macaroon is not a capability of this kind; every check here would refuse it";
+      "this is a macaroon, but not a capability of proviso: every check here refuses it";
     return [{ code: "not_a_capability", message }];
   }
   const warnings: InspectionWarning[] = [];

@@ -15,6 +15,7 @@ import {
 } from "./limits.js";
 import type { Macaroon } from "./macaroon.js";
 import { overLimits } from "./verify.js";
+import { refuseJwt, unwrapped, wrapperOf } from "./wrapped.js";
 
 /** The four forms: v1 and v2 are binary and travel as base64url, the others are JSON text. */
 export type MacaroonFormat = "v1" | "v2" | "v1json" | "v2json";
@@ -40,7 +41,8 @@ export interface MacaroonText {
 /**
  * Reads a macaroon, or a macaroon followed by its discharges, in any of the four forms: base64 of
  * v1 or v2 binary (either alphabet, padded or not; several macaroons one after the other), or a v1
- * or v2 JSON object (several in an array).
+ * or v2 JSON object (several in an array). Also a macaroon in hex, as lnd prints it, behind the prefix of
+ * PyPI, or in an L402 credential.
  *
  * @throws TokenError if it is not well formed or exceeds a limit.
  * @throws TypeError if `text` is not a string.
@@ -62,7 +64,9 @@ export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): Ma
 function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
   assertText(text);
   if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
-  const result = JSON_START.test(text) ? readJson(text, limits) : readBase64Text(text, limits);
+  const result = JSON_START.test(text)
+    ? readJson(text, limits)
+    : readBase64Text(unwrapped(text), limits);
   const over = overLimits(result.macaroons, limits);
   if (over !== undefined) throw over;
   return result;
@@ -79,7 +83,8 @@ function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
 export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["macaroons"] {
   assertText(text);
   if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
-  if (JSON_START.test(text)) throw otherForm("JSON");
+  const wrapper = JSON_START.test(text) ? "JSON" : wrapperOf(text);
+  if (wrapper !== undefined) throw otherForm(wrapper);
   const { macaroons } = readBase64Text(text, limits, true);
   const over = overLimits(macaroons, limits);
   if (over !== undefined) throw over;
@@ -162,6 +167,7 @@ function readBinary(bytes: Uint8Array, limits: MacaroonLimits, onlyV2 = false): 
 }
 
 function readBase64Text(text: string, limits: MacaroonLimits, onlyV2 = false): MacaroonText {
+  refuseJwt(text);
   const { bytes, tail } = readBase64(text);
   if (tail === undefined) return readBinary(bytes, limits, onlyV2);
   try {

@@ -33,14 +33,14 @@ describe("any macaroon can be inspected", () => {
       verified: false,
       format: "v2",
       location: "https://bank.example",
-      identifier: { base64url: "_wA" },
+      identifier: { base64url: "_wA", hex: "ff00" },
       links: [
         {
           number: 1,
           kind: "unreadable",
           raw: { base64url: "YWNjb3VudCA9IDc", text: "account = 7" },
         },
-        { number: 2, kind: "unreadable", raw: { base64url: "_wA" } },
+        { number: 2, kind: "unreadable", raw: { base64url: "_wA", hex: "ff00" } },
         {
           number: 3,
           kind: "third-party",

@@ -56,7 +56,7 @@ describe("what a holder should know", () => {
       () => Array<string>(32).fill('{"purpose":"a"}').reduce(append, TOKEN),
     ],
     [
-      "this macaroon is not a capability of this kind; every check here would refuse it",
+      "this is a macaroon, but not a capability of proviso: every check here refuses it",
       () => withIdentifier("a"),
     ],
   ])("%s", (message, make) => {

@@ -1,0 +1,35 @@
+import { encodeBase64url } from "../bytes/base64.js";
+import { TokenError } from "../bytes/token-error.js";
+
+// Base64 of a macaroon begins with A and a letter from g to v (v2), or with M, Y or Z (v1), so it is never hex.
+const HEX = /^(?:[0-9a-fA-F]{2})+$/;
+const PYPI = /^pypi-(?=Ag)/;
+const L402 = /^(?:L402|LSAT) +([\w+/=-]+)(?::[0-9a-fA-F]*)?$/;
+const JWT = /^ey[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/**
+ * Returns the base64 text of a macaroon that another program has wrapped: hex, as lnd prints it; the prefix of
+ * PyPI; the scheme and preimage of an L402 credential. Any other text is returned as it is.
+ */
+export function unwrapped(text: string): string {
+  if (HEX.test(text)) {
+    const pairs = text.match(/../g) ?? [];
+    return encodeBase64url(Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16)));
+  }
+  return L402.exec(text)?.[1] ?? text.replace(PYPI, "");
+}
+
+/** How a text is wrapped, for a message to the person who presents it as a capability; `undefined` if it is not. */
+export function wrapperOf(text: string): string | undefined {
+  if (HEX.test(text)) return "hex";
+  if (L402.test(text)) return "an L402 credential";
+  return PYPI.test(text) ? "a token of PyPI" : undefined;
+}
+
+/** @throws TokenError for a JSON Web Token (RFC 7519), naming it. */
+export function refuseJwt(text: string): void {
+  if (!JWT.test(text)) return;
+  const dot = text.indexOf(".");
+  const message = `this is a JSON Web Token, not a macaroon (at ${dot})`;
+  throw new TokenError("base64_character", message, dot);
+}
