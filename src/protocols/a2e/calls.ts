@@ -46,7 +46,7 @@ export class Calls {
     }
     const aborting = new AbortController();
     const running: Running = {
-      ...{ request, capability, aborting, parts: 0 },
+      ...{ request, capability, aborting, steps: 0, parts: 0 },
       ...{ suspects: false, answered: false },
     };
     this.#running.set(request.id, running);

@@ -1,8 +1,11 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { assertMembers } from "../../checks/members.js";
 import type { Outlet } from "./connection.js";
+import type { Dialect } from "./dialect.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
 import { readError, SessionError } from "./received.js";
+import { hasTimeout, sdkOutcome, sdkRequest } from "./sdk/client.js";
+import { sdkMembers } from "./sdk/types.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionCallOptions {
@@ -22,6 +25,7 @@ export interface SessionCallOptions {
 /** A call that waits for its answer. */
 interface Waiting {
   readonly operation: string;
+  readonly capability: CapabilityName;
   readonly onChunk: ((chunk: Json) => void) | undefined;
   readonly settle: (outcome: { readonly data: Json } | { readonly error: unknown }) => void;
 }
@@ -30,11 +34,18 @@ const OPTIONS = ["name", "server", "arguments", "signal", "timeout", "onChunk"];
 /** Milliseconds after a call's own time, for the host's answer to come. */
 const SLACK = 1000;
 
+/** Whether a message is a part of an answer: the SDK names parts by their namespace. */
+function isEvent(type: Json | undefined, operation: string, isSdk: boolean): boolean {
+  if (type === `${operation}/event`) return true;
+  return isSdk && typeof type === "string" && type.endsWith("/event");
+}
+
 /** The calls that a client waits for. */
 export class ClientCalls {
   readonly #outlet: Outlet;
   readonly #timers: Timers;
   readonly #callTimeout: number;
+  #dialect: Dialect = "own";
   readonly #waiting = new Map<string, Waiting>();
   readonly #idle = new Set<() => void>();
 
@@ -43,6 +54,11 @@ export class ClientCalls {
     this.#outlet = outlet;
     this.#timers = timers;
     this.#callTimeout = callTimeout;
+  }
+
+  /** Speaks to the host as its answer to the handshake does. */
+  speak(dialect: Dialect): void {
+    this.#dialect = dialect;
   }
 
   get size(): number {
@@ -56,23 +72,26 @@ export class ClientCalls {
     options: SessionCallOptions,
   ): Promise<Json> {
     assertMembers(options, OPTIONS, "options");
-    const { name, server, arguments: given = {}, signal, timeout, onChunk } = options;
+    const { signal, timeout, onChunk } = options;
     if (timeout !== undefined && !(timeout > 0)) throw new TypeError("timeout: must be above 0");
     signal?.throwIfAborted();
     const id = this.#outlet.nextId();
-    const { called } = namingOf(capability);
+    const request = this.#requestOf(operation, capability, options);
     const offs: (() => void)[] = [];
     try {
       return await new Promise<Json>((resolve, reject) => {
         this.#waiting.set(id, {
-          ...{ operation, onChunk },
+          ...{ operation, capability, onChunk },
           settle: (outcome) => {
             if ("data" in outcome) resolve(outcome.data);
             else reject(outcome.error);
           },
         });
         const callOff = (error: unknown): void => {
-          this.#outlet.send({ type: "cancel", session_id: session, req_id: id });
+          // The SDK has no such message.
+          if (this.#dialect === "own") {
+            this.#outlet.send({ type: "cancel", session_id: session, req_id: id });
+          }
           reject(error);
         };
         if (signal !== undefined) {
@@ -86,10 +105,7 @@ export class ClientCalls {
         const wait = timeout === undefined ? this.#callTimeout : timeout + SLACK;
         offs.push(this.#timers.after(wait, () => callOff(late)));
         const why = this.#outlet.send({
-          ...{ type: `${operation}/req`, id, session_id: session, arguments: given },
-          ...(name === undefined ? {} : { [called]: name }),
-          ...(server === undefined ? {} : { server }),
-          ...(timeout === undefined ? {} : { timeout: timeout / 1000 }),
+          ...{ ...request, type: `${operation}/req`, id, session_id: session },
           ...(onChunk === undefined ? {} : { streaming: true }),
         });
         if (why !== undefined) {
@@ -107,6 +123,27 @@ export class ClientCalls {
     }
   }
 
+  #requestOf(
+    operation: string,
+    capability: CapabilityName,
+    { name, server, arguments: given = {}, timeout }: SessionCallOptions,
+  ): JsonObject {
+    const { called } = namingOf(capability);
+    const isSdk = this.#dialect === "sdk";
+    const sdk = isSdk
+      ? sdkRequest(operation, called, { name, server, arguments: given })
+      : undefined;
+    const own: JsonObject = {
+      arguments: given,
+      ...(name === undefined ? {} : { [called]: name }),
+      ...(server === undefined ? {} : { server }),
+    };
+    if (timeout === undefined || (isSdk && !hasTimeout(operation))) return sdk ?? own;
+    const seconds = timeout / 1000;
+    // The SDK's host reads whole seconds alone.
+    return { ...(sdk ?? own), timeout: isSdk ? Math.ceil(seconds) : seconds };
+  }
+
   /** Fulfilled once none waits. */
   settled(): Promise<void> {
     if (this.#waiting.size === 0) return Promise.resolve();
@@ -116,11 +153,15 @@ export class ClientCalls {
   /** Takes what may be the answer to a call, or a part of it; what answers none is let be. */
   take(message: JsonObject): void {
     const { type, req_id: answered, data = null } = message;
+    const isSdk = this.#dialect === "sdk";
     const waiting = typeof answered === "string" ? this.#waiting.get(answered) : undefined;
     if (waiting === undefined) return;
     if (type === "error") waiting.settle({ error: readError(message) });
-    else if (type === `${waiting.operation}/resp`) waiting.settle({ data });
-    else if (type === `${waiting.operation}/event`) {
+    else if (type === `${waiting.operation}/resp`) {
+      const { operation, capability } = waiting;
+      const isTheirs = isSdk && sdkMembers(operation) !== undefined;
+      waiting.settle(isTheirs ? sdkOutcome(operation, capability, message) : { data });
+    } else if (isEvent(type, waiting.operation, isSdk)) {
       try {
         waiting.onChunk?.(data);
       } catch (error) {

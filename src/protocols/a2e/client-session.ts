@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
 import { Connection, type ConnectionLimits, Outlet } from "./connection.js";
+import { dialectOf } from "./dialect.js";
 import { capabilityOf } from "./plugin.js";
 import {
   type AcceptedEntry,
@@ -122,6 +123,9 @@ export class ClientSession implements Session {
     if (message["type"] === "error") return { ok: false, error: readError(message) };
     const greeting = readGreeting(message, id, this.#parts.asked);
     if (greeting.ok) {
+      const dialect = dialectOf(message);
+      this.#outlet.speak(dialect);
+      this.#calls.speak(dialect);
       this.#id = greeting.id;
       this.#maxParallel = greeting.maxParallel;
       this.#capabilities = greeting.capabilities;

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { isDeeperThan, type JsonObject } from "../../bytes/json.js";
+import { type Dialect, versionOf } from "./dialect.js";
 import type { SessionFault } from "./errors.js";
 import {
   hasWholePairs,
@@ -8,7 +9,7 @@ import {
   LineTooLargeError,
   readLine,
 } from "./lines.js";
-import { A2E_VERSION, errorMessage } from "./messages.js";
+import { errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
 /** What one end of a stream bears of the other. */
@@ -206,6 +207,7 @@ export class Outlet {
   readonly #connection: Pick<Connection, "send">;
   readonly #clock: () => number;
   readonly #prefix: string;
+  #dialect: Dialect = "own";
   #sent = 0;
 
   /** @param prefix - Of the ids: of host and client another. */
@@ -213,6 +215,11 @@ export class Outlet {
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
+  }
+
+  /** Says the version as a dialect has it, from now on. */
+  speak(dialect: Dialect): void {
+    this.#dialect = dialect;
   }
 
   /** An id for a message that is to be answered. */
@@ -223,7 +230,7 @@ export class Outlet {
   /** @returns Why it was not sent. */
   send({ type, id = this.nextId(), ...message }: JsonObject): Unsendable | undefined {
     const ts = this.#clock() / 1000;
-    return this.#connection.send({ a2e: A2E_VERSION, type, id, ts, ...message });
+    return this.#connection.send({ ...versionOf(this.#dialect), type, id, ts, ...message });
   }
 
   /** Sends an error. @param reqId - Of the message that it answers; empty if it answers none. */

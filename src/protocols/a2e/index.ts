@@ -10,16 +10,18 @@ export { type ConnectOptions, connectSession } from "./client.js";
 export type { SessionCallOptions } from "./client-calls.js";
 export type { Session, SessionUpdate } from "./client-session.js";
 export type { ConnectionLimits } from "./connection.js";
+export { A2E_VERSION } from "./dialect.js";
 export { SESSION_ERRORS, type SessionErrorCode } from "./errors.js";
 export { createSessionHost, type SessionHost, type SessionHostOptions } from "./host.js";
 export type { MessageRate, SessionLimits } from "./limits.js";
-export { A2E_VERSION } from "./messages.js";
 export {
   CAPABILITY_NAMES,
   type CapabilityName,
   type PluginCall,
   PluginError,
   type PluginOperation,
+  type SdkHandler,
+  type SdkMessage,
   type SessionPlugin,
   type SessionScope,
 } from "./plugin.js";

@@ -88,8 +88,8 @@ export type LineReading =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads UTF-8 of one JSON object without double names or half surrogate pairs, which readers take
- * differently.
+ * Reads UTF-8 of one JSON object without double names, half surrogate pairs or numbers over all limits, which
+ * readers take differently.
  */
 export function readLine(bytes: Uint8Array, depth: number): LineReading {
   const text = decodeUtf8(bytes);
@@ -105,6 +105,8 @@ export function readLine(bytes: Uint8Array, depth: number): LineReading {
   const twice = duplicateKey(text);
   if (twice !== undefined)
     return problem(`an object has the member ${quotedName(twice.key)} twice`);
+  if (HUGE.test(text) && !hasFiniteNumbers(message))
+    return problem("a number in the line is too large");
   // Only an escape can write half of a pair, since the bytes are UTF-8.
   if (text.includes("\\u") && !hasWholePairs(message)) {
     return problem("a text in the line has half of a surrogate pair");
@@ -112,15 +114,32 @@ export function readLine(bytes: Uint8Array, depth: number): LineReading {
   return { ok: true, message };
 }
 
+/** A number with fewer digits, before and in its exponent, is finite. */
+const HUGE = /\d{100}|[eE]\+?\d{3}/;
+
+function hasFiniteNumbers(message: Json): boolean {
+  for (const value of valuesIn(message)) {
+    if (typeof value === "number" && !Number.isFinite(value)) return false;
+  }
+  return true;
+}
+
 /** Whether no text in a value has half of a surrogate pair. */
 export function hasWholePairs(message: Json): boolean {
+  for (const value of valuesIn(message)) {
+    if (typeof value === "string" && !isWellFormed(value)) return false;
+  }
+  return true;
+}
+
+/** All values within one, the names of members included. */
+function* valuesIn(message: Json): Generator<Json, void, void> {
   const open: Json[] = [message];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === "string" && !isWellFormed(next)) return false;
+    yield next;
     if (typeof next !== "object" || next === null) continue;
     for (const inner of Array.isArray(next) ? next : Object.entries(next).flat()) open.push(inner);
   }
-  return true;
 }
 
 function problem(text: string): LineReading {

@@ -1,9 +1,7 @@
 import { type Json, type JsonObject, quotedName } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
+import { type Dialect, versionMembers } from "./dialect.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
-
-/** The version of the protocol that is spoken. */
-export const A2E_VERSION = "1.0";
 
 /** What a peer asks for when it begins a session. */
 export interface Handshake {
@@ -52,8 +50,8 @@ export function idWrong(): Wrong {
 }
 
 /** Reads a `handshake/req`, whose version has been looked at. */
-export function readHandshake(message: JsonObject): Read<Handshake> {
-  const misspelt = unknownMember(message, HANDSHAKE);
+export function readHandshake(message: JsonObject, dialect: Dialect): Read<Handshake> {
+  const misspelt = unknownMember(message, [...HANDSHAKE, ...versionMembers(dialect)]);
   if (misspelt !== undefined) return misspelt;
   const { agent_id: agentId = "", agent_caps: caps, auth_token: token = "" } = message;
   const { authority } = message;
@@ -87,8 +85,14 @@ export function isControl(type: string): type is ControlType {
 }
 
 /** What is wrong with a message of the session itself. */
-export function controlFault(message: JsonObject, type: ControlType): SessionFault | undefined {
-  const misspelt = unknownMember(message, CONTROL[type]);
+export function controlFault(
+  message: JsonObject,
+  type: ControlType,
+  dialect: Dialect,
+): SessionFault | undefined {
+  const more = dialect === "sdk" && type === "shutdown" ? ["timeout"] : [];
+  const known = [...CONTROL[type], ...versionMembers(dialect), ...more];
+  const misspelt = unknownMember(message, known);
   if (misspelt !== undefined) return misspelt.fault;
   // Only a ping is answered, by its id.
   return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;

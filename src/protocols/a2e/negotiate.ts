@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import type { SessionAuthority } from "./authority.js";
+import type { Dialect } from "./dialect.js";
 import {
   CAPABILITY_NAMES,
   type CapabilityName,
@@ -50,13 +51,20 @@ export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<
   );
 }
 
-/** Entries as they are sent. @param omit - Leaves out those that are not enabled. */
+/**
+ * Entries as they are sent.
+ *
+ * @param omit - Leaves out those that are not enabled.
+ * @param dialect - The SDK's client reads no answer with a name that it does not know.
+ */
 export function writtenCapabilities(
   accepted: readonly AcceptedCapability[],
   omit: boolean,
+  dialect: Dialect,
 ): readonly JsonObject[] {
   return accepted
     .filter(({ enabled }) => enabled || !omit)
+    .filter(({ capability }) => dialect === "own" || isCapabilityName(capability))
     .map(({ capability, enabled, metadata }) => ({
       capability,
       enabled,

@@ -4,17 +4,29 @@ import { randomBytes } from "../../bytes/random.js";
 import type { SessionAuthority } from "./authority.js";
 import { Calls } from "./calls.js";
 import type { Connection, Outlet } from "./connection.js";
+import type { Dialect } from "./dialect.js";
 import { fault, type SessionFault } from "./errors.js";
-import { type ControlType, controlFault, type Handshake, idOf, isControl } from "./messages.js";
+import {
+  type ControlType,
+  controlFault,
+  type Handshake,
+  idOf,
+  isControl,
+  type Read,
+} from "./messages.js";
 import { type AcceptedCapability, enabledIn, negotiate, writtenCapabilities } from "./negotiate.js";
 import { type CapabilityName, capabilityOf, type SessionScope } from "./plugin.js";
-import { readRequest } from "./request.js";
+import { type Request, readRequest } from "./request.js";
+import { readSdkRequest } from "./sdk/request.js";
 import type { SessionContext } from "./session-context.js";
 
 /** What an open session needs of the stream that it is on. */
 export interface SessionLine {
   readonly connection: Connection;
   readonly outlet: Outlet;
+  readonly dialect: Dialect;
+  /** Counts one more call towards the rate of messages. */
+  isOverRate(): boolean;
   /** Ends the session once its calls are answered. */
   shutdown(): void;
   /** Ends the session. */
@@ -56,6 +68,7 @@ export class OpenSession {
     this.#calls = new Calls({
       ...{ agent, authority, registry, scope: this.scope, limits, timers, onFailure },
       ...{ connection, send: (message) => outlet.send(message) },
+      isOverRate: () => line.isOverRate(),
       suspect: () => void this.look(),
     });
     if (this.#enabled.size > 0) this.#watchExpiry();
@@ -74,7 +87,12 @@ export class OpenSession {
   /** Takes a message. @returns What is wrong with it. */
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
-    const omits = session === undefined && (type === "ping" || type === "shutdown");
+    const { dialect } = this.#line;
+    // One stream has one session, and the SDK does not say which in every message.
+    const omits =
+      dialect === "sdk"
+        ? session === undefined || session === ""
+        : session === undefined && (type === "ping" || type === "shutdown");
     if (session !== this.scope.id && !omits) {
       return fault("session_unknown", '"session_id" is not that of this session');
     }
@@ -88,15 +106,26 @@ export class OpenSession {
       const text = `${capability} is not among the capabilities that this session has`;
       return fault("capability_missing", text, { capability });
     }
-    if (!this.#context.registry.operationsOf(capability).includes(operation)) {
-      return fault("type_unknown", `no plugin serves ${operation}/req`, { capability });
-    }
-    const reading = readRequest(message, operation, capability);
+    const reading = this.#read(message, operation, capability);
     return reading.ok ? this.#calls.begin(reading.value, capability) : reading.fault;
   }
 
+  #read(message: JsonObject, operation: string, capability: CapabilityName): Read<Request> {
+    const { registry, clock } = this.#context;
+    const isSdk = this.#line.dialect === "sdk";
+    const isServed = registry.operationsOf(capability).includes(operation);
+    const handler = isServed || !isSdk ? undefined : registry.sdkHandler(capability, operation);
+    if (!isServed && handler === undefined) {
+      const text = `no plugin serves ${operation}/req`;
+      return { ok: false, fault: fault("type_unknown", text, { capability }) };
+    }
+    if (!isSdk) return readRequest(message, operation, capability);
+    const session = this.scope;
+    return readSdkRequest(message, { operation, capability, handler, session, clock });
+  }
+
   #control(type: ControlType, message: JsonObject): SessionFault | undefined {
-    const wrong = controlFault(message, type);
+    const wrong = controlFault(message, type, this.#line.dialect);
     if (wrong !== undefined) return wrong;
     if (type === "ping") this.#line.outlet.send({ type: "pong", req_id: idOf(message) });
     else if (type === "shutdown") this.#line.shutdown();
@@ -172,7 +201,7 @@ export class OpenSession {
     const reason = reasonOf(accepted, ended);
     this.#line.outlet.send({
       ...{ type: "session/update", session_id: this.scope.id, ended, reason },
-      accepted_caps: writtenCapabilities(accepted, omitUnavailable),
+      accepted_caps: writtenCapabilities(accepted, omitUnavailable, this.#line.dialect),
     });
     if (this.isEmpty) {
       const text = "no capability is left to this session";

@@ -47,6 +47,11 @@ export interface SessionPlugin {
   readonly exclusive?: boolean;
   /** By message type without its `/req`, such as `tool/call`: the operation that a token must allow. */
   readonly operations: { readonly [operation: string]: PluginOperation };
+  /**
+   * Answers messages of A2E's SDK that are no operations of this plugin, such as `memory/store`, by their type
+   * without its `/req`.
+   */
+  readonly sdk?: { readonly [type: string]: SdkHandler };
   /** Ends what it holds for a session whose calls have been aborted, or whose capability ends. */
   endSession?(session: SessionScope): Promise<void>;
   /** Ends all that it holds. */
@@ -66,6 +71,32 @@ export interface PluginOperation {
   readonly listing?: boolean;
   /** The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets other errors. */
   run(call: PluginCall): Promise<Json>;
+}
+
+/**
+ * Answers a message of A2E's SDK by calls of the plugin's operations, each of which is judged as if the peer had
+ * made it. Gives the members of the answer.
+ */
+export type SdkHandler = (message: SdkMessage) => Promise<JsonObject>;
+
+/** A message of A2E's SDK. Nothing of it has been judged. */
+export interface SdkMessage {
+  /** Its own members. The SDK writes all of them: an empty text, array or object, or null, counts as left out. */
+  readonly members: JsonObject;
+  readonly session: SessionScope;
+  /**
+   * Calls an operation of the same capability.
+   *
+   * @throws PluginError if it is refused or fails; its code may be one of the protocol's own.
+   */
+  call(
+    operation: string,
+    parts?: {
+      readonly name?: string | undefined;
+      readonly server?: string | undefined;
+      readonly arguments?: JsonObject;
+    },
+  ): Promise<Json>;
 }
 
 /** A message that has passed every check. */

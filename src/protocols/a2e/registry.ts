@@ -13,8 +13,10 @@ import {
   OPERATION_FORM,
   type PluginOperation,
   reservedReason,
+  type SdkHandler,
   type SessionPlugin,
 } from "./plugin.js";
+import { sdkMembers } from "./sdk/types.js";
 
 /** What a peer reads of the plugin that serves a capability first. */
 export interface PluginMetadata {
@@ -38,7 +40,9 @@ interface Served {
   readonly handlers: ReadonlyMap<string, readonly Handler[]>;
 }
 
-const MEMBERS = ["name", "type", "priority", "exclusive", "operations", "endSession", "close"];
+const MEMBERS = [
+  ...["name", "type", "priority", "exclusive", "operations", "sdk", "endSession", "close"],
+];
 const OPERATION_MEMBERS = ["handles", "input", "listing", "run"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
@@ -88,6 +92,12 @@ export class Registry {
   isListing(capability: CapabilityName, operation: string): boolean {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.length > 0 && handlers.every(({ operation: { listing } }) => listing === true);
+  }
+
+  /** What answers a message of the SDK that is no operation: the first plugin's that can. */
+  sdkHandler(capability: CapabilityName, type: string): SdkHandler | undefined {
+    const all = this.pluginsOf(capability).map(({ sdk = {} }) => sdk);
+    return all.find((sdk) => Object.hasOwn(sdk, type))?.[type];
   }
 
   /** What serves a message: the first plugin that handles its operation and its name. */
@@ -150,7 +160,7 @@ function checkPlugins(plugins: readonly SessionPlugin[]): void {
 function checkPlugin(plugin: SessionPlugin, where: string): void {
   if (typeof plugin !== "object" || plugin === null) throw new TypeError(`${where}: not an object`);
   assertMembers(plugin, MEMBERS, where);
-  const { name, type, priority = 0, exclusive = false, operations } = plugin;
+  const { name, type, priority = 0, exclusive = false, operations, sdk = {} } = plugin;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw new TypeError(`${where}.name: must be 1 to 64 letters, digits, "_", "." or "-"`);
   }
@@ -171,6 +181,13 @@ function checkPlugin(plugin: SessionPlugin, where: string): void {
   }
   for (const [operation, one] of Object.entries(operations)) {
     checkOperation(operation, one, type, `${where}.operations["${operation}"]`);
+  }
+  for (const [message, handler] of Object.entries(sdk)) {
+    const place = `${where}.sdk["${message}"]`;
+    if (sdkMembers(message) === undefined || capabilityOf(message) !== type) {
+      throw new TypeError(`${place}: the SDK has no such message of ${type}`);
+    }
+    if (typeof handler !== "function") throw new TypeError(`${place}: must be a function`);
   }
 }
 

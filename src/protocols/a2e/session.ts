@@ -3,6 +3,7 @@ import type { Presenter } from "../../agent/caller.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { SessionAuthority } from "./authority.js";
 import { Connection, type LineProblem, Outlet } from "./connection.js";
+import { A2E_VERSION, type Dialect, dialectOf, isOtherVersion } from "./dialect.js";
 import {
   countsAgainst,
   fault,
@@ -11,7 +12,7 @@ import {
   writtenDenials,
 } from "./errors.js";
 import { RateWindow } from "./limits.js";
-import { A2E_VERSION, type Handshake, idOf, readHandshake } from "./messages.js";
+import { type Handshake, idOf, readHandshake } from "./messages.js";
 import { type AcceptedCapability, writtenCapabilities } from "./negotiate.js";
 import { OpenSession } from "./open-session.js";
 import type { Guest } from "./places.js";
@@ -26,6 +27,8 @@ export class HostSession implements Guest {
   readonly #presenter: () => Promise<Presenter | undefined>;
   #state: "waiting" | "handshaking" | "open" | "draining" | "over" = "waiting";
   #open: OpenSession | undefined;
+  /** As the handshake has it. */
+  #dialect: Dialect = "own";
   /** The id of a handshake that is not answered yet; else empty. */
   #greeting = "";
   #faults = 0;
@@ -131,8 +134,7 @@ export class HostSession implements Guest {
     if (this.#state !== "open" || this.#open === undefined) {
       return fault("not_handshaken", "a session begins with handshake/req");
     }
-    const { a2e = A2E_VERSION } = message;
-    if (a2e !== A2E_VERSION) return fault("version_mismatch", SPOKEN);
+    if (isOtherVersion(message, this.#dialect)) return fault("version_mismatch", SPOKEN);
     this.#watchIdle();
     return this.#open.take(type, message);
   }
@@ -141,11 +143,14 @@ export class HostSession implements Guest {
     if (this.#state !== "waiting") {
       return fault("handshake_repeated", "this session has had its handshake");
     }
-    if (message["a2e"] !== A2E_VERSION) {
+    this.#dialect = dialectOf(message);
+    this.#outlet.speak(this.#dialect);
+    const isSilent = this.#dialect === "own" && message["a2e"] === undefined;
+    if (isSilent || isOtherVersion(message, this.#dialect)) {
       this.#refuse(idOf(message), "version_mismatch", SPOKEN);
       return undefined;
     }
-    const reading = readHandshake(message);
+    const reading = readHandshake(message, this.#dialect);
     if (!reading.ok) return reading.fault;
     this.#state = "handshaking";
     const { value } = reading;
@@ -178,7 +183,8 @@ export class HostSession implements Guest {
       return;
     }
     const open = new OpenSession(handshake, opening.authority, this.#context, {
-      ...{ connection: this.#connection, outlet: this.#outlet },
+      ...{ connection: this.#connection, outlet: this.#outlet, dialect: this.#dialect },
+      isOverRate: () => this.#rate?.isOver() === true,
       shutdown: () => void this.#drained().then(() => this.end()),
       end: (of) => void this.end(of),
     });
@@ -214,7 +220,7 @@ export class HostSession implements Guest {
     this.#greeting = "";
     this.#outlet.send({
       ...{ type: "handshake/resp", req_id: id, session_id: session },
-      ...{ accepted_caps: writtenCapabilities(accepted, omitUnavailable) },
+      ...{ accepted_caps: writtenCapabilities(accepted, omitUnavailable, this.#dialect) },
       ...{ max_parallel: limits.parallel, ...outcome },
     });
   }

@@ -26,6 +26,8 @@ export interface StepsContext {
   readonly connection: Pick<Connection, "ready">;
   /** Sends a message; says why it cannot be sent. */
   send(message: JsonObject): ReturnType<Connection["send"]>;
+  /** Counts one more call towards the rate of messages. */
+  isOverRate(): boolean;
   onFailure(error: unknown, what: string): void;
 }
 
@@ -36,6 +38,8 @@ export interface Running {
   readonly aborting: AbortController;
   /** Of the step that runs, once it has leave. */
   clearance?: Clearance<Operation> | undefined;
+  /** The steps that were taken. */
+  steps: number;
   /** The parts that were sent ahead of the answer. */
   parts: number;
   /** Whether it was refused by authority: a token may have died. */
@@ -56,6 +60,10 @@ export class Steps {
   /** Judges a step, and runs it. @throws PluginError if it is refused or fails. */
   async ask(running: Running, step: Step): Promise<Json> {
     if (running.ended !== undefined) throw refusedBy(running.ended);
+    // The message itself has counted for its first step.
+    if (running.steps++ > 0 && this.#context.isOverRate()) {
+      throw refusedBy(fault("rate_limited", "the session makes calls more often than it may"));
+    }
     running.clearance = undefined;
     try {
       return await this.#taken(running, step);

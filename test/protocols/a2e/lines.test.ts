@@ -53,11 +53,18 @@ test("a line is JSON that all readers read alike, or it is refused", () => {
     "\ufeff{}",
     "null",
     "{}{}",
+    '{"a":NaN}',
+    '{"a":Infinity}',
+    '{"a":[1e999]}',
+    '{"a":-1E+400}',
+    `{"a":${"9".repeat(400)}}`,
+    `{"a":${"9".repeat(250)}e99}`,
     "",
   ];
   for (const text of problems) expect(readLine(utf8(text), 8).ok, text).toBe(false);
   expect(readLine(Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 8).ok).toBe(false);
   expect(readLine(utf8('{"a":[[[1]]]}'), 4).ok).toBe(true);
+  expect(readLine(utf8('{"a":1e308,"b":"1e999","c":1e-999}'), 4).ok).toBe(true);
   expect(readLine(utf8('{"a":[[[1]]]}'), 3).ok).toBe(false);
   // Ten thousand deep, and no stack is used up.
   expect(readLine(utf8(`${"[".repeat(10_000)}${"]".repeat(10_000)}`), 32).ok).toBe(false);

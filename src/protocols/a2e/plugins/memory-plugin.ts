@@ -4,6 +4,7 @@ import { MemoryError } from "../../../stores/memory/memory-limits.js";
 import type { MemoryEntry, MemoryStore } from "../../../stores/memory/memory-store.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";
 import { memberOf, optionalText, optionalWhole, textArgument } from "./arguments.js";
+import { MEMORY_SDK } from "./memory-sdk.js";
 import { objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
 
 export interface MemoryPluginOptions extends PluginPlace {
@@ -26,6 +27,9 @@ const TEXT = { type: "string" };
  * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`: a page of
  *   100 unless `limit` says otherwise, 1,000 and 128 KiB at most; `next` is the `after` of the next page.
  *
+ * Peers that speak as A2E's SDK does use `memory/init`, `store`, `retrieve` and `forget`, which are calls of these
+ * operations: an entry has the key `NAMESPACE/TIER/KEY`, with its own key as canonical JSON.
+ *
  * Refusals have the codes `key_invalid`, `value_too_large` and `quota_exceeded`.
  *
  * @throws TypeError naming the option that is wrong.
@@ -38,6 +42,7 @@ export function createMemoryPlugin(options: MemoryPluginOptions): SessionPlugin 
   const key = objectSchema({ key: TEXT }, ["key"]);
   return {
     ...placeOf("memory", options),
+    sdk: MEMORY_SDK,
     operations: {
       "memory/get": { input: key, run: (call) => refusing(() => get(memory, call)) },
       "memory/set": {

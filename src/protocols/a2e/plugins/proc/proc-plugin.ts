@@ -5,6 +5,7 @@ import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
 import { assertArguments, optionalWhole, textArgument } from "../arguments.js";
 import { limitOf, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "../place.js";
+import { procSdk } from "./proc-sdk.js";
 import { Processes } from "./processes.js";
 import { argumentsFor, type ProcProgram, readyProgram } from "./program.js";
 
@@ -55,6 +56,10 @@ const MAX_LIFETIME = 2_147_483;
  * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the session's
  *   tokens may start, and the processes that they may read.
  *
+ * Peers that speak as A2E's SDK does use `proc/spawn`, `proc/status` and `proc/kill`, which are calls of these
+ * operations: a command line is the program's name and its arguments, of which those without parameters may be left
+ * out.
+ *
  * Where a message other than `proc/start` has a `name`, it is about processes of that program alone, so that
  * a token for one program is for nothing of another.
  *
@@ -78,6 +83,7 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
   const isOffered = (name: string | undefined): boolean => name === undefined || programs.has(name);
   return {
     ...placeOf("proc", options),
+    sdk: procSdk(programs, processes),
     operations: {
       "proc/start": {
         handles: (name) => name !== undefined && programs.has(name),

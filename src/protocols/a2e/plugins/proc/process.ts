@@ -32,7 +32,8 @@ export class RunningProcess {
   /** Fulfilled when it has ended, or could not be started. */
   readonly over: Promise<void>;
   #settle: () => void = () => {};
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
+  readonly #until: number;
   #waiting = new Set<() => void>();
   #reason: StopReason | undefined;
   #over = false;
@@ -74,8 +75,19 @@ export class RunningProcess {
     this.#exit = new Promise((resolve) => {
       this.#child.once("exit", resolve).once("error", resolve);
     });
-    this.#timer = setTimeout(() => void this.stop("lifetime_over"), limits.lifetime);
-    this.#timer.unref();
+    this.#until = Date.now() + limits.lifetime;
+    this.#timer = this.#lifetimeOf(limits.lifetime);
+  }
+
+  #lifetimeOf(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => void this.stop("lifetime_over"), milliseconds).unref();
+  }
+
+  /** Makes its life shorter: it is stopped after some milliseconds. */
+  endAfter(milliseconds: number): void {
+    if (this.#over || Date.now() + milliseconds >= this.#until) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#lifetimeOf(milliseconds);
   }
 
   /** Whether it has ended, and its output is whole. */

@@ -77,6 +77,16 @@ export class Processes {
     throw new PluginError("process_unknown", `you have no such process${of} in this session`);
   }
 
+  /** The program of a process in a session, of any principal. */
+  programOf(session: SessionScope, id: string): string | undefined {
+    return this.#sessions.get(session.id)?.get(id)?.process.program;
+  }
+
+  /** Stops a process of a session after some milliseconds, if it has not ended by then. */
+  endAfter(session: SessionScope, id: string, milliseconds: number): void {
+    this.#sessions.get(session.id)?.get(id)?.process.endAfter(milliseconds);
+  }
+
   /** Those that {@link find} finds, the oldest first. */
   list(asking: Asking): readonly RunningProcess[] {
     const own = [...(this.#sessions.get(asking.session.id)?.values() ?? [])];

@@ -53,7 +53,8 @@ const MEMBERS = [
   "env",
   "inherit",
 ];
-const PLACE = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** The place of a parameter in an argument, with its name. */
+export const PLACE: RegExp = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** @throws TypeError naming the field that is wrong, such as `programs.ticker.args[1]`. */
 export function readyProgram(name: string, program: ProcProgram): ReadyProgram {

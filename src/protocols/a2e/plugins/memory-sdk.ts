@@ -1,0 +1,271 @@
+// The messages of A2E's SDK about memories, as calls of memory/get, memory/set, memory/delete and memory/list. An entry
+// has the key NAMESPACE/TIER/KEY there, with its own key as canonical JSON: default/episodic/{"name":"tea"}.
+
+import {
+  canonicalJson,
+  isJsonObject,
+  isTexts,
+  type Json,
+  type JsonObject,
+} from "../../../bytes/json.js";
+import { isPluginError, PluginError, type SdkMessage, type SessionPlugin } from "../plugin.js";
+import { memberOf, optionalText, optionalWhole, textArgument } from "./arguments.js";
+
+/** Entries that one message is about at most: each is a call, which is judged and recorded. */
+const MOST = 100;
+const USUAL_LIMIT = 10;
+const TIERS = ["episodic", "semantic"];
+const NAMESPACE = /^[A-Za-z0-9_.-]{1,64}$/;
+/** A namespace, and the canonical JSON of its scope if that is not empty. */
+const MEMORY = /^([A-Za-z0-9_.-]{1,64})(\{.+\})?$/s;
+const ENTRY = [
+  "key",
+  "content",
+  "tier",
+  "tags",
+  "source",
+  "score",
+  "ttl",
+  "created_at",
+  "updated_at",
+];
+
+/** Answers to the SDK's messages about memories. */
+export const MEMORY_SDK: NonNullable<SessionPlugin["sdk"]> = {
+  "memory/init": async ({ members }) => init(members),
+  "memory/store": store,
+  "memory/retrieve": retrieve,
+  "memory/forget": forget,
+};
+
+function init(members: JsonObject): JsonObject {
+  const namespace = optionalText(members, "namespace") ?? "default";
+  const { scope = {}, metadata } = members;
+  if (!NAMESPACE.test(namespace)) {
+    throw invalid('namespace must be 1 to 64 letters, digits, "_", "." or "-"');
+  }
+  if (!isScope(scope)) throw invalid("scope must be an object of texts");
+  if (metadata !== undefined) throw invalid("this memory takes no metadata");
+  const own = Object.keys(scope).length === 0 ? "" : canonicalJson(scope);
+  return { memory_id: `${namespace}${own}`, namespace, success: true };
+}
+
+async function store({ members, call }: SdkMessage): Promise<JsonObject> {
+  const memory = memoryOf(members);
+  const entries = listOf(members, "entries");
+  const stored: Json[] = [];
+  const failures: { readonly text: string; readonly error: PluginError }[] = [];
+  for (const [at, entry] of entries.entries()) {
+    try {
+      const { key, tier, value } = entryFrom(entry);
+      await call("memory/set", { arguments: { key: keyOf(memory, tier, key), value } });
+      stored.push(key);
+    } catch (error) {
+      if (!isPluginError(error)) throw error;
+      failures.push({ text: `entries[${at}]: ${error.code}: ${error.message}`, error });
+    }
+  }
+  const [first] = failures;
+  // Nothing was done: the SDK's client shows no errors but those that are its whole answer.
+  if (first !== undefined && stored.length === 0) throw first.error;
+  return { stored, errors: failures.map(({ text }) => text) };
+}
+
+async function retrieve(message: SdkMessage): Promise<JsonObject> {
+  const { members } = message;
+  const least = memberOf(members, "min_score") ?? 0;
+  const limit = optionalWhole(members, "limit", [1, MOST]) ?? USUAL_LIMIT;
+  if (typeof least !== "number") throw invalid("min_score must be a number");
+  if (members["query"] !== undefined) {
+    throw invalid("this memory has no search: leave query out, and name keys, tags or a tier");
+  }
+  const entries: JsonObject[] = [];
+  for await (const { entry } of entriesOf(message, "")) {
+    if (Number(entry["score"]) >= least) entries.push(entry);
+    if (entries.length === limit) break;
+  }
+  return { entries, total: entries.length };
+}
+
+async function forget(message: SdkMessage): Promise<JsonObject> {
+  const { members, call } = message;
+  if (members["keys"] === undefined && members["tags"] === undefined) {
+    throw invalid("name keys or tags: a whole tier is not forgotten at once");
+  }
+  let deleted = 0;
+  const remove = async (key: string): Promise<void> => {
+    const answer = await call("memory/delete", { arguments: { key } });
+    if (isJsonObject(answer) && answer["deleted"] === true) deleted++;
+  };
+  if (members["tags"] === undefined) {
+    for (const { prefix } of tiersOf(message, "episodic")) {
+      for await (const key of keysOf(message, prefix)) await remove(key);
+    }
+  } else {
+    for await (const { key } of entriesOf(message, "episodic")) await remove(key);
+  }
+  return { deleted };
+}
+
+/** An entry that a message asks for, and its key in the store. */
+interface Found {
+  readonly key: string;
+  readonly entry: JsonObject;
+}
+
+/**
+ * The entries that a message names by key, or all of its tiers, that have any of its tags.
+ *
+ * @param usual - The tier of a message that names none; empty for all.
+ * @throws PluginError `too_many_entries` if there are more than can be looked at.
+ */
+async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Found, void, void> {
+  const { members, call } = message;
+  const tags = textsOf(members, "tags");
+  let looked = 0;
+  for (const { tier, prefix } of tiersOf(message, usual)) {
+    for await (const key of keysOf(message, prefix)) {
+      if (looked++ === MOST) {
+        const text = `more than ${MOST} entries would have to be looked at; name their keys`;
+        throw new PluginError("too_many_entries", text);
+      }
+      const answer = await call("memory/get", { arguments: { key } });
+      const entry = entryOf(answer, tier, key.slice(prefix.length));
+      if (entry === undefined) continue;
+      const theirs = isTexts(entry["tags"]) ? entry["tags"] : [];
+      if (tags.length === 0 || tags.some((tag) => theirs.includes(tag))) yield { key, entry };
+    }
+  }
+}
+
+/** The tiers that a message is about, with the beginning of their keys. @param usual - As in {@link entriesOf}. */
+function tiersOf(
+  { members }: SdkMessage,
+  usual: string,
+): readonly { readonly tier: string; readonly prefix: string }[] {
+  const memory = memoryOf(members);
+  const asked = optionalText(members, "tier") ?? usual;
+  // Nothing is kept in the tier "working".
+  if (![...TIERS, "working", ""].includes(asked)) throw invalid(`there is no tier "${asked}"`);
+  const tiers = TIERS.filter((tier) => asked === "" || tier === asked);
+  return tiers.map((tier) => ({ tier, prefix: `${memory}/${tier}/` }));
+}
+
+/** The keys that a message names, or else those that there are. */
+async function* keysOf(
+  { members, call }: SdkMessage,
+  prefix: string,
+): AsyncGenerator<string, void, void> {
+  if (members["keys"] !== undefined) {
+    for (const key of listOf(members, "keys")) {
+      if (!isJsonObject(key)) throw invalid("each of keys must be an object");
+      yield `${prefix}${canonicalJson(key)}`;
+    }
+    return;
+  }
+  let after: string | undefined;
+  do {
+    const more = after === undefined ? {} : { after };
+    const page = await call("memory/list", { arguments: { prefix, ...more } });
+    const { entries, next } = isJsonObject(page) ? page : {};
+    for (const one of Array.isArray(entries) ? entries : []) {
+      if (isJsonObject(one) && typeof one["key"] === "string") yield one["key"];
+    }
+    after = typeof next === "string" ? next : undefined;
+  } while (after !== undefined);
+}
+
+/** An entry as it is kept: its key and its tier are in the key of the store. */
+function entryFrom(entry: Json): {
+  readonly key: JsonObject;
+  readonly tier: string;
+  readonly value: JsonObject;
+} {
+  if (!isJsonObject(entry)) throw invalid("an entry must be an object");
+  const unknown = Object.keys(entry).find((name) => !ENTRY.includes(name));
+  if (unknown !== undefined) throw invalid(`an entry has no "${unknown}"`);
+  const { key, tier, ttl = 0, ...value } = entry;
+  if (key === undefined || !isJsonObject(key)) throw invalid("key must be an object");
+  if (tier === "working") {
+    throw invalid('the tier "working" is not kept here: use "episodic" or "semantic"');
+  }
+  if (typeof tier !== "string" || !TIERS.includes(tier)) {
+    throw invalid('tier must be "episodic" or "semantic"');
+  }
+  if (ttl !== 0) throw invalid("entries do not expire here: ttl must be 0");
+  if (value["content"] === undefined) throw invalid("content is missing");
+  if (value["tags"] !== undefined && !isTexts(value["tags"])) {
+    throw invalid("tags must be an array of texts");
+  }
+  for (const name of ["score", "created_at", "updated_at"]) {
+    const number = value[name];
+    if (number !== undefined && typeof number !== "number")
+      throw invalid(`${name} must be a number`);
+  }
+  if (value["source"] !== undefined && typeof value["source"] !== "string") {
+    throw invalid("source must be a text");
+  }
+  return { key, tier, value };
+}
+
+/** An entry as the SDK's client reads it; `undefined` if it is missing, or has another kind of key. */
+function entryOf(answer: Json, tier: string, text: string): JsonObject | undefined {
+  if (!isJsonObject(answer) || answer["found"] !== true) return undefined;
+  const { value = null, updated } = answer;
+  let key: Json;
+  try {
+    key = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(key)) return undefined;
+  const kept = isJsonObject(value) && value["content"] !== undefined ? value : { content: value };
+  const changed = typeof updated === "string" ? Date.parse(updated) / 1000 : 0;
+  return {
+    ...{ tags: [], source: "", score: 1, created_at: changed, updated_at: changed },
+    ...{ ...kept, key, tier, ttl: 0 },
+  };
+}
+
+function keyOf(memory: string, tier: string, key: JsonObject): string {
+  return `${memory}/${tier}/${canonicalJson(key)}`;
+}
+
+/** The memory that a message is about: the beginning of its keys. */
+function memoryOf(members: JsonObject): string {
+  const id = textArgument(members, "memory_id");
+  const [, , scope] = MEMORY.exec(id) ?? [];
+  if (MEMORY.test(id) && (scope === undefined || isScopeText(scope))) return id;
+  throw invalid("memory_id is that of no memory; memory/init gives one");
+}
+
+function isScopeText(text: string): boolean {
+  try {
+    const scope: Json = JSON.parse(text);
+    return isScope(scope) && canonicalJson(scope) === text;
+  } catch {
+    return false;
+  }
+}
+
+function isScope(scope: Json): scope is JsonObject {
+  return isJsonObject(scope) && Object.values(scope).every((text) => typeof text === "string");
+}
+
+function listOf(members: JsonObject, name: string): readonly Json[] {
+  const list = memberOf(members, name) ?? [];
+  if (!Array.isArray(list) || list.length > MOST) {
+    throw invalid(`${name} must be an array of at most ${MOST}`);
+  }
+  return list;
+}
+
+function textsOf(members: JsonObject, name: string): readonly string[] {
+  const list = memberOf(members, name) ?? [];
+  if (isTexts(list)) return list;
+  throw invalid(`${name} must be an array of texts`);
+}
+
+function invalid(message: string): PluginError {
+  return new PluginError("arguments_invalid", message);
+}

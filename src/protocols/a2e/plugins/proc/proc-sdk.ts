@@ -1,0 +1,153 @@
+// The messages of A2E's SDK about processes, as calls of proc/start, proc/read and proc/stop. Its command line is read
+// by the template of a listed program: what is judged is its parameters, and what is started is made of them.
+
+import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../../bytes/json.js";
+import { shown } from "../../../../caveats/scalar.js";
+import { isPluginError, PluginError, type SdkMessage, type SessionPlugin } from "../../plugin.js";
+import { memberOf, optionalText, optionalWhole, textArgument } from "../arguments.js";
+import type { Processes } from "./processes.js";
+import { PLACE, type ReadyProgram } from "./program.js";
+
+const MAX_TIMEOUT = Number.MAX_SAFE_INTEGER;
+
+/** Answers to the SDK's messages about processes. */
+export function procSdk(
+  programs: ReadonlyMap<string, ReadyProgram>,
+  processes: Processes,
+): NonNullable<SessionPlugin["sdk"]> {
+  return {
+    "proc/spawn": (message) => spawn(message, programs, processes),
+    "proc/status": (message) => status(message, processes),
+    "proc/kill": (message) => kill(message, processes),
+  };
+}
+
+async function spawn(
+  { members, call, session }: SdkMessage,
+  programs: ReadonlyMap<string, ReadyProgram>,
+  processes: Processes,
+): Promise<JsonObject> {
+  const timeout = optionalWhole(members, "timeout", [0, MAX_TIMEOUT]) ?? 0;
+  const [name, line] = commandOf(members);
+  const program = programs.get(name);
+  const parameters = program === undefined ? undefined : parametersFrom(program, line);
+  let started: Json;
+  try {
+    // A command line that cannot be read is refused by its schema, once the call is judged.
+    started = await call("proc/start", { name, arguments: parameters ?? { cmd: line } });
+  } catch (error) {
+    const isUnread = isPluginError(error) && error.code === "arguments_invalid";
+    if (program === undefined || parameters !== undefined || !isUnread) throw error;
+    throw invalid(
+      `${shown(name)} has no place for these arguments; proc/list shows its parameters`,
+    );
+  }
+  const process = isJsonObject(started) ? started["process"] : undefined;
+  if (typeof process !== "string") throw new Error("proc/start gives no process");
+  if (timeout > 0) processes.endAfter(session, process, timeout * 1000);
+  return { proc_id: process, ok: true, error: "" };
+}
+
+async function status(message: SdkMessage, processes: Processes): Promise<JsonObject> {
+  const read = await call(message, processes, "proc/read", { limit: 4 });
+  const { exitCode = null, signal = null } = read;
+  const state = stateOf(read);
+  const how = exitCode === null ? `signal ${String(signal)}` : `exit code ${String(exitCode)}`;
+  const id = memberOf(message.members, "proc_id") ?? "";
+  return { proc_id: id, status: state, error: state === "failed" ? how : "" };
+}
+
+async function kill(message: SdkMessage, processes: Processes): Promise<JsonObject> {
+  const signal = optionalText(message.members, "signal") ?? "SIGTERM";
+  if (signal !== "SIGTERM") {
+    throw invalid("signal must be SIGTERM, which SIGKILL follows if the process goes on");
+  }
+  return { ok: true, state: stateOf(await call(message, processes, "proc/stop", {})) };
+}
+
+/** How a process stands, in the SDK's words. */
+function stateOf({ state, exitCode, reason }: JsonObject): string {
+  if (state === "running") return "running";
+  if (reason !== undefined) return "killed";
+  return exitCode === 0 ? "completed" : "failed";
+}
+
+/** A call about a process, which names its program: tokens may be for one program. */
+async function call(
+  message: SdkMessage,
+  processes: Processes,
+  operation: string,
+  more: JsonObject,
+): Promise<JsonObject> {
+  const process = textArgument(message.members, "proc_id");
+  const name = processes.programOf(message.session, process);
+  const answer = await message.call(operation, { name, arguments: { process, ...more } });
+  return isJsonObject(answer) ? answer : {};
+}
+
+/** A command line: the name of a program, and its arguments. */
+function commandOf(members: JsonObject): readonly [name: string, line: readonly string[]] {
+  const cmd = memberOf(members, "cmd");
+  const stdin = optionalText(members, "stdin_mode") ?? "pipe";
+  if (!isTexts(cmd) || cmd[0] === undefined) {
+    throw invalid("cmd must be an array of texts that begins with a program of proc/list");
+  }
+  for (const member of ["cwd", "env"]) {
+    if (members[member] === undefined) continue;
+    throw invalid(`${member} must be empty: the host's configuration has it`);
+  }
+  if (stdin !== "pipe" && stdin !== "null") throw invalid('stdin_mode must be "pipe" or "null"');
+  return [cmd[0], cmd.slice(1)];
+}
+
+/**
+ * The parameters in the arguments of a command line, by the program's template; `undefined` if it has no place for
+ * one of them. Arguments without a parameter may be left out, since only the template says what is started.
+ */
+function parametersFrom(
+  { args, input: { properties } }: ReadyProgram,
+  line: readonly string[],
+): JsonObject | undefined {
+  const schemas = properties === undefined || !isJsonObject(properties) ? {} : properties;
+  const parameters = new Map<string, Json>();
+  let at = 0;
+  for (const template of args) {
+    const text = line[at];
+    const values = text === undefined ? undefined : textsIn(template, text);
+    if (values === undefined) continue;
+    for (const [name, value] of values) parameters.set(name, typed(value, schemas[name]));
+    at++;
+  }
+  return at === line.length ? Object.fromEntries(parameters) : undefined;
+}
+
+/** The texts in the places of a template's parameters; `undefined` if it does not make this argument. */
+function textsIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
+  const [start = "", ...places] = template.split(PLACE);
+  const texts = new Map<string, string>();
+  if (!text.startsWith(start)) return undefined;
+  let at = start.length;
+  // A name, and the text up to the next one.
+  for (let place = 0; place < places.length; place += 2) {
+    const [name = "", after = ""] = places.slice(place, place + 2);
+    const isLast = place + 2 === places.length;
+    const end = isLast ? text.length - after.length : text.indexOf(after, at);
+    if (end < at || !text.startsWith(after, end)) return undefined;
+    texts.set(name, text.slice(at, end));
+    at = end + after.length;
+  }
+  return at === text.length ? texts : undefined;
+}
+
+/** A text as a value of its parameter's type, if it is written as that value would be; else as it is. */
+function typed(text: string, schema: Json | undefined): Json {
+  const type = schema !== undefined && isJsonObject(schema) ? schema["type"] : undefined;
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  const number = Number(text);
+  const isNumber = type === "number" || type === "integer";
+  return isNumber && Number.isFinite(number) && String(number) === text ? number : text;
+}
+
+function invalid(message: string): PluginError {
+  return new PluginError("arguments_invalid", message);
+}

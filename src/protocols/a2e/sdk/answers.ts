@@ -1,0 +1,101 @@
+import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../bytes/json.js";
+import { ENVELOPE } from "../messages.js";
+import { hasSdkResult } from "./types.js";
+
+/** Members of every answer, which a result cannot have at its top. */
+export const TAKEN: readonly string[] = [...ENVELOPE, "version", "req_id", "correlation_id"];
+
+/**
+ * An answer as the SDK's client reads it: of a tool or a skill, a result in `data`; of all else, the members of what
+ * the plugin gives at the top.
+ *
+ * @param milliseconds - The time that the call took.
+ */
+export function sdkAnswer(
+  operation: string,
+  name: string,
+  result: Json,
+  milliseconds: number,
+): JsonObject {
+  if (hasSdkResult(operation)) {
+    const data = { success: true, data: result, duration_ms: Math.round(milliseconds) };
+    return operation === "tool/call" ? { data: { ...data, tool_name: name } } : { name, data };
+  }
+  if (!isJsonObject(result)) return { data: result };
+  return Object.fromEntries(Object.entries(result).filter(([member]) => !TAKEN.includes(member)));
+}
+
+/** A part ahead of an answer, with the type under which the SDK's client hands it on. */
+export function sdkPart(operation: string, chunk: Json): JsonObject {
+  const type = { "tool/call": "tool/event", "skill/call": "skill/event" }[operation];
+  const data = isJsonObject(chunk) ? chunk : { value: chunk };
+  return { type: type ?? "invoke/event", kind: "status", data };
+}
+
+/** What a list of tools is filtered by. */
+export interface ToolFilter {
+  /** A part of the name, the description or a tag, in any case; empty for all. */
+  readonly query: string;
+  /** Tags that a tool has all of. */
+  readonly tags: readonly string[];
+}
+
+/** Tools as the SDK's client reads them: {@link sdkAnswer} of `tool/list`. */
+export function sdkTools(result: Json, { query, tags }: ToolFilter): JsonObject {
+  const listed = isJsonObject(result) ? (result["tools"] ?? []) : result;
+  const tools = (Array.isArray(listed) ? listed : []).flatMap(toolOf);
+  const wanted = query.toLowerCase();
+  const shown = tools.filter((tool) => {
+    const own = tagsOf(tool);
+    const texts = [tool["name"], tool["description"], ...own];
+    if (!tags.every((tag) => own.includes(tag))) return false;
+    return texts.some((text) => typeof text === "string" && text.toLowerCase().includes(wanted));
+  });
+  return { tools: shown };
+}
+
+function tagsOf({ tags }: JsonObject): readonly string[] {
+  return isTexts(tags) ? tags : [];
+}
+
+/** A tool that a plugin lists; none for what has no name. */
+function toolOf(listed: Json): readonly JsonObject[] {
+  const tool: JsonObject =
+    typeof listed === "string" ? { name: listed } : isJsonObject(listed) ? listed : {};
+  const { name, description, input } = tool;
+  if (typeof name !== "string") return [];
+  return [
+    {
+      ...{ name, description: typeof description === "string" ? description : "" },
+      ...{ input_parameters: parametersOf(input), tags: tagsOf(tool) },
+      ...(input === undefined ? {} : { input }),
+    },
+  ];
+}
+
+/** The properties of a schema as the SDK has parameters; of any other schema none. */
+function parametersOf(schema: Json | undefined): readonly JsonObject[] {
+  if (schema === undefined || !isJsonObject(schema)) return [];
+  const { properties, required } = schema;
+  if (properties === undefined || !isJsonObject(properties)) return [];
+  const needed = isTexts(required) ? required : [];
+  return Object.entries(properties).map(([name, property]) => ({
+    ...parameterOf(name, property),
+    required: needed.includes(name),
+  }));
+}
+
+function parameterOf(name: string, schema: Json): JsonObject {
+  const { type, description, enum: values } = isJsonObject(schema) ? schema : {};
+  const first = Array.isArray(type) ? type[0] : type;
+  const nested = parametersOf(schema);
+  return {
+    ...{ name, type: typeof first === "string" ? first : "any" },
+    description: typeof description === "string" ? description : "",
+    // The SDK reads no other values, and drops the whole list for one.
+    ...(isTexts(values) ? { enum: values } : {}),
+    ...(nested.length === 0
+      ? {}
+      : { properties: Object.fromEntries(nested.map((one) => [String(one["name"]), one])) }),
+  };
+}

@@ -1,0 +1,77 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { meant } from "../../../checks/members.js";
+import { SessionError } from "../received.js";
+import { TAKEN } from "./answers.js";
+import { hasSdkResult, sdkMembers } from "./types.js";
+
+/** What a caller says about a call of the SDK's. */
+interface SdkCall {
+  readonly name: string | undefined;
+  readonly server: string | undefined;
+  readonly arguments: JsonObject;
+}
+
+/**
+ * The members of a request to a host that speaks as the SDK does: of a tool or a skill the arguments in `arguments`,
+ * of all else its own members.
+ *
+ * @param called - How the capability's messages name what they call.
+ * @returns `undefined` for a message that the SDK does not have.
+ * @throws TypeError for an argument that the SDK's host would pass over.
+ */
+export function sdkRequest(
+  operation: string,
+  called: string,
+  { name, server, arguments: given }: SdkCall,
+): JsonObject | undefined {
+  const known = sdkMembers(operation);
+  if (known === undefined) return undefined;
+  if (hasSdkResult(operation)) {
+    if (server !== undefined) throw new TypeError(`server: ${operation} has none`);
+    return { arguments: given, ...(name === undefined ? {} : { [called]: name }) };
+  }
+  const stray = Object.keys(given).find((one) => !known.includes(one));
+  if (stray !== undefined) {
+    throw new TypeError(
+      `arguments.${stray}: ${operation} has no such member${meant(stray, known)}`,
+    );
+  }
+  if (name !== undefined || server !== undefined) {
+    throw new TypeError(`${name === undefined ? "server" : "name"}: ${operation} has none`);
+  }
+  return given;
+}
+
+/** Whether a request has the call's time in its `timeout`, and not a member of its own under this name. */
+export function hasTimeout(operation: string): boolean {
+  return sdkMembers(operation)?.includes("timeout") !== true;
+}
+
+/**
+ * The outcome that an answer of the SDK's host says: of a tool or a skill what it gives, of all else the members of
+ * the answer.
+ */
+export function sdkOutcome(
+  operation: string,
+  capability: string,
+  message: JsonObject,
+): { readonly data: Json } | { readonly error: SessionError } {
+  if (!hasSdkResult(operation)) {
+    const own = Object.entries(message).filter(([member]) => !TAKEN.includes(member));
+    return { data: message["data"] !== undefined ? message["data"] : Object.fromEntries(own) };
+  }
+  const { data: result } = message;
+  if (result === undefined || !isJsonObject(result)) {
+    const text = "the host's answer has no result";
+    return { error: new SessionError("message_invalid", text, { capability }) };
+  }
+  const { success, data = null, error, error_code: code } = result;
+  if (success === true) return { data };
+  const words = typeof error === "string" ? error : "it failed, and the host does not say why";
+  const detail = { result: data };
+  return {
+    error: new SessionError(typeof code === "string" ? code : "tool_error", words, {
+      ...{ capability, detail },
+    }),
+  };
+}

@@ -1,0 +1,146 @@
+import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../bytes/json.js";
+import { ENVELOPE, isText, MAX_ID, type Read, unknownMember, wrong } from "../messages.js";
+import {
+  type CapabilityName,
+  capabilityOf,
+  namingOf,
+  PluginError,
+  type SdkHandler,
+  type SessionScope,
+} from "../plugin.js";
+import {
+  type Ask,
+  type Request,
+  readRequest,
+  readTerms,
+  type Step,
+  stepOf,
+  TERMS,
+} from "../request.js";
+import { sdkAnswer, sdkPart, sdkTools } from "./answers.js";
+import { hasSdkResult, sdkMembers } from "./types.js";
+
+/** What a request of the SDK is read for. */
+export interface SdkContext {
+  readonly operation: string;
+  readonly capability: CapabilityName;
+  /** Answers it, where no plugin has the operation. */
+  readonly handler: SdkHandler | undefined;
+  readonly session: SessionScope;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Reads a message of a capability as the SDK writes it: with a member for everything, and many of them empty. */
+export function readSdkRequest(message: JsonObject, context: SdkContext): Read<Request> {
+  const { operation, capability } = context;
+  const { version: _, ...given } = message;
+  const known = sdkMembers(operation);
+  // A message that is proviso's own, such as memory/get.
+  if (known === undefined) return readRequest(withoutEmpty(given, TERMS), operation, capability);
+  const misspelt = unknownMember(given, [...ENVELOPE, ...TERMS, ...known]);
+  if (misspelt !== undefined) return misspelt;
+  const terms = readTerms(withoutEmpty(partOf(given, ["id", ...TERMS], known), TERMS));
+  if (!terms.ok) return terms;
+  const members = withoutEmpty(partOf(given, known), known);
+  const answer = answerOf(members, context);
+  if (!answer.ok) return answer;
+  const part = (chunk: Json): JsonObject => sdkPart(operation, chunk);
+  return { ok: true, value: { ...terms.value, type: operation, answer: answer.value, part } };
+}
+
+function answerOf(members: JsonObject, context: SdkContext): Read<Request["answer"]> {
+  const { operation, capability, handler, session, clock } = context;
+  if (handler !== undefined) {
+    const answer = (ask: Ask): Promise<JsonObject> =>
+      handler({
+        ...{ members, session },
+        call: async (called, parts = {}) => ask(stepFor(called, capability, parts)),
+      });
+    return { ok: true, value: answer };
+  }
+  if (operation === "tool/list") return toolList(members, capability);
+  const step = stepFrom(members, operation, capability);
+  if (!step.ok) return step;
+  const { value } = step;
+  const answer = async (ask: Ask): Promise<JsonObject> => {
+    const start = clock();
+    return sdkAnswer(operation, value.name ?? "", await ask(value), clock() - start);
+  };
+  return { ok: true, value: answer };
+}
+
+/** The call that a message makes: all that it says is an argument, and judged. */
+function stepFrom(members: JsonObject, operation: string, capability: CapabilityName): Read<Step> {
+  if (!hasSdkResult(operation)) return stepOf(operation, capability, { arguments: members });
+  const { called } = namingOf(capability);
+  const { [called]: name, arguments: given = {}, ...others } = members;
+  if (name !== undefined && !isText(name)) {
+    return wrong(`"${called}" must be a text of 1 to ${MAX_ID} characters`);
+  }
+  if (!isJsonObject(given)) return wrong('"arguments" must be an object');
+  const twice = Object.keys(others).find((one) => Object.hasOwn(given, one));
+  if (twice !== undefined) {
+    return wrong(`"${twice}" is a member of the message itself; "arguments" cannot have one`);
+  }
+  return stepOf(operation, capability, { name, arguments: { ...given, ...others } });
+}
+
+/** A list that is filtered here: what it is filtered by is judged, and the plugin lists all. */
+function toolList(members: JsonObject, capability: CapabilityName): Read<Request["answer"]> {
+  const { filter_kind: kind, filter_tags: tags = [], query = "" } = members;
+  const { include_deferred: deferred = false } = members;
+  if (kind !== undefined) return wrong('"filter_kind" must be empty: tools have no kinds here');
+  if (!isTexts(tags)) return wrong('"filter_tags" must be an array of texts');
+  if (typeof query !== "string") return wrong('"query" must be a text');
+  if (typeof deferred !== "boolean") return wrong('"include_deferred" must be true or false');
+  const step = stepOf("tool/list", capability, { arguments: {} });
+  if (!step.ok) return step;
+  const judged = partOf(members, ["filter_tags", "query"]);
+  const answer = async (ask: Ask): Promise<JsonObject> =>
+    sdkTools(await ask({ ...step.value, judged }), { query, tags });
+  return { ok: true, value: answer };
+}
+
+/** A call that a plugin makes to answer a message. @throws PluginError, TypeError for one of another capability */
+function stepFor(
+  operation: string,
+  capability: CapabilityName,
+  { name, server, arguments: given = {} }: SdkStep,
+): Step {
+  if (capabilityOf(operation) !== capability) {
+    throw new TypeError(`"${operation}" is no operation of ${capability}`);
+  }
+  const step = stepOf(operation, capability, { name, server, arguments: given });
+  if (step.ok) return step.value;
+  throw new PluginError("arguments_invalid", step.fault.message);
+}
+
+type SdkStep = Parameters<Parameters<SdkHandler>[0]["call"]>[1] & object;
+
+/** The members of some names, but for those of others. */
+function partOf(
+  message: JsonObject,
+  names: readonly string[],
+  others: readonly string[] = [],
+): JsonObject {
+  const own = Object.entries(message).filter(
+    ([name]) => names.includes(name) && !others.includes(name),
+  );
+  return Object.fromEntries(own);
+}
+
+/** Members of these names are left out if they are empty: the SDK's client writes every member. */
+function withoutEmpty(message: JsonObject, names: readonly string[]): JsonObject {
+  const left = Object.entries(message).filter(
+    ([name, value]) => !names.includes(name) || !isEmpty(name, value),
+  );
+  return Object.fromEntries(left);
+}
+
+function isEmpty(name: string, value: Json): boolean {
+  if (typeof value !== "object" || value === null) {
+    return value === "" || value === null || (name === "timeout" && value === 0);
+  }
+  return Object.keys(value).length === 0;
+}

@@ -1,0 +1,59 @@
+// src/protocols/a2e/sdk/: the dialect of A2E's published SDK, for peers that speak it. Their messages are read into
+// calls of operations, each of which is judged as if a peer of proviso's own dialect had made it: what is judged is
+// what runs, and the dialect allows nothing that the other does not.
+
+/** By message type without its `/req`, the members of the SDK's requests beside those of every message. */
+export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
+  "tool/list": ["filter_kind", "filter_tags", "query", "include_deferred"],
+  "tool/call": ["tool_name", "arguments"],
+  "skill/discover": ["filter_tags", "filter_categories"],
+  "skill/call": ["name", "arguments", "llm_override", "metadata"],
+  "toolkit/list": ["filter_kind", "filter_tags"],
+  "toolkit/configure": ["toolkit_name", "config"],
+  "memory/init": ["namespace", "scope", "metadata"],
+  "memory/store": ["memory_id", "entries"],
+  "memory/retrieve": ["memory_id", "keys", "query", "tags", "tier", "limit", "min_score"],
+  "memory/forget": ["memory_id", "keys", "tags", "tier"],
+  "proc/spawn": ["cmd", "cwd", "env", "stdin_mode", "timeout"],
+  "proc/write": ["proc_id", "data", "eof"],
+  "proc/status": ["proc_id"],
+  "proc/kill": ["proc_id", "signal"],
+  "env/reset": ["env_name", "seed", "options"],
+  "env/step": ["episode_id", "action"],
+  "env/observe": ["episode_id"],
+  "env/close": ["episode_id"],
+  "env/space": ["env_name"],
+  "env/render": ["episode_id", "mode"],
+  "env/batch_step": ["episode_ids", "actions"],
+  "env/exp/list": ["episode_id", "limit"],
+  "learn/feedback": ["feedbacks"],
+  "learn/experience": ["experiences"],
+  "learn/adapt": ["component_name", "strategy"],
+  "learn/stats": ["component_name"],
+  "learn/refinement/plan": ["component_name", "scope"],
+  "learn/refinement/apply": ["proposal"],
+  "learn/refinement/rollback": ["refinement_id"],
+  "learn/refinement/review": ["proposal"],
+  "learn/refinement/history": [],
+  "mcp/server/list": ["status_filter"],
+  "mcp/server/register": ["config"],
+  "mcp/server/unregister": ["server_id"],
+  "mcp/resource/list": ["server_id", "cursor"],
+  "mcp/resource/read": ["uri", "server_id"],
+  "mcp/resource/subscribe": ["uri", "server_id"],
+  "mcp/prompt/list": ["server_id", "cursor"],
+  "mcp/prompt/get": ["name", "arguments", "server_id"],
+};
+
+/** The types whose own arguments stand in `arguments`; the members of all others are arguments themselves. */
+const WITH_ARGUMENTS: readonly string[] = ["tool/call", "skill/call"];
+
+/** The members of an SDK's request; `undefined` for a type that the SDK does not have. */
+export function sdkMembers(operation: string): readonly string[] | undefined {
+  return Object.hasOwn(SDK_TYPES, operation) ? SDK_TYPES[operation] : undefined;
+}
+
+/** Whether a type of the SDK has its arguments in `arguments`, and its answer in a result of its own. */
+export function hasSdkResult(operation: string): boolean {
+  return WITH_ARGUMENTS.includes(operation);
+}

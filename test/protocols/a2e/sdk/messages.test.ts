@@ -1,0 +1,286 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/bytes/json.js";
+import type { SessionPlugin } from "../../../../src/protocols/a2e/index.js";
+import { SDK_TYPES } from "../../../../src/protocols/a2e/sdk/types.js";
+import { type HostChoices, type Hosted, hosted, Peer, plugins } from "../support.js";
+
+// The dialect of A2E's published SDK, message by message, as a peer without a library sees it.
+
+const ENVELOPE = { version: "1.0", ts: 1 };
+
+/** A request as the SDK's client writes it. */
+const sdk = (type: string, members: JsonObject = {}, id = type): JsonObject => ({
+  ...{ type: `${type}/req`, id, ...ENVELOPE, ...members },
+});
+
+async function opened(
+  caps: readonly string[],
+  tokens: (host: Hosted) => readonly string[],
+  choices: HostChoices = {},
+): Promise<{ host: Hosted; peer: Peer; greeting: JsonObject }> {
+  const host = await hosted(choices);
+  const peer = await Peer.at(host.port);
+  peer.send(
+    sdk("handshake", { agent_id: "x", agent_caps: caps, auth_token: tokens(host).join(",") }),
+  );
+  return { host, peer, greeting: (await peer.next()) ?? {} };
+}
+
+test("the handshake chooses the dialect, and names that the SDK cannot read are left out", async () => {
+  const caps = ["tools", "memory", "streaming", "artifacts", "planning"];
+  const { peer, greeting } = await opened(caps, ({ token }) => [token("tools")]);
+  expect(greeting).toMatchObject({
+    ...{ a2e: "1.0", version: "1.0", type: "handshake/resp", req_id: "handshake", ok: true },
+    accepted_caps: [
+      { capability: "tools", enabled: true },
+      { capability: "memory", enabled: false, metadata: { code: "token_missing" } },
+      { capability: "planning", enabled: false, metadata: { code: "reserved" } },
+    ],
+    max_parallel: 4,
+  });
+  expect(greeting["accepted_caps"]).toHaveLength(3);
+  peer.send({ type: "ping", id: "p", ...ENVELOPE });
+  expect(await peer.part("type", "version", "req_id")).toEqual({
+    ...{ type: "pong", version: "1.0", req_id: "p" },
+  });
+  // A second handshake does not change the dialect.
+  peer.send({ a2e: "1.0", type: "handshake/req", id: "own", agent_caps: ["tools"] });
+  expect(await peer.part("version", "code")).toEqual({
+    ...{ version: "1.0", code: "handshake_repeated" },
+  });
+  peer.send({ type: "shutdown", id: "s", ...ENVELOPE, timeout: 10 });
+  await peer.over;
+});
+
+test("both names of the version must be right, and a refusal can be read", async () => {
+  const host = await hosted();
+  for (const more of [{ version: "2.0" }, { version: 1 }, { version: null }, { a2e: "2.0" }]) {
+    const peer = await Peer.at(host.port);
+    peer.send({ ...sdk("handshake", { agent_caps: ["tools"] }), ...more });
+    expect(await peer.next()).toMatchObject({
+      ...{ type: "handshake/resp", version: "1.0", ok: false, reason: "version_mismatch" },
+    });
+    await peer.over;
+  }
+  const both = await opened(["tools"], ({ token }) => [token("tools")]);
+  both.peer.send({ type: "ping", id: "p", a2e: "1.0", version: "1.0" });
+  expect(await both.peer.code()).toBe("pong");
+  both.peer.send({ type: "ping", id: "p", a2e: "1.0", version: "1.1" });
+  expect(await both.peer.code()).toBe("version_mismatch");
+  const none = await opened(["streaming"], ({ token }) => [token("tools")]);
+  expect(none.greeting).toMatchObject({ ok: false, reason: "no_caps", accepted_caps: [] });
+});
+
+test("what the SDK writes empty counts as left out; a session may be left out, and another is refused", async () => {
+  const { peer, greeting } = await opened(["tools"], ({ token }) => [token("tools")]);
+  const call = { tool_name: "echo", arguments: { a: 1 }, correlation_id: "", timeout: 0 };
+  for (const session of [{}, { session_id: "" }, { session_id: greeting["session_id"] ?? "" }]) {
+    peer.send(sdk("tool/call", { ...call, ...session, streaming: false }));
+    expect(await peer.next()).toEqual({
+      ...{ a2e: "1.0", version: "1.0", type: "tool/call/resp", id: expect.any(String) },
+      ...{ ts: expect.any(Number), req_id: "tool/call" },
+      data: { success: true, tool_name: "echo", data: { a: 1 }, duration_ms: 0 },
+    });
+  }
+  peer.send(sdk("tool/call", { ...call, session_id: "ses_AAAAAAAAAAAAAAAAAAAAAA" }));
+  expect(await peer.code()).toBe("session_unknown");
+  peer.send(sdk("tool/call", { ...call, correlation_id: "turn" }));
+  expect(await peer.part("correlation_id")).toEqual({ correlation_id: "turn" });
+  peer.send(sdk("tool/call", { ...call, tool_name: "fail" }));
+  expect(await peer.part("type", "req_id", "code")).toEqual({
+    ...{ type: "error", req_id: "tool/call", code: "plugin_failed" },
+  });
+});
+
+test("parts are events of the SDK, with objects, and only if they are asked for", async () => {
+  const { peer } = await opened(["tools"], ({ token }) => [token("tools")]);
+  const call = { tool_name: "parts", arguments: { parts: 2 }, streaming: true };
+  peer.send(sdk("tool/call", call));
+  for (const seq of [0, 1]) {
+    expect(await peer.part("type", "req_id", "kind", "seq", "data")).toEqual({
+      ...{ type: "tool/event", req_id: "tool/call", kind: "status", seq, data: { part: seq } },
+    });
+  }
+  expect(await peer.code()).toBe("tool/call/resp");
+  peer.send(sdk("tool/call", { ...call, streaming: false }));
+  expect(await peer.code()).toBe("tool/call/resp");
+});
+
+test("a part that is no object is the value of one", async () => {
+  const words: SessionPlugin = {
+    ...{ name: "words", type: "tools" },
+    operations: {
+      "tool/call": {
+        async run({ send }) {
+          await send("one");
+          return null;
+        },
+      },
+    },
+  };
+  const { peer } = await opened(["tools"], ({ token }) => [token("tools")], { plugins: [words] });
+  peer.send(sdk("tool/call", { tool_name: "x", arguments: {}, streaming: true }));
+  expect(await peer.part("data")).toEqual({ data: { value: "one" } });
+});
+
+test("tools are listed at the top, with their parameters, and filtered as the SDK does", async () => {
+  const input = {
+    type: "object",
+    properties: {
+      city: { type: "string", description: "Where", enum: ["Bonn", "Ulm"] },
+      days: { type: ["integer", "null"], enum: [1, 2] },
+      more: { type: "object", properties: { wind: { type: "boolean" } }, required: ["wind"] },
+      free: true,
+    },
+    required: ["city"],
+  };
+  const listed = [
+    { name: "weather", description: "Forecasts", input, tags: ["net", "sky"] },
+    { name: "time", tags: ["net"] },
+    "bare",
+    { description: "without a name" },
+  ];
+  const lists: SessionPlugin = {
+    ...{ name: "lists", type: "tools" },
+    operations: { "tool/list": { listing: true, run: async () => ({ tools: listed }) } },
+  };
+  const { peer } = await opened(["tools"], ({ token }) => [token("tools")], { plugins: [lists] });
+  const list = async (members: JsonObject): Promise<unknown> => {
+    peer.send(sdk("tool/list", { filter_kind: "", include_deferred: false, ...members }));
+    const { tools, code } = (await peer.next()) ?? {};
+    return Array.isArray(tools) ? tools.map((tool) => Object(tool).name) : code;
+  };
+  expect(await list({ filter_tags: [], query: "" })).toEqual(["weather", "time", "bare"]);
+  expect(await list({ query: "FORE" })).toEqual(["weather"]);
+  expect(await list({ query: "sky" })).toEqual(["weather"]);
+  expect(await list({ filter_tags: ["net"] })).toEqual(["weather", "time"]);
+  expect(await list({ filter_tags: ["net", "sky"], query: "e" })).toEqual(["weather"]);
+  expect(await list({ filter_kind: "native" })).toBe("message_invalid");
+  peer.send(sdk("tool/list"));
+  const { tools } = (await peer.next()) ?? {};
+  expect(tools).toMatchObject([
+    {
+      ...{ name: "weather", description: "Forecasts", tags: ["net", "sky"], input },
+      input_parameters: [
+        {
+          ...{ name: "city", type: "string", description: "Where", required: true },
+          enum: ["Bonn", "Ulm"],
+        },
+        { name: "days", type: "integer", description: "", required: false },
+        {
+          ...{ name: "more", type: "object", required: false },
+          properties: { wind: { name: "wind", type: "boolean", required: true } },
+        },
+        { name: "free", type: "any", description: "", required: false },
+      ],
+    },
+    { name: "time", description: "", input_parameters: [] },
+    { name: "bare", description: "", tags: [] },
+  ]);
+  expect(JSON.stringify(tools)).not.toContain('[1,2],"required"');
+});
+
+test("proviso's own messages are the same in this dialect, and messages of neither are unknown", async () => {
+  const { peer, greeting } = await opened(["tools", "memory"], ({ token }) => [
+    ...[token("tools"), token("memory")],
+  ]);
+  const session_id = greeting["session_id"] ?? "";
+  peer.send(sdk("memory/set", { arguments: { key: "k", value: 1 }, session_id }));
+  expect(await peer.part("type", "ok", "data")).toEqual({
+    ...{ type: "memory/set/resp", ok: true, data: true },
+  });
+  peer.send(sdk("tool/call", { tool_name: "wait", arguments: {} }, "w"));
+  peer.send({ type: "cancel", id: "c", ...ENVELOPE, req_id: "w" });
+  expect(await peer.part("req_id", "code")).toEqual({ req_id: "w", code: "cancelled" });
+  for (const type of ["tool/drop", "memory/store", "chain", "planning/create", "tools/call"]) {
+    peer.send(sdk(type));
+    expect(await peer.code()).toBe(
+      type === "planning/create" ? "capability_missing" : "type_unknown",
+    );
+  }
+  for (const type of ["tool/event", "invoke/event", "proc/read/event", "env/plan/resp"]) {
+    peer.send({ type, id: "e", ...ENVELOPE });
+    expect(await peer.code()).toBe("type_unknown");
+  }
+});
+
+test("messages of other plugins have their members as arguments, and answers at the top", async () => {
+  const env: SessionPlugin = {
+    ...{ name: "worlds", type: "env" },
+    operations: {
+      "env/reset": {
+        run: async ({ arguments: given }) => ({ obs: given, id: "x", type: "y", req_id: "z" }),
+      },
+      "env/exp/list": { run: async () => [1] },
+    },
+  };
+  const { peer } = await opened(["env"], ({ token }) => [token("env")], { plugins: [env] });
+  peer.send(sdk("env/reset", { env_name: "maze", seed: null, options: {} }));
+  expect(await peer.next()).toEqual({
+    ...{ a2e: "1.0", version: "1.0", type: "env/reset/resp", id: "h2", ts: expect.any(Number) },
+    ...{ req_id: "env/reset", obs: { env_name: "maze" } },
+  });
+  peer.send(sdk("env/exp/list", { episode_id: "", limit: 100 }));
+  expect(await peer.part("data")).toEqual({ data: [1] });
+  peer.send(sdk("env/reset", { env_name: "maze", sead: 1 }));
+  expect(await peer.part("code", "message")).toEqual({
+    code: "message_invalid",
+    message: 'there is no member "sead" here; did you mean "seed"?',
+  });
+});
+
+test("every member of every message of the SDK reaches the plugin as an argument", async () => {
+  const types = {
+    ...({ skill: "skill", tool: "tools", toolkit: "toolkits", env: "env" } as const),
+    ...({ proc: "proc", memory: "memory", learn: "learning", mcp: "mcp" } as const),
+  };
+  const served = Object.entries(types).map(([namespace, type]): SessionPlugin => {
+    const operations = Object.keys(SDK_TYPES).filter((one) => one.startsWith(`${namespace}/`));
+    const run: SessionPlugin["operations"][string]["run"] = async (call) => ({
+      given: call.arguments,
+      called: call.name ?? null,
+    });
+    return {
+      ...{ name: namespace, type },
+      operations: Object.fromEntries(operations.map((one) => [one, { run }])),
+    };
+  });
+  const caps = Object.values(types);
+  const { peer } = await opened(caps, ({ token }) => caps.map((name) => token(name)), {
+    plugins: served,
+  });
+  let seen = 0;
+  for (const [type, members] of Object.entries(SDK_TYPES)) {
+    if (type === "tool/list") continue;
+    for (const member of members) {
+      const value = member === "arguments" ? { inner: 1 } : "v";
+      peer.send(sdk(type, { [member]: value }));
+      const answer = (await peer.next()) ?? {};
+      const { given, called } = Object(Object(answer["data"]).data ?? answer);
+      const named = ["tool/call", "skill/call"].includes(type);
+      if (named && member === "arguments") expect(given).toEqual(value);
+      else if (named && ["tool_name", "name"].includes(member)) expect(called).toBe(value);
+      else expect([type, given]).toEqual([type, { [member]: value }]);
+      seen++;
+    }
+  }
+  expect(seen).toBeGreaterThan(60);
+});
+
+test("a peer of proviso's own dialect is bound by it", async () => {
+  const host = await hosted({ plugins: plugins() });
+  const peer = await Peer.at(host.port);
+  const session = await peer.open(["tools", "memory"], [host.token("tools"), host.token("memory")]);
+  const call = { type: "tool/call/req", id: "1", session_id: session, tool_name: "echo" };
+  for (const [message, code] of [
+    [{ ...call, version: "1.0" }, "message_invalid"],
+    [{ ...call, session_id: "" }, "session_unknown"],
+    [{ ...call, timeout: 0 }, "message_invalid"],
+    [{ ...call, correlation_id: "" }, "message_invalid"],
+    [{ type: "shutdown", id: "s", timeout: 1 }, "message_invalid"],
+    [{ type: "memory/init/req", id: "m", session_id: session }, "type_unknown"],
+  ] as const) {
+    peer.send(message);
+    expect([message, await peer.code()]).toEqual([message, code]);
+  }
+});
