@@ -20,7 +20,6 @@ import { type BankCapability, CAPABILITIES, DEFAULTS, LOCATION, runCapability } 
 import type { AgentAuthServer, Approver, AskedOfUser } from "./server.js";
 
 const UNLIMITED = 1_000_000;
-const SESSION = 60 * 60 * 1000;
 
 /** Every user, and every autonomous agent, may do everything: the reference has no policy. */
 const POLICY: Policy = {
@@ -32,8 +31,7 @@ const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 /** Our server on loopback, on stores of its own; its rate limits are out of reach. */
 export async function startOurs(): Promise<AgentAuthServer> {
   const file = join(temporaryFolder(), "proviso.db");
-  let ahead = 0;
-  const clock = (): number => Date.now() + ahead;
+  const clock = Date.now;
   const keys = createKeyring({ clock });
   await (await createStores(file, { reserve: 0 })).close();
   const database = await openStores(file);
@@ -45,8 +43,9 @@ export async function startOurs(): Promise<AgentAuthServer> {
   const issuer = createIssuer({ name: "bank", keys, revocations, grants, clock });
   const known = capabilityTerms(grants, skills, { print_report: LOCATION });
   const terms = new Map(known);
+  const store = openRegistry(database);
   const registry = new Registry({
-    ...{ store: openRegistry(database), revocations, clock, terms, policy: POLICY },
+    ...{ store, revocations, clock, terms, policy: POLICY },
     settings: {
       defaults: DEFAULTS,
       bounds: {
@@ -69,10 +68,12 @@ export async function startOurs(): Promise<AgentAuthServer> {
   return {
     ...{ name: "ours", origin, issuer: origin, now: clock },
     ...{ alice: user("alice"), bob: user("bob") },
-    // Whatever else was registered before expires too.
-    async expire() {
-      ahead += SESSION + 1000;
-    },
+    expire: (agentId) =>
+      store.change(async (draft) => {
+        const agent = await draft.agents.get(agentId);
+        if (agent === undefined) throw new TypeError("there is no such agent");
+        await draft.put("agents", { ...agent, expires: clock() });
+      }),
     // What a restart with other skills comes to: the registry and the protocol look names up here.
     async offer(name, offered) {
       const term = known.get(name);
