@@ -85,14 +85,14 @@ describe("in what a method does not read", () => {
     expect(status).toBe(415);
   });
 
-  test.each<[string, object]>([
-    ["parts[0].text", { parts: [{ text: ["a", "b"] }] }],
-    ["messageId", { messageId: ["m"], parts: [{ text: "a" }] }],
-    ["extensions[0]", { parts: [{ text: "a" }], extensions: [["u"]] }],
-  ])("%s that the SDK would make a text of", async (name, more) => {
+  test.each<[string, object, string]>([
+    ["parts[0].text", { parts: [{ text: ["a", "b"] }] }, "a string"],
+    ["messageId", { messageId: ["m"], parts: [{ text: "a" }] }, "at most 128 printable characters"],
+    ["extensions[0]", { parts: [{ text: "a" }], extensions: [["u"]] }, "a string"],
+  ])("%s that the SDK would make a text of", async (name, more, wanted) => {
     const message = { messageId: "m", role: "ROLE_USER", ...more };
     expect(await said("SendMessage", { message })).toContain(
-      `params.message.${name} must be a string`,
+      `params.message.${name} must be ${wanted}`,
     );
   });
 });

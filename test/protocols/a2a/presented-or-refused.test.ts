@@ -82,7 +82,7 @@ describe("ambient authority is accepted, and", () => {
       "SendMessage",
       { message: message(data), metadata: "garbage" },
       {},
-      "invalid_request",
+      "INVALID_PARAMS",
     ],
     [
       "metadata of another shape",
