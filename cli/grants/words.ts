@@ -5,7 +5,7 @@ import {
   principalOf,
   resultOf,
 } from "../../src/agent/approvals/approval-result.js";
-import type { AgentGrant } from "../../src/agent/registry/records.js";
+import type { AgentGrant, GrantHop } from "../../src/agent/registry/records.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { formatTime } from "../../src/caveats/time.js";
 import { seenFromNow, spanInWords } from "../moment.js";
@@ -73,10 +73,9 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
     ...renderRows(rows, paint, "  "),
     ...results.flatMap(({ asked, place, hops, granted, reason }) => [
       `  ${paint.bold(`${place}: ${printable(nameOf(asked))}`)}  ${quoted(asked.description)}`,
-      ...renderRows(askedRows(asked, now), paint, "     "),
-      ...hops.flatMap(({ who, hop }) =>
-        hopLines(`taken away by ${printable(who)}`, hop, paint, now),
-      ),
+      ...renderRows(askedRows(asked), paint, "     "),
+      ...asked.hops.flatMap(({ by, hop }) => hopLines(partyWords(by), hop, paint, now)),
+      ...hops.flatMap(({ who, hop }) => hopLines(partyWords("approver", who), hop, paint, now)),
       ...(granted ? [] : [`     ${paint.red("not granted")}: ${quoted(reason ?? "")}`]),
     ]),
     ...decisions.map(({ approver, at, answer, reason }) => {
@@ -114,24 +113,23 @@ export function grantLines(grant: AgentGrant, paint: Paint, now: number): readon
   return [
     `${paint.bold(id)}  ${stateWords(status, paint)}`,
     ...renderRows(rows, paint, "  "),
-    ...hops.flatMap(({ by, who, hop }) => {
-      const party = who === undefined ? `the ${by}` : printable(who);
-      return hopLines(`taken away by ${party}`, hop, paint, now);
-    }),
+    ...hops.flatMap(({ by, who, hop }) => hopLines(partyWords(by, who), hop, paint, now)),
   ];
 }
 
-function askedRows(
-  { grant, operations, resources, hops, agentGrant }: AskedGrant,
-  now: number,
-): Row[] {
+function askedRows({ grant, operations, resources, agentGrant }: AskedGrant): Row[] {
   const names = resources?.map(({ displayName }) => quoted(displayName));
   return [
     ["grant", `${printable(grant)}: ${operations.map(printable).join(", ")}`],
     ...(names === undefined ? [] : ([["resources", namesWords(names)]] as const)),
     ...(agentGrant === undefined ? [] : ([["becomes", agentGrant]] as const)),
-    ...hops.flatMap((hop) => hopRows(hop, now)),
   ];
+}
+
+/** Which party demands a hop. */
+function partyWords(by: GrantHop["by"], who?: string): string {
+  const party = who === undefined ? `the ${by}` : printable(who);
+  return `taken away by ${party}`;
 }
 
 const MOST_NAMES = 20;

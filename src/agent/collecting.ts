@@ -121,7 +121,7 @@ async function issue(
   const grant = context.grants.get(asked.grant);
   if (grant === undefined) return undefined;
   const now = context.clock();
-  const [own = {}] = asked.hops;
+  const { hop: own = {} } = asked.hops[0] ?? {};
   const ends = [
     used.updated + used.subject.lifetime * 1000,
     ...(own.expires === undefined ? [] : [parseTime(own.expires) ?? now]),

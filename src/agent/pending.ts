@@ -102,7 +102,8 @@ function subjectOf(
   const { principal, invoker } = caller;
   const own = id ?? encodeBase64url(randomBytes(16));
   const { operations: _, ...rest } = restrictions;
-  const hops = Object.keys(rest).length === 0 ? [] : [rest];
+  const hops: AskedGrant["hops"] =
+    Object.keys(rest).length === 0 ? [] : [{ by: "agent", hop: rest }];
   const { purpose, audience, expires } = restrictions;
   return {
     ...{ kind: "capabilities", request: requestOf(caller, own, known(context.registry)) },

@@ -62,11 +62,12 @@ async function tighten(page: Page, link: string, token: string): Promise<void> {
   await page.getByLabel("Development token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("Limit it", { exact: true }).last().click();
   const argument = (name: string) =>
     page.getByRole("group", { name: new RegExp(`^Argument.*${name}`) });
   await argument("amount").getByLabel("At most").fill("1000");
   for (const other of ["EUR", "GBP"]) {
-    await argument("currency").getByLabel(`Allow “${other}”`).uncheck();
+    await argument("currency").getByLabel(`Allow "${other}"`).uncheck();
   }
   await argument("payee").getByLabel("Only these values").fill("ACME Office Supplies");
   await page.getByRole("button", { name: "Show what is left" }).click();

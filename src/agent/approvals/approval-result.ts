@@ -54,7 +54,7 @@ function allowsSomething(
   now: number,
 ): boolean {
   const own = further.map(({ hop }) => hop);
-  const asked = hops.map((hop) => sealedAfter(hop, own.length));
+  const asked = hops.map(({ hop }) => sealedAfter(hop, own.length));
   const authority = meetOf([[{ operations }, ...asked, ...own]]);
   if (emptyRules(authority).length > 0) return false;
   return authority.expires === undefined || authority.expires > formatTime(now);

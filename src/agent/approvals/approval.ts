@@ -3,6 +3,7 @@
 
 import type { Hop } from "../../caveats/hop.js";
 import type { GrantApproval } from "../../issuer/grant.js";
+import type { GrantHop } from "../registry/records.js";
 import type { Resource } from "../resources/resource.js";
 
 /** One grant that is asked for. */
@@ -11,8 +12,8 @@ export interface AskedGrant {
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent where it names none. */
   readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
-  /** What the asker and the server demand already, each a hop of its own; nothing merges. */
-  readonly hops: readonly Hop[];
+  /** What the asker and the server demand already; nothing merges. */
+  readonly hops: readonly GrantHop[];
   /** The agent grant that waits for it. */
   readonly agentGrant?: string;
   /** The name that the asker uses, where it is not the grant's: a skill's id. */

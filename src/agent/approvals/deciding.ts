@@ -170,7 +170,8 @@ function decisionOf(
     const hop = readHop(init, now);
     if (typeof hop === "string") return refuseDecision("hop_invalid", `hops.${place}: ${hop}`);
     const others = approval.decisions.map((decision) => decision.hops?.[place]);
-    const size = sizeOf([...(asked[Number(place)]?.hops ?? []), ...others, hop]);
+    const demanded = asked[Number(place)]?.hops.map((one) => one.hop) ?? [];
+    const size = sizeOf([...demanded, ...others, hop]);
     if (size > MAX_HOPS_BYTES) {
       const message = `hops.${place}: all hops together take ${size} bytes, and ${MAX_HOPS_BYTES} is the limit`;
       return refuseDecision("hop_invalid", message);

@@ -105,12 +105,14 @@ export function endOf(hops: AgentGrant["hops"], now: number, lifetime: number): 
   return Math.min(now + lifetime * 1000, ...ends);
 }
 
-/** Whether a grant is of the same capability as is wanted, and allows all that is wanted now. */
+/** Whether a grant is of the same capability as is wanted, and allows the agent all that it wants now. */
 export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: number): boolean {
   if (grant.capability !== term.name || grant.grant !== term.grant) return false;
   if (grant.operation !== term.operation) return false;
-  const [granted, asked] = [grant.hops, hops].map((all) => all.map(({ hop }) => hop));
-  return covers(granted ?? [], asked ?? [], term.operation, now);
+  const granted = grant.hops.map(({ hop }) => hop);
+  // A grant that was bound to the agent is what it asks for: it cannot ask for one that is not.
+  const asked = [...hops.map(({ hop }) => hop), { invokers: [grant.agent] }];
+  return covers(granted, asked, term.operation, now);
 }
 
 /** Whether a grant can be used, as far as it says itself. */

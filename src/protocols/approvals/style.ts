@@ -34,8 +34,9 @@ footer { padding-block: 1rem 2rem; color: var(--soft); border-top: 1px solid var
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 1rem; }
 h2 { font-size: 1.2rem; margin: 0 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
+h4 { font-size: 1rem; margin: 0 0 .25rem; }
 p { margin: 0 0 .75rem; }
-.card > h3:first-child, .notice > h3:first-child { margin-top: 0; }
+.card > h3:first-child, .notice > h3:first-child, p + h3 { margin-top: 0; }
 .card, fieldset.card {
   background: var(--card); border: 1px solid var(--hair); border-radius: .5rem;
   padding: 1rem; margin: 0 0 1rem; min-width: 0;
@@ -75,6 +76,13 @@ input[aria-invalid="true"], textarea[aria-invalid="true"] { border: 2px solid va
 .notice { border: 3px solid var(--accent); border-radius: .5rem; background: var(--card); padding: 1rem; margin: 0 0 1rem; }
 .notice > :last-child, .summary > :last-child, .card > :last-child { margin-bottom: 0; }
 .warning { border-left: .4rem solid var(--danger); padding: .25rem .75rem; margin: 0 0 1rem; }
+.card.warning { border-left-width: .4rem; border-left-color: var(--danger); padding: 1rem; }
+ul.asked { margin: 0 0 .75rem; padding-left: 1.2rem; }
+ul.asked li { margin: 0 0 .25rem; }
+ul.entries { list-style: none; margin: 0; padding: 0; }
+ul.entries > li { border-top: 1px solid var(--hair); padding: .75rem 0; }
+ul.entries > li:last-child { padding-bottom: 0; }
+.default { position: absolute; left: -100rem; }
 button, .button {
   font: inherit; font-weight: 600; cursor: pointer; border-radius: .35rem; padding: .55rem 1.1rem; min-height: 2.75rem;
   border: 2px solid var(--accent); color: var(--accent); background: transparent; text-decoration: none; display: inline-block;
@@ -82,14 +90,21 @@ button, .button {
 button.main, .button.main { background: var(--accent); color: var(--on-accent); }
 button.stop { border-color: var(--danger); color: var(--danger); }
 button.stop.main { background: var(--danger); color: var(--on-danger); }
-.buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 0; }
+.buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0; }
 details { margin: 0 0 .85rem; }
 summary { cursor: pointer; padding: .3rem 0; font-weight: 600; }
 .secret { font: 1rem ui-monospace, monospace; display: block; padding: .6rem; background: var(--page); border: 1px dashed var(--line); user-select: all; }
 @media (max-width: 34rem) {
+  dl { grid-template-columns: minmax(5rem, 7rem) 1fr; gap: .2rem .75rem; }
+  button, .button { width: 100%; text-align: center; }
+  .buttons { flex-wrap: nowrap; margin-block: .5rem 1rem; }
+  main { padding-block: .75rem 2rem; }
+  h1 { font-size: 1.4rem; margin-bottom: .5rem; }
+  .card { padding: .75rem; margin-bottom: .75rem; }
+}
+@media (max-width: 21rem) {
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin: 0 0 .5rem; }
-  button, .button { width: 100%; text-align: center; }
 }
 @media (prefers-contrast: more) { :root { --soft: var(--ink); --hair: var(--ink); } }
 @media print { nav, form .buttons, .skip { display: none; } }

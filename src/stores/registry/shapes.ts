@@ -35,6 +35,14 @@ import {
   texts,
 } from "./shape.js";
 
+const grantHops = listOf(
+  record<GrantHop>({
+    by: oneOf<GrantHop["by"]>({ agent: true, server: true, approver: true }),
+    who: maybe(text),
+    hop,
+  }),
+);
+
 /** The records of each kind, as they stand in the database. */
 export const SHAPES: {
   readonly [Kind in keyof RegistryKinds]: (value: unknown) => value is RegistryKinds[Kind];
@@ -87,13 +95,7 @@ export const SHAPES: {
     grant: text,
     operation: text,
     status: oneOf<AgentGrantStatus>({ active: true, pending: true, denied: true, revoked: true }),
-    hops: listOf(
-      record<GrantHop>({
-        by: oneOf<GrantHop["by"]>({ agent: true, server: true, approver: true }),
-        who: maybe(text),
-        hop,
-      }),
-    ),
+    hops: grantHops,
     capabilityId: text,
     approval: maybe(text),
     purpose: maybe(text),
@@ -189,7 +191,7 @@ const isAsked = record<AskedGrant>({
       }),
     ),
   ),
-  hops: listOf(hop),
+  hops: grantHops,
   agentGrant: maybe(text),
   name: maybe(text),
   description: text,

@@ -23,7 +23,7 @@ const SUBJECT: ApprovalSubject = {
     { grant: "a", operations: ["read", "write"], hops: [], description: "A" },
     {
       ...{ grant: "b", operations: ["pay"], description: "B" },
-      hops: [{ constraints: { amount: { max: 100 } } }],
+      hops: [{ by: "agent", hop: { constraints: { amount: { max: 100 } } } }],
     },
   ],
 };

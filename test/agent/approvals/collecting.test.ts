@@ -85,7 +85,7 @@ test("what needs an approval waits, and everything else is issued at once", asyn
   expect(approval.subject.asked).toEqual([
     {
       ...{ grant: "documents:read", operations: ["retrieve"], description: "Read documents" },
-      hops: [{ purpose: "read" }],
+      hops: [{ by: "agent", hop: { purpose: "read" } }],
       resources: [
         { name: "reports/q1.md", displayName: expect.any(String), kind: "item" },
         { name: "reports/q2.md", displayName: expect.any(String), kind: "item" },
@@ -136,7 +136,9 @@ test.each([0, 1])(
   async (most) => {
     const given = await approving();
     const { collect, decide, approval } = await asked(given, { ...REPORTS, maxFurtherHops: most });
-    expect(approval.subject.asked[0]?.hops).toMatchObject([{ maxFurtherHops: most }]);
+    expect(approval.subject.asked[0]?.hops).toMatchObject([
+      { by: "agent", hop: { maxFurtherHops: most } },
+    ]);
     const decided = await decide({ hops: { 0: { constraints: { page: { max: 3 } } } } });
     expect(decided).toMatchObject({ ok: true, approval: { state: "approved" } });
     const [one] = capabilitiesOf(await collect());

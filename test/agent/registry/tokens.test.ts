@@ -5,7 +5,7 @@ import { createIssuer } from "../../../src/issuer/issuer.js";
 import { importKeyring } from "../../../src/issuer/keyring.js";
 import { RevocationList } from "../../../src/revocation/list.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
-import { activeAgent, approve, bank, done, LOCATION } from "./support.js";
+import { activeAgent, approve, bank, done, keyOf, LOCATION, registration } from "./support.js";
 
 const ask = (name: string, constraints?: object) => ({
   capabilities: [
@@ -61,6 +61,46 @@ test("the agent hands on less than it has, without a call, and the grant's end i
   expect(await pay(101)).toMatchObject({ ok: false });
   done(await given.registry.revokeGrant(grant.id, { principal: "alice" }));
   expect(await pay(100)).toMatchObject({ ok: false, denials: [{ code: "revoked" }] });
+});
+
+test.each([
+  ["an approved agent's token works in any hands", false],
+  ["bound by an approver, it works in the agent's alone", true],
+])("%s", async (_, bound) => {
+  const given = await bank();
+  const { agent } = await activeAgent(given);
+  const bobs = { key: keyOf("bobs-laptop"), thumbprint: "bobs-laptop" };
+  done(await given.registry.createHost({ principal: "bob", key: bobs }));
+  const other = done(
+    await given.registry.register(
+      registration({ hostThumbprint: "bobs-laptop", agentThumbprint: "bobs-agent" }),
+    ),
+  );
+  const { approval } = done(await given.registry.requestGrants(agent.id, ask("transfer_funds")));
+  await approve(given, approval, bound ? { hops: { 0: { invokers: [agent.id] } } } : {});
+  const all = await given.registry.grantsOf(agent.id);
+  const grant = all.find(({ capability }) => capability === "transfer_funds") ?? { id: "" };
+  const { token = "" } = (await given.agent.grantToken(grant)) ?? {};
+  const call = { capability: "transfer_funds", arguments: {}, presented: token };
+  expect(await given.agent.executeGrant({ ...call, agent })).toMatchObject({ ok: true });
+  // Without the token, what was granted is judged alike.
+  const { presented: __, ...own } = call;
+  expect(await given.agent.executeGrant({ ...own, agent })).toMatchObject({ ok: true });
+  const outcomes = [
+    // Bob's agent, and a caller over A2A: with the token they act for Alice.
+    await given.agent.executeGrant({ ...call, agent: other.agent }),
+    await given.agent.invoke(
+      { principal: "bob", invoker: "assistant" },
+      { skill: "transfer_funds", arguments: {}, capabilities: [{ token }] },
+    ),
+  ];
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject(
+      bound
+        ? { ok: false, denials: [{ code: "invoker_denied" }] }
+        : { ok: true, result: { principal: "alice" } },
+    );
+  }
 });
 
 test("an agent runs what it presents: a token that is narrower than what it has counts alone", async () => {

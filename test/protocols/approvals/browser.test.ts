@@ -31,13 +31,22 @@ const COLOURS = '{ type: "rule", values: ["color-contrast"] }';
 const LIGHT = ["light", 320, ALL] as const;
 const SCHEMES = [LIGHT, ["dark", 1000, COLOURS]] as const;
 /** Pages that a quick run looks at in dark, too: together they have every colour. */
-const DARK = ["sign-in refused", "waiting", "request", "wrong limits", "what is left", "decided"];
+const DARK = [
+  ...["sign-in refused", "waiting", "request", "request in full", "wrong limits", "what is left"],
+  "decided",
+];
 const OVERFLOWS = "document.documentElement.scrollWidth > innerWidth";
 const violations = (rules: string): string => `axe
   .run({ runOnly: ${rules} })
   .then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ": " + html + failureSummary)),
   )`;
+
+/** Opens what a page shows on demand. */
+async function openAll(page: Page): Promise<void> {
+  const closed = page.locator("details:not([open]) > summary");
+  while ((await closed.count()) > 0) await closed.first().click();
+}
 
 const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
 
@@ -108,6 +117,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       };
       await signIn();
       await page.getByRole("button", { name: "Continue" }).click();
+      await openAll(page);
       const amount = page.getByRole("group", { name: /^Argument.*amount/ });
       await amount.getByLabel("At most").fill("1000");
       const payee = page.getByRole("group", { name: /^Argument.*to\b/ });
@@ -115,14 +125,14 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       await page.getByLabel("Ends after at most").fill("15");
       await page.getByRole("button", { name: "Show what is left" }).click();
       const left = await page.getByRole("status").innerText();
-      expect(left).toMatch(/“amount”\s+at most 1000\s[\s\S]*“to”\s+exactly “acc_northwind”/);
+      expect(left).toMatch(/amount at most 1000; [\s\S]*to exactly "acc_northwind"/);
       const picture = await page.screenshot({ fullPage: true });
       expect(picture.subarray(1, 4).toString()).toBe("PNG");
       if (process.env["PROVISO_SCREENSHOTS"] === "write") writeFileSync(SCREENSHOT, picture);
       await page.getByRole("button", { name: "Approve" }).click();
       // Though the provider knows the user, it asks again; no click leads there.
       await signIn();
-      await page.getByText("You have signed in to approve this.").waitFor();
+      await page.getByText("You have signed in to approve.").waitFor();
       expect((await own.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
       await page.getByRole("button", { name: "Approve" }).click();
       await page.getByRole("heading", { name: "You approved" }).waitFor();
@@ -163,6 +173,8 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     await tabTo(/transfer_funds/);
     await keyboard.press("Enter");
     await page.getByRole("heading", { name: "A request to approve" }).waitFor();
+    await tabTo(/^ ?Limit it$/);
+    await keyboard.press("Enter");
     await tabTo(/^g-0-0-max/);
     await keyboard.type("70");
     await keyboard.press("Enter");
@@ -173,6 +185,31 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     await page.getByRole("heading", { name: "You approved" }).waitFor();
     const [grant] = await console.registry.grantsOf(asked.agent);
     expect(grant?.hops.at(-1)?.hop.constraints).toEqual({ amount: { max: 70 } });
+  });
+
+  test("on a phone, the answer is on the first screen, and the form of limits is one press away", async () => {
+    const limits = { constraints: LIMITS, purpose: "Pay the open invoices of Northwind" };
+    const asked = await console.askInList("alice", limits);
+    const page = await signedIn(375);
+    await page.setViewportSize({ width: 375, height: 812 });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${console.url}/requests/${asked.approval.id}`);
+      for (const name of ["Approve", "Deny"]) {
+        const box = await page.getByRole("button", { name }).boundingBox();
+        expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(812);
+      }
+      // Beside the buttons, nothing of the form takes room before it is opened.
+      expect(await page.getByLabel("Ends after at most").isVisible()).toBe(false);
+      await page.getByText("Limit it", { exact: true }).last().click();
+      expect(await page.getByLabel("Ends after at most").isVisible()).toBe(true);
+    }
+    // A request of a stranger, with everything that it can have.
+    const stranger = await console.ask({ ...limits, bindingMessage: "BLUE-HERON-42" });
+    await page.goto(`${console.url}/device?user_code=${stranger.userCode}`);
+    await page.getByRole("button", { name: "Continue" }).click();
+    const box = await page.getByRole("button", { name: "Approve" }).boundingBox();
+    expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(1.3 * 812);
   });
 
   test("every page without a violation that axe-core finds, in light and dark, narrow and wide", async () => {
@@ -211,6 +248,8 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     await check("wrong code");
     await page.goto(at);
     await check("request");
+    await openAll(page);
+    await check("request in full");
     const amount = page.getByRole("group", { name: /^Argument.*amount/ });
     await amount.getByLabel("At most").fill("many");
     await page.getByRole("button", { name: "Show what is left" }).click();
@@ -230,7 +269,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     await check("new host");
     await page.getByRole("button", { name: "Sign out" }).click();
     await check("signed out");
-    expect(seen).toHaveLength(15);
+    expect(seen).toHaveLength(16);
     expect(complaints).toEqual([]);
   });
 

@@ -65,7 +65,7 @@ describe("approving", () => {
     const back = await alice.confirm(leads, "alice");
     expect(alice.asked).toBe(2);
     expect(back.path).toBe(`/approvals/requests/${approval.id}`);
-    expect(words(back.text)).toContain("You have signed in to approve this.");
+    expect(words(back.text)).toContain("You have signed in to approve.");
     expect(words(back.text)).toMatch(/With your limits, this is left .*amount at most 1000/);
     expect(back.text).toMatch(/name="g-0-0-max"[^>]* value="1000"/);
     expect(await stateOf(approval)).toBe("pending");

@@ -24,15 +24,16 @@ describe("a request with a code", () => {
     expect(page.status).toBe(200);
     expect(page.path).toBe(`/approvals/requests/${asked.approval.id}`);
     const shown = words(page.text);
-    expect(shown).toContain("Compare this message The agent shows you a message.");
-    expect(shown).toContain("BLUE-HERON-42");
-    expect(shown).toContain("Agent Payments helper");
-    expect(shown).toContain("Host Desk assistant");
-    expect(shown).toContain("This host is not linked to you yet.");
-    expect(shown).toContain("amount at most 5000");
-    expect(shown).toContain("currency only EUR, USD");
-    expect(shown).toContain("In the agent's own words, not checked: Pay an invoice");
+    expect(shown).toMatch(
+      /^A request to approve It is not known who asks No user has taken this host on: anyone can have sent this request\./,
+    );
+    expect(shown).toContain("Compare: the agent shows you the message BLUE-HERON-42.");
+    expect(shown).toContain("Agent Payments helper of the host Desk assistant asks:");
+    expect(shown).toContain("To change data transfer_funds: Transfers money");
+    expect(shown).toContain('Limits: amount at most 5000; currency only "EUR", "USD"');
+    expect(shown).toContain("Why, in its own words: Pay an invoice");
     expect(shown).toContain("For 1 h");
+    expect(shown).toContain("If you approve, the host is linked to you");
 
     const path = page.path.replace("/approvals", "");
     const limits = { "g-0-0-max": "1000", "g-0-2-in": "acc_northwind", lifetime: "15" };
@@ -41,7 +42,7 @@ describe("a request with a code", () => {
     const result = words(left.text);
     expect(result).toContain("With your limits, this is left");
     expect(result).toContain("amount at most 1000");
-    expect(result).toContain("to exactly acc_northwind");
+    expect(result).toContain('to exactly "acc_northwind"');
     expect(result).toContain("Nothing is decided yet.");
     expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
 
@@ -83,7 +84,10 @@ describe("a request in the list", () => {
     expect(words(list.text)).toContain("transfer_funds, read_balance");
     const at = `/requests/${asked.approval.id}`;
     const page = await bob.get(at);
-    expect(words(page.text)).not.toContain("not linked to you");
+    expect(words(page.text)).not.toContain("not known");
+    expect(words(page.text)).toMatch(
+      /To change data transfer_funds: .* Only to read read_balance: /,
+    );
     // What is not ticked is not sent.
     const done = await bob.post(at, { answer: "approve", "g-0-granted": [] }, at);
     expect(words(done.text)).toContain("transfer_funds: denied.");
@@ -98,7 +102,7 @@ describe("a request in the list", () => {
     });
     if (!again.ok || again.approval === undefined) throw new Error("nothing waits");
     const second = words((await bob.get(`/requests/${again.approval.id}`)).text);
-    expect(second).toContain("What this host was given before read_balance");
+    expect(second).toMatch(/What this host was given before \(1\) Payments helper .* read_balance/);
     expect(second).toContain("Earlier requests of this host (1)");
   });
 
@@ -205,8 +209,8 @@ describe("a request for no capability", () => {
     const asked = await console.ask({ capabilities: [] });
     const bob = await console.signedIn("bob");
     const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
-    expect(words(page.text)).toContain("Only to act for you");
-    expect(page.text).not.toContain("Your limits");
+    expect(words(page.text)).toContain("only to act for you");
+    expect(page.text).not.toContain("Limit it");
     const at = page.path.replace("/approvals", "");
     await bob.post(at, { answer: "approve" }, at);
     expect((await console.registry.agent(asked.agent))?.status).toBe("active");

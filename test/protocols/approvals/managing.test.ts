@@ -22,7 +22,7 @@ describe("active grants", () => {
     await console.registry.used(asked.agent, grant.id);
     const page = words((await alice.get("/grants")).text);
     expect(page).toContain("transfer_funds");
-    expect(page).toContain("Agent Payments helper");
+    expect(page).toContain("Payments helper Of the host Desk assistant transfer_funds");
     expect(page).toContain("amount at most 10");
     expect(page).toContain("Why Rent");
     expect(page).toMatch(/Last used \d{4}-/);

@@ -56,6 +56,8 @@ interface Asking {
   readonly bindingMessage?: string;
   readonly hostName?: string;
   readonly name?: string;
+  /** The user that an agent of an unknown host names. */
+  readonly loginHint?: User;
 }
 
 /** A request that waits, as its agent knows it. */
@@ -78,6 +80,8 @@ export interface TestConsole {
   ask(asking?: Asking): Promise<AskedRequest>;
   /** A request in the user's list, without a code. */
   askInList(user: User, asking?: Asking): Promise<AskedRequest>;
+  /** A request in the user's list, from a host that no user has taken on. */
+  askAsStranger(user: User, asking?: Asking): Promise<AskedRequest>;
   /** A browser without a page. */
   visitor(): Visitor;
   /** A browser in which a user has signed in. */
@@ -202,7 +206,8 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
       const made = await registry.createHost({ principal: user, name: hostName, key });
       if (!made.ok) throw new Error(made.message);
     }
-    const { capabilities = ["transfer_funds"], constraints, purpose, bindingMessage } = asking;
+    const { capabilities = ["transfer_funds"], constraints, purpose, loginHint } = asking;
+    const { bindingMessage } = asking;
     const outcome = await registry.register({
       ...{ hostKey: host.jwk, hostThumbprint: host.thumbprint, hostName },
       ...{
@@ -216,7 +221,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
         name: one,
         ...(constraints === undefined ? {} : { constraints }),
       })),
-      ...{ purpose, bindingMessage },
+      ...{ purpose, bindingMessage, loginHint },
     });
     if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message}`);
     const { approval, userCode = "" } = outcome;
@@ -231,6 +236,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     ...{ url, registry, store, keys, visitor, events },
     ask: (asking = {}) => ask("user_code", asking),
     askInList: (user, asking = {}) => ask("backchannel", { ...asking, user }),
+    askAsStranger: (user, asking = {}) => ask("backchannel", { ...asking, loginHint: user }),
     signedIn: async (user) => {
       const one = visitor();
       await one.get("/login");

@@ -71,7 +71,7 @@ export function subject(
     asked: [
       {
         ...{ grant: "payments:write", operations: ["transfer"], agentGrant: "g" },
-        hops: [{ constraints: { amount: { max: 1000 } } }],
+        hops: [{ by: "agent", hop: { constraints: { amount: { max: 1000 } } } }],
         resources: [{ name: "payees/1", displayName: "Rent", kind: "item" }],
         description: "Sends money",
       },

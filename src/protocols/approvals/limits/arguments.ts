@@ -13,10 +13,12 @@ export interface Argument {
   readonly choices?: readonly Scalar[];
   /** In the words of the skill's author. */
   readonly description?: string;
+  /** Whether a skill's schema has it; else a limit that is demanded already names it. */
+  readonly fromSkill: boolean;
 }
 
 /** What can be limited of a grant that is asked for. */
-interface Arguments {
+export interface Arguments {
   readonly known: readonly Argument[];
   /** Whether a call may have other arguments too. */
   readonly open: boolean;
@@ -47,7 +49,7 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
       }
     }
     for (const [name, { types }] of Object.entries(authority.constraints ?? {})) {
-      if (!known.has(name)) known.set(name, { name, types });
+      if (!known.has(name)) known.set(name, { name, types, fromSkill: false });
     }
     const open =
       concerned.length === 0 ||
@@ -67,7 +69,7 @@ function* argumentsIn(schema: DescribedSkill["input"]): Iterable<Argument> {
     if (types.length === 0) continue;
     const { description } = property;
     yield {
-      ...{ name, types },
+      ...{ name, types, fromSkill: true },
       ...(choices === undefined ? {} : { choices }),
       ...(typeof description === "string" ? { description } : {}),
     };
@@ -106,5 +108,5 @@ function either(one: Argument, other: Argument): Argument {
   const { name } = one;
   const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));
   const { description } = one;
-  return { name, types, ...(description === undefined ? {} : { description }) };
+  return { name, types, fromSkill: true, ...(description === undefined ? {} : { description }) };
 }

@@ -1,16 +1,12 @@
 import { hash } from "node:crypto";
-import type { Approval, AskedGrant } from "../../../agent/approvals/approval.js";
+import type { Approval } from "../../../agent/approvals/approval.js";
 import type { Authority } from "../../../caveats/authority.js";
 import { allows } from "../../../caveats/domain.js";
-import { meetOf } from "../../../caveats/meet.js";
-import type { Argument, ArgumentsOf } from "./arguments.js";
+import type { Argument } from "./arguments.js";
+import { type AskedView, type Reading, viewOf } from "./asked-view.js";
 
 /** The fields by which the user takes something away from one grant that is asked for. */
-export interface GrantFields {
-  readonly place: number;
-  readonly asked: AskedGrant;
-  /** What all that is demanded already leaves of it. */
-  readonly authority: Authority;
+export interface GrantFields extends AskedView {
   readonly arguments: readonly ArgumentFields[];
   /** Operations, of which fewer can be kept; empty where there is only one. */
   readonly operations: readonly string[];
@@ -39,46 +35,49 @@ export interface OtherFields {
 
 /** All fields of an approval's form. */
 export interface ApprovalFields {
+  readonly asked: readonly AskedView[];
+  /** Of what is asked for, that from which something can be taken away. */
   readonly grants: readonly GrantFields[];
   /** Names these very fields: a form with others was made before the agent's skills changed. */
   readonly form: string;
 }
 
 const OTHER_ROWS = 2;
+/** The name of the field by which all that is granted is bound to the agent. */
+export const BIND = "bind";
 
-export function fieldsOf({ subject, digest }: Approval, argumentsOf: ArgumentsOf): ApprovalFields {
+export function fieldsOf({ subject, digest }: Approval, desk: Reading): ApprovalFields {
+  const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
   // An agent that is taken over ends: there is nothing to take away from what it had.
-  const limited = subject.kind === "agent-claim" ? [] : subject.asked;
-  const grants = limited.map((asked, place): GrantFields => {
-    const authority = meetOf([asked.hops]);
-    const { known: all, open } = argumentsOf(asked, authority);
-    const known = all.map((argument) => stillAllowed(argument, authority));
-    const operations = authority.operations ?? asked.operations;
-    const name = (...parts: readonly (string | number)[]): string =>
-      ["g", place, ...parts].join("-");
-    return {
-      ...{ place, asked, authority },
-      arguments: known.map((argument, at) => ({
-        argument,
-        ...{ min: name(at, "min"), max: name(at, "max") },
-        ...{ in: name(at, "in"), not_in: name(at, "not") },
-      })),
-      operations: operations.length > 1 ? operations : [],
-      others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
-        name: name("other", row, "name"),
-        rule: name("other", row, "rule"),
-        values: name("other", row, "values"),
-      })),
-      ...{ granted: name("granted"), keep: name("keep") },
-    };
-  });
+  const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),
-    fields.operations,
-    fields.others.length,
+    ...[fields.operations, fields.others.length, fields.changes],
   ]);
   const form = hash("sha256", JSON.stringify([digest, shape]), "base64url");
-  return { grants, form };
+  return { asked, grants, form };
+}
+
+function grantFields(view: AskedView): GrantFields {
+  const { place, asked, authority } = view;
+  const { known, open } = view.limitable;
+  const operations = authority.operations ?? asked.operations;
+  const name = (...parts: readonly (string | number)[]): string => ["g", place, ...parts].join("-");
+  return {
+    ...view,
+    arguments: known.map((argument, at) => ({
+      argument: stillAllowed(argument, authority),
+      ...{ min: name(at, "min"), max: name(at, "max") },
+      ...{ in: name(at, "in"), not_in: name(at, "not") },
+    })),
+    operations: operations.length > 1 ? operations : [],
+    others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
+      name: name("other", row, "name"),
+      rule: name("other", row, "rule"),
+      values: name("other", row, "values"),
+    })),
+    ...{ granted: name("granted"), keep: name("keep") },
+  };
 }
 
 /** Of values that are listed, those that what is demanded already leaves. */
@@ -92,7 +91,7 @@ function stillAllowed(
 }
 
 export function namesOf({ grants }: ApprovalFields): ReadonlySet<string> {
-  const names = ["csrf", "digest", "form", "answer", "reason", "lifetime", "unit"];
+  const names = ["csrf", "digest", "form", "answer", "reason", "lifetime", "unit", BIND];
   for (const { arguments: known, others, granted, keep } of grants) {
     names.push(granted, keep);
     for (const fields of known) names.push(fields.min, fields.max, fields.in, fields.not_in);

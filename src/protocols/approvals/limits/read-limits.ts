@@ -8,8 +8,15 @@ import { parseTime } from "../../../caveats/time.js";
 import { normalizeHop } from "../../../caveats/write-hop.js";
 import type { Form } from "../form.js";
 import { html, type Part } from "../markup/markup.js";
+import { voiceFor } from "../markup/voices.js";
 import { domainWords } from "../markup/words.js";
-import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "./fields.js";
+import {
+  type ApprovalFields,
+  type ArgumentFields,
+  BIND,
+  type GrantFields,
+  type OtherFields,
+} from "./fields.js";
 import { ANY, type FieldProblem, readChoices, readNumber, readValues } from "./read-values.js";
 
 /** What a user takes away. */
@@ -32,12 +39,13 @@ export function readLimits(
 ): Limits {
   const problems: FieldProblem[] = [];
   const lifetime = readLifetime(form, subject.lifetime, problems);
+  const bound = form.text(BIND) === "yes" ? { invokers: [subject.agent.id] } : {};
   const granted: number[] = [];
   const hops: Record<string, Hop> = {};
   for (const grant of fields.grants) {
     if (form.text(grant.granted) !== "yes") continue;
     granted.push(grant.place);
-    const init = readGrant(form, grant, problems);
+    const init = { ...readGrant(form, grant, problems), ...bound };
     const hop = checkedHop(
       lifetime === undefined ? init : { ...init, expires: ending(grant, lifetime, now) },
       grant,
@@ -179,6 +187,7 @@ function fieldOf(
   { arguments: known, others, keep }: GrantFields,
 ): string {
   if (rule === "operations") return keep;
+  if (rule === "invokers") return BIND;
   for (const { argument, ...fields } of known) {
     const own = constraintRule(argument.name);
     if (rule === `${own}.min`) return fields.min;
@@ -193,11 +202,14 @@ function fieldOf(
   return others[0]?.values ?? "lifetime";
 }
 
-function wordsOf({ rule, value, allowed, message }: Overreach, { authority }: GrantFields): Part {
+function wordsOf(
+  { rule, value, allowed, message }: Overreach,
+  { authority, own: texts }: GrantFields,
+): Part {
   if (message.endsWith("would leave nothing")) return "Nothing would be left.";
   const limits = Object.entries(authority.constraints ?? {});
   const own = limits.find(([name]) => isRuleOf(rule, name));
-  const asked = own === undefined ? shown(allowed) : domainWords(own[1]);
+  const asked = own === undefined ? shown(allowed) : domainWords(own[1], voiceFor(texts));
   if (typeof value === "object" && value !== null) {
     return html`No value would be left of what is asked for, ${asked}.`;
   }

@@ -57,15 +57,16 @@ export function time(text: string, now: number): Markup {
 /** So many seconds in words: `15 min`, with what the rounding leaves out. */
 export function seconds(count: number): string {
   const words = spanInWords(count * 1000);
-  for (const [unit, size] of UNITS) {
-    if (count % size === 0 && count >= size) return `${count / size} ${unit}`;
+  for (const [one, many, size] of UNITS) {
+    if (count === size) return `1 ${one}`;
+    if (count % size === 0 && count > size) return `${count / size} ${many}`;
   }
   return `${words} (${count} s)`;
 }
 
-const UNITS: readonly (readonly [string, number])[] = [
-  ["days", 86_400],
-  ["h", 3600],
-  ["min", 60],
-  ["s", 1],
+const UNITS: readonly (readonly [one: string, many: string, seconds: number])[] = [
+  ["day", "days", 86_400],
+  ["h", "h", 3600],
+  ["min", "min", 60],
+  ["s", "s", 1],
 ];

@@ -22,6 +22,14 @@ export function said(text: string, most: number = MOST): Markup {
   return html`<span class="said">“<bdi>${[...visible(shown)]}</bdi>”</span>${cut}${warning}`;
 }
 
+/**
+ * A text of this server's configuration, or of the user that looks at the page: as it is, but for hidden characters.
+ * Without quotation marks and colour, it does not look like another party's.
+ */
+export function ours(text: string): Markup {
+  return html`<bdi>${[...visible(text)]}</bdi>`;
+}
+
 /** The text for an attribute or a title, where no markup can stand. */
 export function plain(text: string, most = 80): string {
   const short = text.length > most ? `${wholeTo(text, most)}…` : text;

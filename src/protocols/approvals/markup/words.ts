@@ -3,25 +3,25 @@ import type { Domain } from "../../../caveats/domain.js";
 import type { Constraint, Hop, Operators } from "../../../caveats/hop.js";
 import type { KeyWords } from "../../../caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../../../caveats/hop-rules.js";
-import type { Scalar } from "../../../caveats/scalar.js";
 import { html, type Markup, time } from "./markup.js";
 import { said } from "./said.js";
+import type { Voice } from "./voices.js";
 
 /** A label of ours and what stands beside it; or, of an argument, its name and its limits. */
 export type Row = readonly [label: Markup | string, words: Markup];
 
 /** What one party demands, in words. */
-export function hopWords(hop: Hop, now: number): readonly Row[] {
+export function hopWords(hop: Hop, now: number, voice: Voice): readonly Row[] {
   return overHop(hop, (rule, value, key) =>
-    key === "nonce" ? [] : rows(labelOf(rule.label), rule.words(value), now),
+    key === "nonce" ? [] : rows(labelOf(rule.label), rule.words(value), now, voice),
   ).flat();
 }
 
 /** What all parties together leave, in words. */
-export function authorityWords(authority: Authority, now: number): readonly Row[] {
+export function authorityWords(authority: Authority, now: number, voice: Voice): readonly Row[] {
   return Object.values(HOP_RULES).flatMap((rule) => {
     const left = rule.left(authority);
-    return left === undefined ? [] : rows(labelOf(rule.label), left, now);
+    return left === undefined ? [] : rows(labelOf(rule.label), left, now, voice);
   });
 }
 
@@ -38,16 +38,22 @@ function labelOf(label: string): string {
   return LABELS[label] ?? `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }
 
-function rows(label: string, words: KeyWords, now: number): readonly Row[] {
+function rows(label: string, words: KeyWords, now: number, voice: Voice): readonly Row[] {
   switch (words.kind) {
     case "set":
-      return [[label, words.items.length === 0 ? html`none` : listed(words.items)]];
+      return [[label, words.items.length === 0 ? html`none` : joined(words.items.map(voice.name))]];
     case "time":
       return [[label, time(words.time, now)]];
     case "limits":
-      return Object.entries(words.limits).map(([name, limit]) => [said(name), limitWords(limit)]);
+      return Object.entries(words.limits).map(([name, limit]) => [
+        voice.name(name),
+        limitWords(limit, voice),
+      ]);
     case "domains":
-      return Object.entries(words.domains).map(([name, left]) => [said(name), domainWords(left)]);
+      return Object.entries(words.domains).map(([name, left]) => [
+        voice.name(name),
+        domainWords(left, voice),
+      ]);
     case "count":
       return [[label, words.count <= 0 ? html`not at all` : html`at most ${words.count} times`]];
     case "text":
@@ -56,36 +62,30 @@ function rows(label: string, words: KeyWords, now: number): readonly Row[] {
 }
 
 /** A limit on one argument: `at least 1, at most 1000`. */
-function limitWords(limit: Constraint): Markup {
-  if (limit === null || typeof limit !== "object") return html`exactly ${value(limit)}`;
-  return operatorWords(limit);
+function limitWords(limit: Constraint, voice: Voice): Markup {
+  if (limit === null || typeof limit !== "object") return html`exactly ${voice.value(limit)}`;
+  return operatorWords(limit, voice);
 }
 
 /** What limits leave to one argument. */
-export function domainWords(domain: Domain): Markup {
+export function domainWords(domain: Domain, voice: Voice): Markup {
   const { types, ...limit } = domain;
   if (types.length === 0) return html`<strong>no value is allowed</strong>`;
   const [only, ...more] = limit.in ?? [];
-  if (only !== undefined && more.length === 0) return html`exactly ${value(only)}`;
-  return operatorWords(limit);
+  if (only !== undefined && more.length === 0) return html`exactly ${voice.value(only)}`;
+  return operatorWords(limit, voice);
 }
 
-function operatorWords({ min, max, in: allowed, not_in: excluded }: Operators): Markup {
+function operatorWords(
+  { min, max, in: allowed, not_in: excluded }: Operators,
+  { value }: Voice,
+): Markup {
   const parts: Markup[] = [];
   if (min !== undefined) parts.push(html`at least ${value(min)}`);
   if (max !== undefined) parts.push(html`at most ${value(max)}`);
-  if (allowed !== undefined) parts.push(html`only ${listed(allowed)}`);
-  if (excluded !== undefined) parts.push(html`not ${listed(excluded)}`);
+  if (allowed !== undefined) parts.push(html`only ${joined(allowed.map(value))}`);
+  if (excluded !== undefined) parts.push(html`not ${joined(excluded.map(value))}`);
   return joined(parts);
-}
-
-function listed(items: readonly Scalar[]): Markup {
-  return joined(items.map(value));
-}
-
-/** Texts in quotation marks; everything else as JSON has it, so that `1` and `"1"` differ. */
-function value(one: Scalar): Markup {
-  return typeof one === "string" ? said(one) : html`<b class="value">${JSON.stringify(one)}</b>`;
 }
 
 function joined(parts: readonly Markup[]): Markup {

@@ -1,14 +1,23 @@
 import type { Approval } from "../../../agent/approvals/approval.js";
 import type { Scalar, ScalarType } from "../../../caveats/scalar.js";
 import type { Form } from "../form.js";
-import type { ApprovalFields, ArgumentFields, GrantFields, OtherFields } from "../limits/fields.js";
+import {
+  type ApprovalFields,
+  type ArgumentFields,
+  BIND,
+  type GrantFields,
+  type OtherFields,
+} from "../limits/fields.js";
 import type { FieldProblem } from "../limits/read-values.js";
 import { html, type Markup, type Part, seconds } from "../markup/markup.js";
-import { said } from "../markup/said.js";
+import { ours } from "../markup/said.js";
+import { type Voice, voiceFor } from "../markup/voices.js";
 import { domainWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
-import { type Assurance, assuranceWords } from "./assurance.js";
+import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
+import { boundWords, HANDING_ON } from "./handing-on.js";
 import { csrf } from "./layout.js";
+import { LEGEND } from "./summary.js";
 
 /** The form as the user sent it, to be shown again, and what is wrong with it. */
 interface SentForm {
@@ -26,24 +35,46 @@ export interface ApprovalFormParts {
   readonly sent?: SentForm;
 }
 
-// Enter in a field presses the first of the buttons, which must not be the one that approves.
-const SHOW = html`<button type="submit" name="answer" value="check">Show what is left</button> `;
 const APPROVE = html`<button type="submit" name="answer" value="approve" class="main">Approve</button> `;
 const DENY = html`<button type="submit" name="answer" value="deny" class="stop">Deny</button> `;
+const SHOW = html`<button type="submit" name="answer" value="check">Show what is left</button>`;
 
 /** The form by which a user approves, takes something away and approves, or denies. */
 export function approvalForm(parts: ApprovalFormParts): Markup {
   const { action, approval, fields, session, sent, assurance, now } = parts;
-  const { subject, digest } = approval;
+  const { digest } = approval;
   const field = fieldOf(sent);
-  const several = fields.grants.length > 1;
+  const limitable = fields.grants.length > 0;
   return html`<form method="post" action="${action}" novalidate>
 ${csrf(session)}
 <input type="hidden" name="digest" value="${digest}">
 <input type="hidden" name="form" value="${fields.form}">
-${
-  fields.grants.length > 0 &&
-  html`<h2>Your limits</h2>
+${defaultButton(limitable ? "check" : "deny")}
+${confirmedWords(assurance, "approve", now)}
+<div class="buttons">${APPROVE}${DENY}</div>
+${assuranceWords(assurance, "approve")}
+${limitable && HANDING_ON}
+${LEGEND}
+${limitable && limitFields(parts, field)}
+<details${field.text("reason") !== "" && html` open`}><summary>Deny it with a reason</summary>
+<div class="field">${field.wrong("reason")}<label for="reason">Why (the agent sees it)</label>
+<input type="text" id="reason" name="reason" maxlength="500" autocomplete="off" value="${field.text("reason")}"></div>
+</details>
+</form>`;
+}
+
+/** The first button of the form, which Enter in a field presses: it must not be the one that approves. */
+function defaultButton(answer: "check" | "deny"): Markup {
+  return html`<button type="submit" name="answer" value="${answer}" class="default" tabindex="-1" aria-hidden="true">Enter</button>`;
+}
+
+function limitFields(
+  { approval: { subject }, fields, sent }: ApprovalFormParts,
+  field: FieldsShown,
+): Markup {
+  const several = fields.grants.length > 1;
+  const wrong = (sent?.problems.length ?? 0) > 0;
+  return html`<details${wrong && html` open`}><summary>Limit it</summary>
 <p>Each field only takes something away from what is asked for. A field that is empty takes nothing away. Where you limit an argument, a call must have it.</p>
 ${fields.grants.map((grant) => grantFields(grant, several, field))}
 <fieldset><legend>How long</legend>
@@ -54,15 +85,12 @@ ${field.wrong("lifetime")}
 <input type="text" inputmode="numeric" id="lifetime" name="lifetime" autocomplete="off" value="${field.text("lifetime")}"${field.described("lifetime", true)}></div>
 <div class="field"><label for="unit">Unit of that time</label>
 <select id="unit" name="unit">${["minutes", "hours", "days"].map((unit) => option(unit, unit, field.text("unit")))}</select></div>
-</div></fieldset>`
-}
-<div class="field"><label for="reason">Why, if you deny (the agent sees it)</label>
-<input type="text" id="reason" name="reason" maxlength="500" autocomplete="off" value="${field.text("reason")}"></div>
-${assuranceWords(assurance, "approve", now)}
-<div class="buttons">
-${fields.grants.length > 0 ? [SHOW, APPROVE, DENY] : [DENY, APPROVE]}
-</div>
-</form>`;
+</div></fieldset>
+<fieldset><legend>Handing on</legend>
+${field.wrong(BIND)}
+${tick(BIND, BIND, "yes", field.all(BIND)?.includes("yes") ?? false, "Bind it to this agent", field.described(BIND, true))}
+<p class="hint" id="${BIND}-hint">${boundWords(subject)}</p></fieldset>
+<div class="buttons">${SHOW}</div></details>`;
 }
 
 /** What is wrong, first of all on the page, with links to the fields. */
@@ -103,7 +131,7 @@ function grantFields(grant: GrantFields, several: boolean, field: FieldsShown): 
   const { asked, operations, others, granted, keep } = grant;
   const ticked = field.all(granted)?.includes("yes") ?? true;
   const kept = field.all(keep);
-  return html`<fieldset><legend>${said(asked.name ?? asked.grant)}</legend>
+  return html`<fieldset><legend>${ours(asked.name ?? asked.grant)}</legend>
 ${
   several
     ? html`${field.wrong(granted)}${tick(granted, granted, "yes", ticked, "Grant this; if not ticked, it is denied")}`
@@ -113,7 +141,7 @@ ${
   operations.length > 0 &&
   html`<fieldset id="${keep}" tabindex="-1"><legend>Operations</legend>${field.wrong(keep)}
 ${operations.map((one, at) =>
-  tick(`${keep}-${at}`, keep, one, kept?.includes(one) ?? true, html`Keep ${said(one)}`),
+  tick(`${keep}-${at}`, keep, one, kept?.includes(one) ?? true, html`Keep ${ours(one)}`),
 )}</fieldset>`
 }
 ${grant.arguments.map((one) => argumentFields(one, grant, field))}
@@ -126,15 +154,16 @@ ${
 
 function argumentFields(
   { argument, ...names }: ArgumentFields,
-  { authority: { constraints = {} } }: GrantFields,
+  { authority: { constraints = {} }, own }: GrantFields,
   field: FieldsShown,
 ): Markup {
   const { name, types, choices, description } = argument;
+  const voice = voiceFor(own);
   const asked = Object.hasOwn(constraints, name) ? constraints[name] : undefined;
-  return html`<fieldset><legend>Argument ${said(name)}</legend>
-${description !== undefined && html`<p class="hint">${said(description, 300)}</p>`}
-<p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked)}.`}</p>
-${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, field)}</fieldset>`;
+  return html`<fieldset><legend>Argument ${voice.name(name)}</legend>
+${description !== undefined && html`<p class="hint">${ours(description)}</p>`}
+<p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked, voice)}.`}</p>
+${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, voice, field)}</fieldset>`;
 }
 
 function valueFields(
@@ -153,7 +182,12 @@ ${areaField("None of these values, one a line", names.not_in, types, field)}
   return html`${bounds}<details${used && html` open`}><summary>Single values</summary>${lists}</details>`;
 }
 
-function choiceFields(choices: readonly Scalar[], name: string, field: FieldsShown): Markup {
+function choiceFields(
+  choices: readonly Scalar[],
+  name: string,
+  voice: Voice,
+  field: FieldsShown,
+): Markup {
   const ticked = field.all(name);
   return html`<div id="${name}" tabindex="-1">${field.wrong(name)}
 ${choices.map((choice, at) =>
@@ -162,7 +196,7 @@ ${choices.map((choice, at) =>
     name,
     String(at),
     ticked?.includes(String(at)) ?? true,
-    html`Allow ${typeof choice === "string" ? said(choice) : JSON.stringify(choice)}`,
+    html`Allow ${voice.value(choice)}`,
   ),
 )}</div>`;
 }
@@ -203,8 +237,15 @@ function areaField(
 ${field.text(name)}</textarea></div>`;
 }
 
-function tick(id: string, name: string, value: string, on: boolean, label: Part): Markup {
-  return html`<div class="tick"><input type="checkbox" id="${id}" name="${name}" value="${value}"${on && html` checked`}><label for="${id}">${label}</label></div>`;
+function tick(
+  id: string,
+  name: string,
+  value: string,
+  on: boolean,
+  label: Part,
+  described?: Part,
+): Markup {
+  return html`<div class="tick"><input type="checkbox" id="${id}" name="${name}" value="${value}"${on && html` checked`}${described}><label for="${id}">${label}</label></div>`;
 }
 
 function option(value: string, label: string, chosen: string): Markup {

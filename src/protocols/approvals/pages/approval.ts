@@ -1,77 +1,60 @@
-import type { Approval, ApprovalKind, AskedGrant } from "../../../agent/approvals/approval.js";
-import type { Hop } from "../../../caveats/hop.js";
-import { meet, meetOf } from "../../../caveats/meet.js";
-import type { GrantFields } from "../limits/fields.js";
-import type { Limits } from "../limits/read-limits.js";
+import type { Approval } from "../../../agent/approvals/approval.js";
+import type { GrantHop } from "../../../agent/registry/records.js";
+import type { AskedView } from "../limits/asked-view.js";
+import type { ApprovalFields } from "../limits/fields.js";
 import { html, type Markup, moment, type Part, seconds } from "../markup/markup.js";
-import { said } from "../markup/said.js";
-import { authorityWords, hopWords } from "../markup/words.js";
+import { ours, said } from "../markup/said.js";
+import { textsIn, voiceFor } from "../markup/voices.js";
+import { hopWords } from "../markup/words.js";
 import { limitList, rowList } from "./layout.js";
+import type { Asker } from "./summary.js";
 
-/** Who asks, as far as it is known. */
-export interface Asker {
-  /** When its host became known; absent for a request of no host. */
-  readonly hostSince?: number;
-  /** Whether the host is linked to the user that looks. */
-  readonly hostLinked: boolean;
-}
-
-/** What is asked, by whom and why: everything that an approval is bound to. */
-export function requestDetails(approval: Approval, asker: Asker, now: number): Markup {
-  const { subject, expires } = approval;
-  const { agent, host, audience, purpose, bindingMessage } = subject;
-  return html`${
-    bindingMessage !== undefined &&
-    html`<section class="card" aria-labelledby="binding"><h2 id="binding">Compare this message</h2>
-<p>The agent shows you a message. Go on only if it is this one:</p><p>${said(bindingMessage)}</p></section>`
-  }<section class="card" aria-labelledby="who"><h2 id="who">Who asks</h2>
-<p class="note">Names are what agent and host call themselves.</p>
+/** Everything that an approval is bound to. */
+export function requestDetails(
+  { subject, created, expires }: Approval,
+  { asked: views }: Pick<ApprovalFields, "asked">,
+  { hostSince }: Asker,
+  now: number,
+): Markup {
+  const { agent, host, audience, purpose, kind, principal, lifetime } = subject;
+  const services = audience?.map(
+    (one) => html`<li>${(kind === "capabilities" ? said : ours)(one)}</li>`,
+  );
+  return html`<details><summary>All that is asked for, in full</summary>
 ${rowList([
-  [
-    "Agent",
-    html`${agent.name !== undefined && html`${said(agent.name)} `}<span class="note">${said(agent.id)}</span>`,
-  ],
-  host !== undefined && [
-    "Host",
-    html`${host.name !== undefined && html`${said(host.name)} `}<span class="note">${said(host.id)}</span>`,
-  ],
-  asker.hostSince !== undefined && ["Host known since", moment(asker.hostSince, now)],
-])}
-${host !== undefined && !asker.hostLinked && html`<p class="warning">This host is not linked to you yet. If you approve, it is: its agents then act for you.</p>`}
-</section>
-<section class="card" aria-labelledby="what"><h2 id="what">What it asks for</h2>
-${(subject.asked.length === 0 || subject.kind === "agent-claim") && html`<p>${BESIDES[subject.kind]}</p>`}
-${subject.asked.map((one) => askedDetails(one, now))}
-${rowList([
-  ["For", seconds(subject.lifetime)],
-  audience !== undefined && [
-    "At the services",
-    html`<ul>${audience.map((one) => html`<li>${said(one)}</li>`)}</ul>`,
-  ],
+  ["Agent", named(agent)],
+  host !== undefined && ["Host", named(host)],
+  hostSince !== undefined && ["Host known since", moment(hostSince, now)],
+  principal !== undefined && ["For the user", ours(principal)],
+  purpose !== undefined && ["Why", said(purpose)],
+  services !== undefined && ["At the services", html`<ul>${services}</ul>`],
+  ["For", seconds(lifetime)],
+  ["Asked", moment(created, now)],
   ["Answer until", moment(expires, now)],
-])}</section>
-<section class="card" aria-labelledby="why"><h2 id="why">Why</h2>
-${
-  purpose === undefined
-    ? html`<p>The agent does not say.</p>`
-    : html`<p>In the agent's own words, not checked:</p><p>${said(purpose)}</p>`
-}</section>`;
+])}
+${views.map((view) => askedDetails(view, now))}</details>`;
 }
 
-/** What a request is about beside the grants that it names. */
-const BESIDES: Readonly<Record<ApprovalKind, string>> = {
-  "agent-grants": "Only to act for you: what it may do then needs approvals of its own.",
-  "agent-claim":
-    "That you take over an agent that acts on its own until now: it ends, with what it may do, and its host is linked to you from then on.",
-  capabilities: "Nothing.",
+/** What a party calls itself, and the id that this server knows it by. */
+function named({ id, name }: { readonly id: string; readonly name?: string }): Markup {
+  const own = html`<span class="note">${ours(id)}</span>`;
+  return name === undefined ? own : html`${said(name)} ${own}`;
+}
+
+const PARTIES: Readonly<Record<GrantHop["by"], string>> = {
+  agent: "Limits that the agent sets itself",
+  server: "Limits of this server",
+  approver: "Limits of an approver",
 };
 
-function askedDetails(asked: AskedGrant, now: number): Markup {
-  const { resources, hops } = asked;
-  return html`<h3>${said(asked.name ?? asked.grant)}</h3>
-<p>${said(asked.description)}</p>
+function askedDetails({ asked, own, changes }: AskedView, now: number): Markup {
+  const { resources, hops, operations } = asked;
+  return html`<h3>${ours(asked.name ?? asked.grant)}</h3>
+<p>${ours(asked.description)}</p>
 ${rowList([
-  ["Operations", html`<ul>${asked.operations.map((one) => html`<li>${said(one)}</li>`)}</ul>`],
+  ["Effect", changes ? "may change data" : "only reads"],
+  ["Grant", ours(asked.grant)],
+  ["Operations", html`<ul>${operations.map((one) => html`<li>${ours(one)}</li>`)}</ul>`],
   resources !== undefined && [
     `Resources (${resources.length})`,
     html`<ul>${resources.map(
@@ -80,26 +63,11 @@ ${rowList([
     )}</ul>`,
   ],
 ])}
-${limitList(authorityWords(meetOf([hops]), now), "Without limits on its arguments.")}
-${hops.length > 1 && eachHop(hops, now)}`;
-}
-
-function eachHop(hops: readonly Hop[], now: number): Markup {
-  return html`<details><summary>What each party demands</summary>
-${hops.map((hop, at) => html`<h4>Part ${at + 1}</h4>${limitList(hopWords(hop, now), "Nothing.")}`)}</details>`;
-}
-
-/** What would be granted with the limits that the user has given. */
-export function whatIsLeft(grants: readonly GrantFields[], limits: Limits, now: number): Markup {
-  const parts = grants.map(({ place, asked, authority }) => {
-    const name = said(asked.name ?? asked.grant);
-    if (!limits.granted.includes(place)) return html`<h3>${name}</h3><p>Denied.</p>`;
-    const own = limits.hops[String(place)];
-    const left = own === undefined ? authority : meet(authority, own, 0);
-    return html`<h3>${name}</h3>${limitList(authorityWords(left, now), "All that is asked for.")}`;
-  });
-  return html`<div class="notice" role="status"><h2>With your limits, this is left</h2>${parts}
-<p>Nothing is decided yet.</p></div>`;
+${hops.length === 0 && html`<p>Neither agent nor server limits it.</p>`}
+${hops.map(
+  ({ by, hop }) =>
+    html`<h4>${PARTIES[by]}</h4>${limitList(hopWords(hop, now, voiceFor(own)), "None.")}`,
+)}`;
 }
 
 /** How an approval stands, in words. */
@@ -123,22 +91,27 @@ export function stateWords({ state, decisions, rule }: Approval): Part {
   }
 }
 
-/** What was decided, by whom. */
-export function decisionDetails(approval: Approval, principal: string, now: number): Markup {
-  const { decisions, subject } = approval;
+/** What was decided, by which users. */
+export function decisionDetails(
+  approval: Approval,
+  { asked: views }: Pick<ApprovalFields, "asked">,
+  principal: string,
+  now: number,
+): Markup {
   return html`<section class="card" aria-labelledby="decided"><h2 id="decided">${stateWords(approval)}</h2>
-${decisions.map(({ approver, at, answer, granted, hops = {}, reason }) => {
-  const who = approver === principal ? "You" : said(approver);
+${approval.decisions.map(({ approver, at, answer, granted, hops = {}, reason }) => {
+  const who = approver === principal ? "You" : ours(approver);
   return html`<h3>${who} ${answer === "approve" ? "approved" : "denied"}, ${moment(at, now)}</h3>
-${reason !== undefined && html`<p>Reason: ${said(reason)}</p>`}
+${reason !== undefined && html`<p>Reason: ${ours(reason)}</p>`}
 ${
   answer === "approve" &&
-  subject.asked.map((asked, place) => {
-    const name = said(asked.name ?? asked.grant);
+  views.map(({ asked, place, own }) => {
+    const name = html`<b>${ours(asked.name ?? asked.grant)}</b>`;
     if (granted?.includes(place) === false) return html`<p>${name}: denied.</p>`;
     const hop = hops[String(place)];
     if (hop === undefined) return html`<p>${name}: as it was asked for.</p>`;
-    return html`<p>${name}, with these limits besides:</p>${limitList(hopWords(hop, now), "None.")}`;
+    const voice = voiceFor(new Set([...own, ...textsIn(hop)]));
+    return html`<p>${name}, with these limits besides:</p>${limitList(hopWords(hop, now, voice), "None.")}`;
   })
 }`;
 })}</section>`;

@@ -13,28 +13,25 @@ export type Assurance =
       readonly until?: number;
     };
 
-/** Says what the user has to do, and what is not checked. @param verb - After "to": `approve`. */
-export function assuranceWords(assurance: Assurance, verb: string, now: number): Markup {
+/** Says that the user has signed in for it; nothing before that. @param verb - After "to": `approve`. */
+export function confirmedWords(assurance: Assurance, verb: string, now: number): Part {
+  if (assurance.kind === "development" || assurance.until === undefined) return undefined;
+  const { until } = assurance;
+  return html`<p class="good" role="status">You have signed in to ${verb}. It counts until ${moment(until, now)}.</p>`;
+}
+
+/** Says what it takes, and what is not checked. @param verb - As in {@link confirmedWords}. */
+export function assuranceWords(assurance: Assurance, verb: string): Markup {
   if (assurance.kind === "development") {
     return html`<p class="note">Development sign-in: to ${verb} takes no further sign-in, and does not show that you are there.</p>`;
   }
   const { issuer, presence, until } = assurance;
-  const unchecked =
-    presence === "unchecked" &&
-    html`<p class="note">This server does not check that you are there in person: a password alone is enough to ${verb}.</p>`;
-  return html`${signInWords(issuer, presence, until, verb, now)}${unchecked}`;
-}
-
-function signInWords(
-  issuer: string,
-  presence: string,
-  until: number | undefined,
-  verb: string,
-  now: number,
-): Part {
-  if (until !== undefined) {
-    return html`<p class="good" role="status">You have signed in to ${verb} this. It counts until ${moment(until, now)}.</p>`;
-  }
   const how = presence === "checked" && ", in a way that shows that you are there";
-  return html`<p class="note">To ${verb}, you sign in once more at ${issuer}${how}.</p>`;
+  return html`${
+    until === undefined &&
+    html`<p class="note">To ${verb}, you sign in once more at ${issuer}${how}.</p>`
+  }${
+    presence === "unchecked" &&
+    html`<p class="note">This server does not check that you are there in person: a password alone is enough to ${verb}.</p>`
+  }`;
 }

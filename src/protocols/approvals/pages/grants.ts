@@ -1,7 +1,8 @@
 import type { AgentGrant, AgentRecord, HostRecord } from "../../../agent/registry/records.js";
-import { meetOf } from "../../../caveats/meet.js";
+import { type Reading, viewOfGrant } from "../limits/asked-view.js";
 import { html, type Markup, moment } from "../markup/markup.js";
-import { plain, said } from "../markup/said.js";
+import { ours, plain, said } from "../markup/said.js";
+import { voiceFor } from "../markup/voices.js";
 import { authorityWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
@@ -13,19 +14,41 @@ export interface ShownGrant {
   readonly host?: HostRecord;
 }
 
-/** What one agent may do, in words. */
-export function grantDetails({ grant, agent, host }: ShownGrant, now: number): Markup {
-  const { capability, hops, purpose, created, lastUsed, expires, grantedBy } = grant;
-  const limits = authorityWords(meetOf([hops.map(({ hop }) => hop)]), now);
-  return html`<h3>${said(capability)}</h3>
+/** What each agent may do, a card for each agent. @param after - What stands below a grant. */
+export function grantsByAgent(
+  grants: readonly ShownGrant[],
+  reading: Reading,
+  now: number,
+  after: (one: ShownGrant) => Markup | undefined = () => undefined,
+): readonly Markup[] {
+  const agents = [...new Set(grants.map(({ grant }) => grant.agent))];
+  return agents.map((id) => {
+    const own = grants.filter(({ grant }) => grant.agent === id);
+    const name = own.find(({ agent }) => agent !== undefined)?.agent?.name;
+    const host = own.find((one) => one.host !== undefined)?.host;
+    return html`<h3>${name === undefined ? ours(id) : said(name, 120)}</h3>
+${host !== undefined && html`<p class="note">Of the host ${host.name === undefined ? ours(host.id) : said(host.name, 120)}</p>`}
+<ul class="entries">${weightiestFirst(own, reading).map((one) => html`<li>${grantDetails(one, reading, now)}${after(one)}</li>`)}</ul>`;
+  });
+}
+
+/** What may change data first. */
+function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): readonly ShownGrant[] {
+  const changes = ({ grant }: ShownGrant): boolean => viewOfGrant(grant, reading).changes;
+  return [...grants.filter(changes), ...grants.filter((one) => !changes(one))];
+}
+
+function grantDetails({ grant }: ShownGrant, reading: Reading, now: number): Markup {
+  const { capability, purpose, created, lastUsed, expires, grantedBy } = grant;
+  const { authority, changes, own } = viewOfGrant(grant, reading);
+  return html`<h4>${ours(capability)}</h4>
 ${rowList([
-  ["Agent", said(agent?.name ?? grant.agent, 120)],
-  ["Host", said(host?.name ?? grant.host, 120)],
-  ...limits,
+  ["Effect", changes ? "may change data" : "only reads"],
+  ...authorityWords(authority, now, voiceFor(own)),
   purpose !== undefined && ["Why", said(purpose, 300)],
   [
     "Granted",
-    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${said(grantedBy)}`}`,
+    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${ours(grantedBy)}`}`,
   ],
   expires !== undefined && ["Ends", moment(expires, now)],
   ["Last used", lastUsed === undefined ? "never" : moment(lastUsed, now)],
@@ -37,19 +60,19 @@ export function grantsPage(
   { base }: Whereabouts,
   session: Session,
   grants: readonly ShownGrant[],
+  reading: Reading,
   now: number,
   revoked?: string,
 ): PageParts {
-  const items = grants.map((one) => {
-    const { id, capability } = one.grant;
-    const of = one.agent?.name ?? one.grant.agent;
-    return html`${grantDetails(one, now)}
-<form method="post" action="${base}/grants/${encodeURIComponent(id)}/revoke">${csrf(session)}
+  const items = grantsByAgent(grants, reading, now, ({ grant, agent }) => {
+    const { id, capability } = grant;
+    const of = agent?.name ?? grant.agent;
+    return html`<form method="post" action="${base}/grants/${encodeURIComponent(id)}/revoke">${csrf(session)}
 <button type="submit" class="stop" aria-label="Revoke ${plain(capability)} of ${plain(of)}">Revoke</button></form>`;
   });
   const main = html`${
     revoked !== undefined &&
-    html`<div class="notice" role="status"><p>Revoked: ${said(revoked)}. Its tokens are refused from now on.</p></div>`
+    html`<div class="notice" role="status"><p>Revoked: ${ours(revoked)}. Its tokens are refused from now on.</p></div>`
   }${items.length > 0 && html`<h2>What agents may do for you</h2>`}${cards(items, "No agent may do anything for you.")}`;
   return { title: "Active grants", main };
 }

@@ -1,8 +1,8 @@
 import type { HostRecord } from "../../../agent/registry/records.js";
 import { html, moment } from "../markup/markup.js";
-import { plain, said } from "../markup/said.js";
+import { ours, plain, said } from "../markup/said.js";
 import type { Session } from "../session/sessions.js";
-import { type Assurance, assuranceWords } from "./assurance.js";
+import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
 import { cards, csrf, type PageParts, problem, rowList, type Whereabouts } from "./layout.js";
 
 /** What a new host is shown with, once. */
@@ -37,13 +37,13 @@ export function hostsPage(
   { made, wrong, name, assurance }: HostsNotice & { readonly assurance: Assurance },
 ): PageParts {
   const items = hosts.map(
-    (host) => html`<h3>${said(host.name ?? host.id, 120)}</h3>
+    (host) => html`<h3>${host.name === undefined ? ours(host.id) : said(host.name, 120)}</h3>
 ${rowList([
   ["State", STATES[host.status]],
-  ["Id", said(host.id)],
+  ["Id", ours(host.id)],
   host.defaults.length > 0 && [
     "Its agents get at once",
-    host.defaults.map((one, at) => html`${at > 0 && ", "}${said(one)}`),
+    host.defaults.map((one, at) => html`${at > 0 && ", "}${ours(one)}`),
   ],
   ["Added", moment(host.created, now)],
   ["Last used", host.lastUsed === undefined ? "never" : moment(host.lastUsed, now)],
@@ -56,7 +56,7 @@ ${
   );
   const main = html`${problem("name", wrong)}${
     made !== undefined &&
-    html`<div class="notice" role="status"><h2>The host ${said(made.host.name ?? made.host.id)} can enrol</h2>
+    html`<div class="notice" role="status"><h2>The host ${ours(made.host.name ?? made.host.id)} can enrol</h2>
 <p>Give it this enrolment token. It is shown only now, and good once${
       made.host.enrolment !== undefined && html`, until ${moment(made.host.enrolment.expires, now)}`
     }.</p>
@@ -66,7 +66,8 @@ ${
 <form method="post" action="${base}/hosts" class="card" novalidate>${csrf(session)}<h2>Add a host</h2>
 <div class="field"><label for="name">Its name</label>
 <input type="text" id="name" name="name" maxlength="${LONGEST_NAME}" autocomplete="off" value="${name}"${wrong !== undefined && html` aria-invalid="true"`}></div>
-${assuranceWords(assurance, "add a host", now)}
-<button type="submit" class="main">Add the host</button></form>`;
+${confirmedWords(assurance, "add a host", now)}
+<button type="submit" class="main">Add the host</button>
+${assuranceWords(assurance, "add a host")}</form>`;
   return { title: "Hosts", main, wrong: wrong !== undefined };
 }

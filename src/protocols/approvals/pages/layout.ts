@@ -1,5 +1,5 @@
 import { html, type Markup, type Part } from "../markup/markup.js";
-import { plain, said } from "../markup/said.js";
+import { ours, plain } from "../markup/said.js";
 import type { Row } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 
@@ -67,7 +67,7 @@ function menu(base: string, title: string): Markup {
 }
 
 function signedIn(base: string, session: Session): Markup {
-  return html`<p>Signed in as ${said(session.principal)}</p>
+  return html`<p>Signed in as <b>${ours(session.principal)}</b></p>
 <form method="post" action="${base}/logout">${csrf(session)}<button type="submit">Sign out</button></form>`;
 }
 

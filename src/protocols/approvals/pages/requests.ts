@@ -1,20 +1,23 @@
 import type { Approval } from "../../../agent/approvals/approval.js";
+import { isFromStranger, principalOf } from "../../../agent/approvals/approval-result.js";
 import type { Form } from "../form.js";
+import type { Reading } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
-import { html, type Markup, moment } from "../markup/markup.js";
-import { said } from "../markup/said.js";
+import { html, type Markup, moment, type Part } from "../markup/markup.js";
+import { ours, said } from "../markup/said.js";
 import type { GivenBefore } from "../routes/standing.js";
 import type { Session } from "../session/sessions.js";
-import { type Asker, decisionDetails, requestDetails, stateWords, whatIsLeft } from "./approval.js";
+import { decisionDetails, requestDetails, stateWords } from "./approval.js";
 import { approvalForm, problemSummary } from "./approval-form.js";
 import type { Assurance } from "./assurance.js";
-import { grantDetails } from "./grants.js";
+import { grantsByAgent } from "./grants.js";
 import { cards, type PageParts, rowList, type Whereabouts } from "./layout.js";
+import { type Asker, summary, whatIsLeft } from "./summary.js";
 
 /** What the page of one request is made of. */
 export interface RequestParts {
-  readonly desk: Whereabouts;
+  readonly desk: Whereabouts & Reading;
   readonly approval: Approval;
   readonly session: Session;
   readonly now: number;
@@ -30,10 +33,11 @@ export interface RequestParts {
   readonly notice?: string;
 }
 
-/** One request: what is asked, and the form to answer it or what became of it. */
+/** One request: what is asked in short, the form to answer it or what became of it, and then all about it. */
 export function requestPage(parts: RequestParts): PageParts {
   const { desk, approval, session, now, fields, answerable, asker, before, sent, notice } = parts;
   const problems = sent?.limits.problems ?? [];
+  const left = sent !== undefined && problems.length === 0 && fields.grants.length > 0;
   const form =
     answerable &&
     approvalForm({
@@ -43,38 +47,56 @@ export function requestPage(parts: RequestParts): PageParts {
     });
   const main = html`${problems.length > 0 && problemSummary(problems)}${
     notice !== undefined && html`<div class="notice" role="alert"><p>${notice}</p></div>`
-  }${sent !== undefined && problems.length === 0 && whatIsLeft(fields.grants, sent.limits, now)}${
-    !answerable && decisionDetails(approval, session.principal, now)
-  }${requestDetails(approval, asker, now)}${before !== undefined && givenBefore(desk.base, before, now)}${form}`;
+  }${!answerable && decisionDetails(approval, fields, session.principal, now)}${summary(approval, fields, asker, now)}${
+    left && whatIsLeft(fields, sent.limits, now)
+  }${form}${requestDetails(approval, fields, asker, now)}${
+    before !== undefined && givenBefore(desk, before, now)
+  }`;
   const title = answerable ? "A request to approve" : "A request";
   return { title, main, wrong: problems.length > 0 };
 }
 
-function givenBefore(base: string, { active, past }: GivenBefore, now: number): Markup {
-  return html`<section aria-labelledby="before"><h2 id="before">What this host was given before</h2>
-${cards(
-  active.map((one) => grantDetails(one, now)),
-  "Nothing of yours that is still active.",
-)}
+function givenBefore(
+  desk: Whereabouts & Reading,
+  { active, past }: GivenBefore,
+  now: number,
+): Markup {
+  return html`<details><summary>What this host was given before (${active.length})</summary>
+${cards(grantsByAgent(active, desk, now), "Nothing of yours that is still active.")}</details>
 ${
   past.length > 0 &&
   html`<details><summary>Earlier requests of this host (${past.length})</summary>${cards(
-    past.map((one) => requestCard(base, one, now, 3)),
+    past.map((one) => requestCard(desk.base, one, now, 3)),
     "",
   )}</details>`
-}</section>`;
+}`;
 }
 
+/** What waits for the user: of hosts that a user has taken on first, then of strangers. */
 export function waitingPage(
   { base }: Whereabouts,
   waiting: readonly Approval[],
   now: number,
 ): PageParts {
-  const main = html`${cards(
-    waiting.map((one) => requestCard(base, one, now)),
-    "Nothing waits for you.",
-  )}<p>An agent that shows you a code waits for you to <a href="${base}/device">enter it</a>.</p>`;
+  const known = waiting.filter((one) => !isOfStranger(one));
+  const strangers = waiting.filter(isOfStranger);
+  const list = (items: readonly Approval[], level: 2 | 3): Markup =>
+    cards(
+      items.map((one) => requestCard(base, one, now, level)),
+      "Nothing waits for you.",
+    );
+  const main = html`${(known.length > 0 || strangers.length === 0) && list(known, 2)}${
+    strangers.length > 0 &&
+    html`<section aria-labelledby="strangers"><h2 id="strangers">From hosts that are not known</h2>
+<p>No user has taken these hosts on: anyone can have sent these requests, and have named you in them.</p>
+${list(strangers, 3)}</section>`
+  }<p>An agent that shows you a code waits for you to <a href="${base}/device">enter it</a>.</p>`;
   return { title: "Waiting", main };
+}
+
+/** Whether a request comes from a host that no user has taken on, nor is about to by a decision of before. */
+export function isOfStranger(approval: Approval): boolean {
+  return isFromStranger(approval) && principalOf(approval) === undefined;
 }
 
 export function historyPage(
@@ -96,15 +118,22 @@ function requestCard(base: string, approval: Approval, now: number, level: 2 | 3
   const what =
     asked.length === 0
       ? "Taking an agent on"
-      : asked.map((one, at) => html`${at > 0 && ", "}${said(one.name ?? one.grant, 80)}`);
+      : asked.map((one, at) => html`${at > 0 && ", "}${ours(one.name ?? one.grant)}`);
   const link = html`<a href="${base}/requests/${encodeURIComponent(id)}">${what}</a>`;
+  const waits = state === "pending" && approval.decisions.length === 0;
   return html`${level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`}
 ${rowList([
-  ["State", stateWords(approval)],
-  ["Agent", said(agent.name ?? agent.id, 120)],
-  host !== undefined && ["Host", said(host.name ?? host.id, 120)],
+  !waits && ["State", stateWords(approval)],
+  ["Agent", agent.name === undefined ? ours(agent.id) : said(agent.name, 120)],
+  host !== undefined && ["Host", hostWords(approval)],
   purpose !== undefined && ["Why", said(purpose, 200)],
   state === "pending" ? ["Answer until", moment(expires, now)] : ["Settled", moment(updated, now)],
   ["Asked", moment(created, now)],
 ])}`;
+}
+
+function hostWords(approval: Approval): Part {
+  const { host } = approval.subject;
+  const name = host?.name === undefined ? ours(host?.id ?? "") : said(host.name, 120);
+  return isOfStranger(approval) ? html`${name} <b class="bad">not known</b>` : name;
 }

@@ -15,7 +15,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
       const done = await desk.registry.grant(query(req, "revoked"));
       const own = done?.status === "revoked" && (await isOwn(desk, done.agent, session.principal));
       const revoked = own ? done.capability : undefined;
-      show(desk, req, res, grantsPage(desk, session, grants, desk.now(), revoked));
+      show(desk, req, res, grantsPage(desk, session, grants, desk, desk.now(), revoked));
     }),
   );
   router.post(

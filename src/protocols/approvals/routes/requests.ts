@@ -7,7 +7,7 @@ import { Form, formOf } from "../form.js";
 import { isWeighty } from "../limits/effects.js";
 import { fieldsOf, namesOf } from "../limits/fields.js";
 import { readLimits } from "../limits/read-limits.js";
-import { requestPage, waitingPage } from "../pages/requests.js";
+import { isOfStranger, requestPage, waitingPage } from "../pages/requests.js";
 import type { Confirmable, Confirmation } from "../session/confirmations.js";
 import type { Session } from "../session/sessions.js";
 import { assuranceOf, confirm } from "./confirming.js";
@@ -53,7 +53,7 @@ async function found(desk: Desk, { req, res, session }: Visit): Promise<Approval
 async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void> {
   const { req, res, session } = one;
   const form = formOf(req);
-  const fields = fieldsOf(approval, desk.argumentsOf);
+  const fields = fieldsOf(approval, desk);
   const wanted = form.text("answer");
   const reason = form.text("reason").trim();
   const known = namesOf(fields);
@@ -140,13 +140,17 @@ async function showConfirmed(desk: Desk, one: Visit, approval: Approval): Promis
   if (confirmation === undefined || !isAnswerable(approval, one.session)) {
     return showRequest(desk, one, approval);
   }
-  const fields = fieldsOf(approval, desk.argumentsOf);
+  const fields = fieldsOf(approval, desk);
   const form = new Form(confirmation.form);
   if (form.text("form") !== fields.form) {
     const notice = confirmation.form === "" ? TOO_LONG : STALE;
     return showRequest(desk, one, approval, { confirmation, notice });
   }
   const limits = readLimits(form, fields, approval.subject, desk.now());
+  const all = limits.granted.length === fields.grants.length;
+  if (all && Object.keys(limits.hops).length === 0 && limits.problems.length === 0) {
+    return showRequest(desk, one, approval, { confirmation });
+  }
   return showRequest(desk, one, approval, { confirmation, form, limits });
 }
 
@@ -166,13 +170,17 @@ async function showRequest(
 ): Promise<void> {
   const { host } = approval.subject;
   const known = host === undefined ? undefined : await desk.registry.host(host.id);
-  const linked = known?.principal === session.principal;
   const parts = requestPage({
     ...{ desk, approval, session, now: desk.now() },
-    fields: fieldsOf(approval, desk.argumentsOf),
+    fields: fieldsOf(approval, desk),
     answerable: isAnswerable(approval, session),
     assurance: assuranceOf(desk, weightOf(desk, approval), confirmation),
-    asker: { ...(known === undefined ? {} : { hostSince: known.created }), hostLinked: linked },
+    asker: {
+      unknown: isOfStranger(approval),
+      ...(known === undefined
+        ? { defaults: [] }
+        : { hostSince: known.created, defaults: known.defaults }),
+    },
     ...(host === undefined ? {} : { before: await givenBefore(desk, session.principal, host.id) }),
     ...(form === undefined || limits === undefined ? {} : { sent: { form, limits } }),
     ...(notice === undefined ? {} : { notice }),

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startConsole, type TestConsole } from "./support.js";
+import { words } from "./visitor.js";
+
+let console: TestConsole;
+
+beforeAll(async () => {
+  console = await startConsole({
+    settings: {
+      ...{ defaults: ["read_balance"], lifetimes: { approval: 300, grant: 86_400 } },
+      constraints: { transfer_funds: { currency: { in: ["EUR", "USD"] }, region: "north" } },
+    },
+  });
+});
+
+afterAll(() => console.close());
+
+const stranger = (text: string): string => `<span class="said">“<bdi>${text}</bdi>”</span>`;
+
+describe("words are marked by their origin", () => {
+  test("those of the agent are quoted and coloured; those of the server and the user are not", async () => {
+    const limits = { amount: { max: 5000 }, "approved by the bank": "yes", to: "acc_1" };
+    const asked = await console.askInList("alice", { constraints: limits, purpose: "Rent" });
+    const alice = await console.signedIn("alice");
+    const at = `/requests/${asked.approval.id}`;
+    const { text } = await alice.get(at);
+    for (const own of ["Payments helper", "Desk assistant", "Rent", "approved by the bank"]) {
+      expect(text).toContain(stranger(own));
+      expect(text).not.toContain(`<bdi>${own}</bdi></b>`);
+    }
+    // What the agent wrote as values, too: but the names of arguments are the skill's.
+    expect(text).toContain(stranger("yes"));
+    expect(text).toContain(stranger("acc_1"));
+    for (const ours of [
+      "transfer_funds",
+      "amount",
+      "region",
+      "currency",
+      "alice",
+      "payments:write",
+    ]) {
+      expect(text).toContain(`<bdi>${ours}</bdi>`);
+      expect(text).not.toContain(stranger(ours));
+    }
+    expect(text).toContain("<bdi>Transfers money from one of your accounts to a payee.</bdi>");
+    expect(text).toContain('<b class="value"><bdi>&quot;EUR&quot;</bdi></b>');
+    const left = await alice.post(at, { answer: "check", "g-0-2-in": "acc_1" }, at);
+    expect(left.text).toContain('<b class="value"><bdi>&quot;acc_1&quot;</bdi></b>');
+    const denied = await alice.post(at, { answer: "deny", reason: "Not today" }, at);
+    expect(denied.text).toContain("Reason: <bdi>Not today</bdi>");
+  });
+
+  test("a word of the server that the agent repeats is the same word; one more letter is not", async () => {
+    const limits = { currency: { in: ["EUR", "EURO"] } };
+    const asked = await console.askInList("alice", { constraints: limits });
+    const alice = await console.signedIn("alice");
+    const { text } = await alice.get(`/requests/${asked.approval.id}`);
+    expect(text).toContain(stranger("EURO"));
+    expect(text).not.toContain(stranger("EUR"));
+  });
+
+  test("hidden characters of a user's own words show, too", async () => {
+    const asked = await console.askInList("bob");
+    const bob = await console.signedIn("bob");
+    const at = `/requests/${asked.approval.id}`;
+    const page = await bob.post(at, { answer: "deny", reason: "a\u202eb" }, at);
+    expect(page.text).toContain('a<span class="escape">\\u{202e}</span>b');
+  });
+});
+
+test("what each party demands stands under its name", async () => {
+  const asked = await console.askInList("alice", { constraints: { amount: { max: 5000 } } });
+  const alice = await console.signedIn("alice");
+  const page = words((await alice.get(`/requests/${asked.approval.id}`)).text);
+  expect(page).toMatch(/Limits that the agent sets itself amount at most 5000/);
+  expect(page).toMatch(/Limits of this server currency only "EUR", "USD" region exactly "north"/);
+  expect(page).not.toMatch(/Part \d/);
+  expect(page).toContain("For 1 day.");
+  expect(page).not.toContain("1 days");
+});
+
+test("grants that change data stand before those that only read, each in one line", async () => {
+  const other = await startConsole();
+  try {
+    const asked = await other.askInList("bob", {
+      capabilities: ["read_balance", "transfer_funds"],
+    });
+    const bob = await other.signedIn("bob");
+    const page = words((await bob.get(`/requests/${asked.approval.id}`)).text);
+    expect(page).toMatch(
+      /To change data transfer_funds: Transfers .* Without limits on its arguments Only to read read_balance: Reads the balance/,
+    );
+  } finally {
+    await other.close();
+  }
+});
+
+test("grants are grouped by agent", async () => {
+  const asked = await console.askInList("carol", {
+    ...{ capabilities: ["read_balance", "transfer_funds"], name: "Clerk" },
+  });
+  const carol = await console.signedIn("carol");
+  const at = `/requests/${asked.approval.id}`;
+  await carol.post(at, { answer: "approve" }, at);
+  const { text } = await carol.get("/grants");
+  expect(text.match(/<li class="card">/g)).toHaveLength(1);
+  expect(text.match(new RegExp(stranger("Clerk"), "g"))).toHaveLength(1);
+  expect(words(text)).toMatch(/Clerk Of the host Desk assistant .*transfer_funds .*read_balance/);
+});
+
+describe("requests of strangers", () => {
+  test("stand last in the list, and are marked; what linked hosts ask for is not", async () => {
+    const unknown = await console.askAsStranger("bob", { hostName: "Bank of Bob" });
+    const own = await console.askInList("bob", { hostName: "Laptop" });
+    const bob = await console.signedIn("bob");
+    const page = words((await bob.get()).text);
+    expect(page).toMatch(
+      /Host Laptop Answer .* From hosts that are not known No user has taken these hosts on: .* Host Bank of Bob not known/,
+    );
+    expect(page).not.toContain("Laptop not known");
+    for (const { approval } of [unknown, own]) {
+      const at = `/requests/${approval.id}`;
+      await bob.post(at, { answer: "deny" }, at);
+    }
+  });
+
+  test("open with who is unknown, say who was named, and what linking gives", async () => {
+    const asked = await console.askAsStranger("bob", { purpose: "I am your bank" });
+    const bob = await console.signedIn("bob");
+    const at = `/requests/${asked.approval.id}`;
+    const page = words((await bob.get(at)).text);
+    expect(page).toMatch(
+      /^A request to approve It is not known who asks No user has taken this host on: anyone can have sent this request, and have named you in it\./,
+    );
+    expect(page.indexOf("I am your bank")).toBeGreaterThan(page.indexOf("What is asked for"));
+    expect(page).toContain(
+      "its agents act for you from then on, and all of them get read_balance at once",
+    );
+    await bob.post(at, { answer: "approve" }, at);
+    // Decided, the page no longer warns.
+    expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
+  });
+
+  test("an approver of another user's agent is told whose it is, and that it is known", async () => {
+    const pair = await startConsole({
+      settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
+    });
+    try {
+      const asked = await pair.askInList("alice");
+      const bob = await pair.signedIn("bob");
+      const page = words((await bob.get(`/requests/${asked.approval.id}`)).text);
+      expect(page).not.toContain("not known who asks");
+      expect(page).not.toContain("the host is linked to you");
+      expect(page).toContain("For the user alice");
+    } finally {
+      await pair.close();
+    }
+  });
+});
+
+describe("handing on", () => {
+  test("the page says that the agent may, and binds what is granted where the user ticks it", async () => {
+    const asked = await console.askInList("alice");
+    const alice = await console.signedIn("alice");
+    const at = `/requests/${asked.approval.id}`;
+    const page = await alice.get(at);
+    expect(words(page.text)).toContain("The agent may hand on what you approve");
+    expect(words(page.text)).toContain("It is refused over A2A, in sessions and from other agents");
+    expect(page.text).toMatch(/name="bind" value="yes"(?! checked)/);
+    const left = await alice.post(at, { answer: "check", bind: "yes" }, at);
+    expect(words(left.text)).toContain(`Agents that may use it ${asked.agent}`);
+    expect(left.text).toMatch(/name="bind" value="yes" checked/);
+    await alice.post(at, { answer: "approve", bind: "yes" }, at);
+    const grants = await console.registry.grantsOf(asked.agent);
+    const own = grants.find(({ capability }) => capability === "transfer_funds");
+    expect(own?.hops.at(-1)).toEqual({
+      ...{ by: "approver", who: "alice", hop: { invokers: [asked.agent] } },
+    });
+    // What it has counts for it: it cannot ask for one that is not bound.
+    const again = await console.registry.requestGrants(asked.agent, {
+      capabilities: [{ name: "transfer_funds" }],
+    });
+    expect(again).toMatchObject({ ok: false, code: "already_granted" });
+  });
+
+  test("is off unless ticked", async () => {
+    const asked = await console.askInList("alice");
+    const alice = await console.signedIn("alice");
+    const at = `/requests/${asked.approval.id}`;
+    await alice.post(at, { answer: "approve" }, at);
+    const grants = await console.registry.grantsOf(asked.agent);
+    expect(grants.flatMap(({ hops }) => hops.filter(({ by }) => by === "approver"))).toEqual([]);
+  });
+});
