@@ -1,15 +1,13 @@
 import type { Command } from "commander";
-import { type Json, outlineJson } from "../../src/bytes/json.js";
-import type { CardReading } from "../../src/discovery/card.js";
 import type { CardChange, ChangeImpact } from "../../src/discovery/change.js";
 import { compareCards } from "../../src/discovery/compare.js";
 import { readCard } from "../../src/discovery/read-card.js";
 import type { Context } from "../context.js";
-import { CliError, EXIT, type ExitCode } from "../exit.js";
+import { EXIT, type ExitCode } from "../exit.js";
 import { type Paint, printAnswer, printable, stdoutPaint } from "../output.js";
 import { addCardOptions, type CardOptions } from "../remote/options.js";
 import { act, addExamples } from "../verb.js";
-import { CARD_HELP, type CardText, readCardText } from "./text.js";
+import { CARD_HELP, jsonIn, readCardText } from "./text.js";
 
 export function defineDiff(card: Command, context: Context): void {
   const command = card
@@ -40,28 +38,12 @@ async function run(
   before: string,
   after: string,
 ): Promise<void> {
-  const old = parsed(await readCardText(context, before, options));
-  const changes = compareCards(old, parsed(await readCardText(context, after, options)));
+  const old = readCard(jsonIn(await readCardText(context, before, options)));
+  const next = readCard(jsonIn(await readCardText(context, after, options)));
+  const changes = compareCards(old, next);
   const impact = changes[0]?.impact ?? "safe";
   context.exitCode = EXIT_CODES[impact];
   printAnswer(context, options, { impact, changes }, render(changes, stdoutPaint(context)));
-}
-
-function parsed({ name, text }: CardText): CardReading {
-  // Said before the parser works on it; no card comes near.
-  if (outlineJson(text).depth > 10_000) throw notCard(name, "it is nested too deep");
-  try {
-    const document: Json = JSON.parse(text);
-    return readCard(document);
-  } catch {
-    throw notCard(name, "this is not JSON");
-  }
-}
-
-function notCard(name: string, what: string): CliError {
-  const hint = `proviso card lint ${name} shows where`;
-  const message = `${name}: ${what}`;
-  return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
 }
 
 function render(changes: readonly CardChange[], paint: Paint): string[] {

@@ -1,11 +1,13 @@
 // cli/card/: what is done with a card beside showing it: checking one, and comparing two.
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { isErrno } from "../../src/bytes/error-code.js";
+import { type Json, outlineJson } from "../../src/bytes/json.js";
+import { readAddress } from "../../src/client/address.js";
 import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
 import type { Context } from "../context.js";
-import { environmentError, usageError } from "../exit.js";
+import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { fetchCardText } from "../remote/client.js";
 import type { CardOptions } from "../remote/options.js";
 
@@ -17,22 +19,51 @@ export interface CardText {
   readonly text: string;
 }
 
+/** Whether an argument that names a card is an address, and no file. */
+export function isAddress(argument: string): boolean {
+  return /^https?:\/\//i.test(argument);
+}
+
 /**
  * Reads a card: from the network if the argument begins with `https://` or `http://`, else from a file.
  *
  * @throws CliError if it cannot be read, or is too large.
  */
 export async function readCardText(
-  { cwd }: Context,
+  context: Context,
   argument: string,
   options: CardOptions,
 ): Promise<CardText> {
-  if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
-  if (!/^https?:\/\//i.test(argument)) {
-    return { name: argument, text: fileText(resolve(cwd, argument), argument) };
+  if (isAddress(argument)) {
+    const { text, card } = await fetchCardText(context, argument, options);
+    return { name: card.href, text };
   }
-  const { text, card } = await fetchCardText(argument, options);
-  return { name: card.href, text };
+  return { name: argument, text: cardFileText(context, argument) };
+}
+
+/** The text of a card's file. @throws CliError if it cannot be read, or is larger than a card may be. */
+export function cardFileText({ cwd }: Context, argument: string): string {
+  if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
+  const path = resolve(cwd, argument);
+  // An address without its scheme, or with another one, is said to be that.
+  if (/^[\w.-]+:(\/\/|\d+)/.test(argument) && !existsSync(path)) readAddress(argument);
+  return fileText(path, argument);
+}
+
+/** @throws CliError if the text is not JSON. */
+export function jsonIn({ name, text }: CardText): Json {
+  const refuse = (what: string): CliError => {
+    const hint = `proviso card lint ${name} shows where`;
+    const message = `${name}: ${what}`;
+    return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
+  };
+  // Said before the parser works on it; no card comes near.
+  if (outlineJson(text).depth > 10_000) throw refuse("it is nested too deep");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuse("this is not JSON");
+  }
 }
 
 const CARD_HINT = "name a card's file, or an address that begins with https:// or http://";

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../../src/client/received.js";
-import type { CardGrant, CardInterface } from "../../src/discovery/card.js";
+import type { CardGrant, CardInterface, CardReading } from "../../src/discovery/card.js";
 import { extensionParams, readCard as readDiscovery } from "../../src/discovery/read-card.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
@@ -11,6 +11,8 @@ export interface RemoteCard {
   readonly version: string;
   readonly description: string;
   readonly interfaces: readonly CardInterface[];
+  /** What it says for discovery. */
+  readonly reading: CardReading;
   /** Absent if the agent knows nothing of capabilities. */
   readonly offer: CapabilityOffer | undefined;
   readonly skills: readonly RemoteSkill[];
@@ -49,23 +51,25 @@ export interface RemoteSkill {
 }
 
 /**
- * Reads an Agent Card (A2A 1.0) leniently: what is missing is left out.
+ * Reads an Agent Card leniently: what is missing is left out.
  *
+ * @param place - Where it comes from, for messages.
  * @throws CliError if it is no card at all.
  */
-export function readCard(document: Json, address: URL): RemoteCard {
+export function readCard(document: Json, place: string): RemoteCard {
   if (!isJsonObject(document) || typeof document["name"] !== "string") {
     const hint = "check the address: that of an agent, or of its card";
-    throw environmentError("not_a_card", `what is at ${address.href} is no Agent Card`, hint);
+    throw environmentError("not_a_card", `what is at ${place} is no Agent Card`, hint);
   }
-  const { name, version, interfaces, grants } = readDiscovery(document);
+  const reading = readDiscovery(document);
+  const { name, version, interfaces, grants } = reading;
   const params = extensionParams(document, EXTENSION_URI);
   const skills = objectIn(params?.["skills"]);
   const isSilent = params === undefined && grants === undefined;
   return {
     ...{ name, version },
     description: textIn(document["description"]) ?? "",
-    interfaces,
+    ...{ interfaces, reading },
     offer: isSilent ? undefined : offerFrom(params, document, grants ?? []),
     skills: objectsIn(document["skills"]).map((skill) => skillFrom(skill, skills)),
     document,

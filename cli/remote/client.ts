@@ -7,12 +7,14 @@ import { hostAndPort } from "../../src/client/address-rules.js";
 import { ClientError } from "../../src/client/client-error.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { assertWithin, safeFetch } from "../../src/client/fetch.js";
+import { isAbsent } from "../../src/discovery/fetch-card.js";
 import { safeDiscover } from "../../src/discovery/safe-discover.js";
 import { isInAny } from "../../src/discovery/versions.js";
 import { AgentRefusedError } from "../../src/protocols/a2a/client/agent-refused.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
+import { say } from "../output.js";
 import { type RemoteCard, readCard } from "./card.js";
 import { refusedAgent } from "./discovery.js";
 import {
@@ -40,37 +42,65 @@ const BINDINGS: ReadonlyMap<string, { readonly name: Binding; readonly wireName:
  *
  * @throws CliError
  */
-export async function fetchCard(text: string, options: CardOptions): Promise<RemoteCard> {
-  const { text: answer, card } = await fetchCardText(text, options);
-  const document: Json = JSON.parse(answer);
-  const twice = duplicateKey(answer);
-  if (twice === undefined) return readCard(document, card);
-  const problem = `the card at ${card.href} has the member ${quotedName(twice.key)} twice`;
-  throw new ClientError("answer_malformed", problem, card.origin);
+export async function fetchCard(
+  context: Context,
+  text: string,
+  options: CardOptions,
+): Promise<RemoteCard> {
+  const { text: answer, card } = await fetchCardText(context, text, options);
+  return cardFrom(answer, card.href);
 }
 
 /**
- * Fetches the text of an agent's card, which is JSON, without any token.
+ * Reads the text of a card.
+ *
+ * @param place - Where it comes from.
+ * @throws CliError if it has a member twice, or is no card. Its text is JSON.
+ */
+export function cardFrom(text: string, place: string): RemoteCard {
+  const document: Json = JSON.parse(text);
+  const twice = duplicateKey(text);
+  if (twice === undefined) return readCard(document, place);
+  const problem = `the card at ${place} has the member ${quotedName(twice.key)} twice`;
+  throw new ClientError("answer_malformed", problem);
+}
+
+/**
+ * Fetches the text of an agent's card, which is JSON, without any token; from where A2A before 0.3 has it, if
+ * nothing is at its place, and says so.
  *
  * @throws CliError
  */
 export async function fetchCardText(
+  context: Context,
   text: string,
   options: CardOptions,
 ): Promise<{ readonly text: string; readonly card: URL }> {
-  const { card, origins } = readAddress(text, options);
+  const { card, olderCard, origins } = readAddress(text, options);
   const get = safeFetch({ origins, timeout: options.timeout ?? DEFAULT_TIMEOUT });
-  let response: Response;
-  try {
-    response = await get(card, { headers: { "A2A-Version": "1.0", Accept: "application/json" } });
-  } catch (error) {
-    if (!(error instanceof AgentFault)) throw error;
-    const message = `there is no Agent Card at ${card.href}: HTTP ${error.status}`;
-    const hint =
-      "give the address below which /.well-known/agent-card.json is, or that of the card itself";
-    throw environmentError("card_missing", message, hint);
+  const at = async (url: URL): Promise<Response | AgentFault> => {
+    try {
+      return await get(url, { headers: { "A2A-Version": "1.0", Accept: "application/json" } });
+    } catch (error) {
+      if (error instanceof AgentFault) return error;
+      throw error;
+    }
+  };
+  const first = await at(card);
+  if (!(first instanceof AgentFault)) return { text: await first.text(), card };
+  if (olderCard !== undefined && isAbsent(first.status)) {
+    const second = await at(olderCard).catch(() => first);
+    if (!(second instanceof AgentFault)) {
+      const note = `this card is at ${olderCard.pathname}, where A2A before 0.3 has it; nothing is at ${card.pathname}`;
+      say(context, `note: ${note}`);
+      return { text: await second.text(), card: olderCard };
+    }
   }
-  return { text: await response.text(), card };
+  const also = olderCard === undefined ? "" : `, nor at ${olderCard.pathname}`;
+  const message = `there is no Agent Card at ${card.href}: HTTP ${first.status}${isAbsent(first.status) ? also : ""}`;
+  const hint =
+    "give the address below which /.well-known/agent-card.json is, or that of the card itself";
+  throw environmentError("card_missing", message, hint);
 }
 
 /**
@@ -85,7 +115,7 @@ export async function connectAgent(
   options: RemoteOptions,
 ): Promise<AgentConnection> {
   const accessToken = readAccessToken(context, options.accessToken);
-  const card = await fetchCard(text, options);
+  const card = await fetchCard(context, text, options);
   const { allowOrigin } = options;
   const { origins: named } = readAddress(text, options);
   const also = allowOrigin === undefined ? [] : [readUrl(allowOrigin, "--allow-origin", options)];

@@ -1,3 +1,4 @@
+import type { Json } from "../../src/bytes/json.js";
 import {
   type DiscoveryCode,
   type DiscoveryDenial,
@@ -8,7 +9,6 @@ import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { type Paint, printable } from "../output.js";
 
 const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
-  version_incompatible: "--protocol names another version, if you speak it",
   capability_undeclared: "proviso card shows what the agent declares",
   capability_deprecated: "leave --no-deprecated out, or require what supersedes it",
   grant_missing: "proviso card shows the agent's grants",
@@ -29,9 +29,19 @@ const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
 };
 
 /** What to do about one reason; nothing where the reason names what was probably meant. */
-function adviceOn({ code, rule, nearest }: DiscoveryDenial): string | undefined {
+function adviceOn({ code, rule, nearest, actual }: DiscoveryDenial): string | undefined {
+  if (code === "version_incompatible") return versionAdvice(actual);
   if (rule === "address_insecure") return "--insecure allows plain http to other machines";
   return code === "legacy_only" && nearest !== undefined ? undefined : ADVICE[code];
+}
+
+/** Which version to ask for, by what the card has: `0.3`, or a range such as `1.0 to 1.2`. */
+function versionAdvice(actual: Json | undefined): string {
+  const [first] = [actual].flat();
+  const [version] = typeof first === "string" ? (/\d+\.\d+/.exec(first) ?? []) : [];
+  return version === undefined
+    ? "proviso card lint shows what the card has to say, for its operator to add"
+    : `--protocol ${version} asks for what it speaks, if you speak it too`;
 }
 
 /** The refusal of an agent by its card, before anything is sent to it. */
@@ -81,5 +91,5 @@ function linkUrl(url: string | undefined): string {
 
 /** The reasons as `--json` has them. */
 export function advised(denials: readonly DiscoveryDenial[]): readonly object[] {
-  return denials.map((denial) => ({ ...denial, hint: ADVICE[denial.code] }));
+  return denials.map((denial) => ({ ...denial, hint: adviceOn(denial) }));
 }

@@ -139,7 +139,7 @@ interface RegistryRequest {
 type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
 
 // Where a card comes from only shows in messages.
-const ANYWHERE = new URL("https://agent.example/");
+const ANYWHERE = "https://agent.example";
 
 type Answered = { readonly [name: string]: unknown };
 

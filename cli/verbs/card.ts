@@ -1,11 +1,15 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { CardGrant } from "../../src/discovery/card.js";
+import type { CardGrant, CardReading } from "../../src/discovery/card.js";
 import { rangeText } from "../../src/discovery/versions.js";
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { defineDiff } from "../card/diff.js";
 import { defineLint } from "../card/lint.js";
 import { defineRegistry } from "../card/registry.js";
+import { CARD_HELP, cardFileText, isAddress, jsonIn } from "../card/text.js";
 import type { Context } from "../context.js";
+import { usageError } from "../exit.js";
 import { spanInWords } from "../moment.js";
 import {
   type Paint,
@@ -17,8 +21,8 @@ import {
 } from "../output.js";
 import { argumentsOf, type SkillArgument } from "../remote/arguments.js";
 import type { CapabilityOffer, RemoteCard, RemoteSkill } from "../remote/card.js";
-import { fetchCard } from "../remote/client.js";
-import { addCardOptions, type CardOptions, URL_HELP } from "../remote/options.js";
+import { cardFrom, fetchCard } from "../remote/client.js";
+import { addCardOptions, type CardOptions } from "../remote/options.js";
 import { act, addExamples } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
@@ -27,10 +31,11 @@ export function define(program: Command, context: Context): void {
     .summary("show what an agent offers; check or compare cards and registries")
     .helpCommand(false)
     .description(
-      "Shows an agent's card: where it is, whether it needs capabilities, its grants, the " +
-        "collections that it lists, and its skills. Needs no access token. Nothing in it is verified: it is what the agent says.",
+      "Shows an agent's card: where it is and in which versions, what it declares, to whom it " +
+        "delegates, whether it needs capabilities, its grants, the collections that it lists, and " +
+        "its skills. Needs no access token. Nothing in it is verified: it is what the agent says.",
     )
-    .argument("<url>", URL_HELP);
+    .argument("<card>", CARD_HELP);
   addCardOptions(command).action(act(context, run));
   defineLint(command, context);
   defineDiff(command, context);
@@ -38,12 +43,31 @@ export function define(program: Command, context: Context): void {
   addExamples(command, [
     "proviso card http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080/.well-known/agent-card.json --json",
+    "proviso card card.json",
   ]);
 }
 
-async function run(context: Context, options: CardOptions, url: string): Promise<void> {
-  const card = await fetchCard(url, options);
+async function run(context: Context, options: CardOptions, argument: string): Promise<void> {
+  const card = await shownCard(context, options, argument);
   printAnswer(context, options, card.document, render(card, stdoutPaint(context)));
+}
+
+/** The verbs below this one. */
+const BELOW = ["lint", "diff", "registry"];
+
+async function shownCard(
+  context: Context,
+  options: CardOptions,
+  argument: string,
+): Promise<RemoteCard> {
+  if (isAddress(argument)) return fetchCard(context, argument, options);
+  if (/^[a-z]+$/i.test(argument) && !existsSync(resolve(context.cwd, argument))) {
+    const hint = `card has the verbs ${BELOW.join(", ")}; an address begins with https:// or http://`;
+    throw usageError(`there is no file ${argument}, and card has no such verb`, hint);
+  }
+  const text = cardFileText(context, argument);
+  jsonIn({ name: argument, text });
+  return cardFrom(text, argument);
 }
 
 function render(card: RemoteCard, paint: Paint): string[] {
@@ -57,10 +81,48 @@ function render(card: RemoteCard, paint: Paint): string[] {
     ],
   );
   lines.push(...renderRows(rows, paint, "  "), "");
+  lines.push(...declaredLines(card.reading, paint), "");
   lines.push(...offerLines(offer, paint));
   if (skills.length > 0) lines.push("", paint.bold("skills"));
   for (const skill of skills) lines.push(...skillLines(skill, paint));
   return lines;
+}
+
+/** What discovery judges by. */
+function declaredLines(card: CardReading, paint: Paint): string[] {
+  const named = (wanted: boolean): string =>
+    [...card.capabilities]
+      .flatMap(([name, has]) => (has === wanted ? [printable(name)] : []))
+      .join(", ");
+  const range = rangeText(card.range);
+  const rows: Row[] = [["declares", named(true) || "nothing"]];
+  if (named(false) !== "") rows.push(["denies", named(false)]);
+  if (range !== "any") rows.push(["versions", range]);
+  rows.push(["delegates", delegatesWords(card)]);
+  const extensions = card.extensions.map(printable);
+  if (extensions.length > 0) rows.push(["extensions", extensions.join(", ")]);
+  if (card.signatures > 0) rows.push(["signatures", `${card.signatures}, not verified here`]);
+  const lines = [paint.bold("discovery"), ...renderRows(rows, paint, "  ")];
+  const [fault, ...others] = card.faults;
+  if (fault === undefined) return lines;
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  return [
+    ...lines,
+    paint.yellow(`  discover refuses this card: ${printable(fault.message)}${more}`),
+    "  proviso card lint shows where",
+  ];
+}
+
+function delegatesWords({ delegates }: CardReading): string {
+  if (delegates === undefined) return "the card does not say";
+  if (delegates.length === 0) return "none";
+  return delegates
+    .map(({ url, capabilities }) => {
+      const relied =
+        capabilities.length === 0 ? "" : ` (${capabilities.map(printable).join(", ")})`;
+      return `${printable(url)}${relied}`;
+    })
+    .join(", ");
 }
 
 const AUTHORITY: Readonly<Record<CapabilityOffer["ambient"], string>> = {

@@ -3,7 +3,14 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
 import { isErrno } from "../../src/bytes/error-code.js";
-import type { DiscoveryDenial, DiscoveryLink } from "../../src/discovery/denial.js";
+import type { JsonObject } from "../../src/bytes/json.js";
+import { ClientError } from "../../src/client/client-error.js";
+import { parseCard } from "../../src/discovery/card-text.js";
+import {
+  type DiscoveryDenial,
+  type DiscoveryLink,
+  fetchDenial,
+} from "../../src/discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../src/discovery/discovery.js";
 import { endToEnd } from "../../src/discovery/link.js";
 import { discoverChain, type LiveChain } from "../../src/discovery/live-chain.js";
@@ -15,6 +22,7 @@ import {
   settleRequirements,
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
+import { CARD_HELP, cardFileText, isAddress } from "../card/text.js";
 import type { Context } from "../context.js";
 import { asUsage, EXIT, environmentError, usageError } from "../exit.js";
 import {
@@ -26,7 +34,7 @@ import {
   stdoutPaint,
 } from "../output.js";
 import { advised, denialLines, exitForDiscovery, warningLines } from "../remote/discovery.js";
-import { addCardOptions, type CardOptions, DEFAULT_TIMEOUT, URL_HELP } from "../remote/options.js";
+import { addCardOptions, type CardOptions, DEFAULT_TIMEOUT } from "../remote/options.js";
 import { act, addExamples, collect, toText } from "../verb.js";
 
 interface Options extends CardOptions {
@@ -51,13 +59,13 @@ export function define(program: Command, context: Context): void {
     .command("discover")
     .summary("judge by its card whether an agent can do a task")
     .description(
-      "Fetches an agent's card and judges whether the agent can be given a task: what it declares, " +
+      "Fetches an agent's card, or reads it from a file, and judges whether the agent can be given a task: what it declares, " +
         "its grants, its protocol version, its signatures; and, with --chain, the agents that it " +
         "delegates to. Says usable, or refused with every reason. Sends nothing but the request for " +
         "the card, and no token. Ends with 0 if the agent is usable, 1 if it is refused, 6 if its " +
         "card could not be had.",
     )
-    .argument("<url>", URL_HELP)
+    .argument("<card>", CARD_HELP)
     .option(
       "--require <capability>",
       "a capability that the card must declare; repeat. One that holds only as far as every delegate " +
@@ -100,10 +108,15 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(context: Context, options: Options, url: string): Promise<void> {
+async function run(context: Context, options: Options, argument: string): Promise<void> {
   const requirements = requirementsFrom(options);
   const access = accessFrom(context, options);
-  const found = await discovered(url, requirements, access, options.chain === true);
+  const found = await discovered(
+    () => (isAddress(argument) ? argument : parseCard(cardFileText(context, argument), argument)),
+    requirements,
+    access,
+    options.chain === true,
+  );
   const exitCode = found.ok ? EXIT.done : exitForDiscovery(found.denials);
   context.exitCode = exitCode;
   const paint = stdoutPaint(context);
@@ -129,16 +142,21 @@ async function run(context: Context, options: Options, url: string): Promise<voi
 
 /** An option that is not valid is one of the command line. */
 async function discovered(
-  url: string,
+  card: () => string | JsonObject,
   requirements: DiscoveryRequirements,
   access: DiscoverOptions,
   asked: boolean,
 ): Promise<Discovery | LiveChain> {
   try {
     const followed = asked || endToEnd(settleRequirements(requirements)).length > 0;
-    if (followed) return await discoverChain(url, requirements, access);
-    return await safeDiscover(url, requirements, access);
+    const place = card();
+    if (followed) return await discoverChain(place, requirements, access);
+    return await safeDiscover(place, requirements, access);
   } catch (error) {
+    // A file that has no card in it is as an address that has none.
+    if (error instanceof ClientError && error.code !== "address_invalid") {
+      return { ok: false, denials: [fetchDenial(error)], warnings: [] };
+    }
     if (!(error instanceof TypeError)) throw error;
     throw usageError(error.message.replace(/^(options|requirements)\./, ""));
   }

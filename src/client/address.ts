@@ -4,6 +4,8 @@ import { ClientError } from "./client-error.js";
 export interface AgentAddress {
   /** Its Agent Card. */
   readonly card: URL;
+  /** Where an agent of A2A before 0.3 has its card; absent where the card itself was named. */
+  readonly olderCard?: URL;
   /** Where requests that hold secrets may go. */
   readonly origins: readonly string[];
 }
@@ -15,6 +17,7 @@ export interface AddressOptions {
 }
 
 const WELL_KNOWN = ".well-known/agent-card.json";
+const OLDER_WELL_KNOWN = ".well-known/agent.json";
 
 /**
  * Reads the address of a card (`.json`), or of an agent with its card at the well-known place.
@@ -27,8 +30,11 @@ export function readAddress(text: string, options: AddressOptions = {}): AgentAd
   url.hash = "";
   if (url.pathname.endsWith(".json")) return { card: url, origins };
   url.search = "";
-  url.pathname = `${url.pathname.replace(/\/$/, "")}/${WELL_KNOWN}`;
-  return { card: url, origins };
+  const folder = url.pathname.replace(/\/$/, "");
+  const olderCard = new URL(url);
+  url.pathname = `${folder}/${WELL_KNOWN}`;
+  olderCard.pathname = `${folder}/${OLDER_WELL_KNOWN}`;
+  return { card: url, olderCard, origins };
 }
 
 /** Whether a request may go there: to one of the origins, or to another name of this machine there. */

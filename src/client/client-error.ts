@@ -31,10 +31,13 @@ export class ClientError extends Error {
   readonly code: ClientErrorCode;
   /** Where the request went, or was to go; absent where the address is invalid. */
   readonly origin: string | undefined;
+  /** The answer's HTTP status, where that is the reason. */
+  readonly status: number | undefined;
 
-  constructor(code: ClientErrorCode, message: string, origin?: string) {
+  constructor(code: ClientErrorCode, message: string, origin?: string, status?: number) {
     super(message);
     this.code = code;
     this.origin = origin;
+    this.status = status;
   }
 }

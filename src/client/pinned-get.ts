@@ -160,7 +160,7 @@ async function answerIn(
   };
   if (status === 304) return { status, text: "", header };
   if (status !== 200) {
-    throw new ClientError("not_found", `${place} answered HTTP ${status}`, url.origin);
+    throw new ClientError("not_found", `${place} answered HTTP ${status}`, url.origin, status);
   }
   const [type = ""] = (header("Content-Type") ?? "").split(";", 1);
   if (!JSON_TYPE.test(type.trim())) {

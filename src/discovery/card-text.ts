@@ -15,9 +15,10 @@ export const MAX_CARD_BYTES: number = 1024 * 1024;
 /**
  * Parses a card within its caps; refuses deep nesting and a name twice in one object.
  *
+ * @param origin - Whose card it is, for messages: an origin, or the name of a file.
  * @throws ClientError `answer_malformed` or `not_json`
  */
-export function parseCard(text: string, { origin }: URL): JsonObject {
+export function parseCard(text: string, origin: string): JsonObject {
   const refuse = (problem: string): ClientError =>
     new ClientError("answer_malformed", `the card of ${origin} ${problem}`, origin);
   if (outlineJson(text).depth > MAX_CARD_DEPTH) {

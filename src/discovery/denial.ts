@@ -67,7 +67,12 @@ export interface DiscoveryDenial {
 
 /** What a caller should know of an agent that it may use. */
 export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
-  readonly code: DiscoveryCode | "capability_unknown" | "legacy_grant";
+  readonly code:
+    | DiscoveryCode
+    | "capability_unknown"
+    | "legacy_grant"
+    /** The card was found where agents of A2A before 0.3 have it. */
+    | "card_at_older_place";
 }
 
 /** What judging a card by one kind of requirement came to. */

@@ -54,6 +54,8 @@ export interface FetchedCard {
   readonly document: JsonObject;
   /** Where it was asked for. */
   readonly url: URL;
+  /** Whether that is where agents of A2A before 0.3 have it. */
+  readonly isAtOlderPlace: boolean;
 }
 
 export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
@@ -62,7 +64,7 @@ export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 export const FETCH_TIMEOUT = 10_000;
 
 /**
- * Fetches a card, from the cache while it may.
+ * Fetches a card, from the cache while it may; from where A2A before 0.3 has it, if nothing is at its place.
  *
  * @param address - As {@link readAddress} takes it.
  * @param named - Origins that the caller wrote itself.
@@ -73,8 +75,55 @@ export async function fetchCard(
   named: readonly string[],
   options: BoundedFetch,
 ): Promise<FetchedCard> {
-  const { cache, clock = Date.now, insecure } = options;
-  const url = readAddress(address, { insecure: insecure === true }).card;
+  const { insecure } = options;
+  const { card, olderCard } = readAddress(address, { insecure: insecure === true });
+  // While it is fresh, where it was found is not looked for again.
+  if (olderCard !== undefined && isFresh(olderCard, named, options)) {
+    return { ...(await fetchAt(olderCard, named, options)), isAtOlderPlace: true };
+  }
+  try {
+    return { ...(await fetchAt(card, named, options)), isAtOlderPlace: false };
+  } catch (error) {
+    if (olderCard === undefined || !(error instanceof ClientError) || !isAbsent(error.status)) {
+      throw error;
+    }
+    return { ...(await olderAt(olderCard, error, named, options)), isAtOlderPlace: true };
+  }
+}
+
+function isFresh(url: URL, named: readonly string[], options: BoundedFetch): boolean {
+  const { cache, clock = Date.now } = options;
+  const kept = cache?.get(keyOf(url, named, options));
+  return kept !== undefined && clock() < kept.freshUntil;
+}
+
+/** Whether an HTTP status says that nothing is there, rather than that it cannot be had. */
+export function isAbsent(status: number | undefined): boolean {
+  return status === 404 || status === 410;
+}
+
+/** @throws ClientError the first one where nothing is here either. */
+async function olderAt(
+  url: URL,
+  first: ClientError,
+  named: readonly string[],
+  options: BoundedFetch,
+): Promise<Omit<FetchedCard, "isAtOlderPlace">> {
+  try {
+    return await fetchAt(url, named, options);
+  } catch (error) {
+    const isNothing =
+      error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
+    throw isNothing ? first : error;
+  }
+}
+
+async function fetchAt(
+  url: URL,
+  named: readonly string[],
+  options: BoundedFetch,
+): Promise<Omit<FetchedCard, "isAtOlderPlace">> {
+  const { cache, clock = Date.now } = options;
   const key = keyOf(url, named, options);
   const kept = cache?.get(key);
   if (kept !== undefined && clock() < kept.freshUntil) return fetched(kept.text, url);
@@ -124,6 +173,6 @@ function textIn({ text, header }: GetAnswer): Pick<KeptCard, "text" | "etag"> {
 
 const MAX_ETAG = 512;
 
-function fetched(text: string, url: URL): FetchedCard {
-  return { document: parseCard(text, url), url };
+function fetched(text: string, url: URL): Omit<FetchedCard, "isAtOlderPlace"> {
+  return { document: parseCard(text, url.origin), url };
 }

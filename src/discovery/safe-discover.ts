@@ -98,7 +98,14 @@ export async function discoverAt(
     throw error;
   }
   const source = { url: fetched.url, named };
-  return discoverDocument(fetched.document, requirements, bounded, { judge, source });
+  const found = await discoverDocument(fetched.document, requirements, bounded, { judge, source });
+  if (!fetched.isAtOlderPlace) return found;
+  return { ...found, warnings: [atOlderPlace(fetched.url), ...found.warnings] };
+}
+
+function atOlderPlace({ origin, pathname }: URL): DiscoveryWarning {
+  const message = `the card is at ${origin}${pathname}, where A2A before 0.3 has it; nothing is at agent-card.json`;
+  return { code: "card_at_older_place", rule: "address", message };
 }
 
 /** Options of one discovery, with the time that is left for it. */

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createSocketServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { card } from "../discovery/cards.js";
 import { httpServer } from "../support/loopback-servers.js";
 import { ALICE, NASTY, type RunningAgent, sendJson, startAgent, UNSAFE } from "./agent.js";
 import { Bench, document } from "./run.js";
@@ -74,6 +75,72 @@ test("--json is the card as it is served", async () => {
   const served: unknown = await (await fetch(required.cardUrl)).json();
   const { stdout } = await bench.run(["card", required.cardUrl, "--json"]);
   expect(document(stdout)).toEqual(served);
+});
+
+const CONTRACT = {
+  ...{ minProtocolVersion: "1.0", maxProtocolVersion: "1.2" },
+  capabilities: { pause_resume: true, multi_tenant: false },
+  delegates: [
+    { url: "https://archive.example", capabilities: ["pause_resume"] },
+    { url: "https://clock.example" },
+  ],
+};
+
+test("what a card declares, its versions and its delegates, from an agent or a file", async () => {
+  const document = card({ params: CONTRACT, extensions: [{ uri: "urn:acme:voice" }] });
+  const agent = await httpServer((_, response) => sendJson(response, document));
+  bench.write("declared.json", JSON.stringify(document));
+  for (const place of [agent.url, "declared.json"]) {
+    const lines = (await bench.output("card", place)).split("\n");
+    for (const line of [
+      "  JSONRPC  https://agent.example/a2a  (A2A 1.0 to 1.2)",
+      "  declares    streaming, pause_resume",
+      "  denies      multi_tenant",
+      "  versions    1.0 to 1.2",
+      "  delegates   https://archive.example (pause_resume), https://clock.example",
+      "  extensions  urn:proviso:a2a:discovery:1, urn:acme:voice",
+    ]) {
+      expect(lines).toContain(line);
+    }
+  }
+});
+
+test("what a card leaves open, and that it contradicts itself", async () => {
+  bench.write("open.json", JSON.stringify({ ...card(), signatures: [{}, {}] }));
+  const open = await bench.output("card", "open.json");
+  expect(open).toContain("  delegates   the card does not say\n");
+  expect(open).toContain("  signatures  2, not verified here\n");
+  bench.write("bad.json", JSON.stringify(card({ capabilities: { send_message: false } })));
+  expect(await bench.output("card", "bad.json")).toContain(
+    "  discover refuses this card: /capabilities/send_message: denies send_message",
+  );
+});
+
+test("a card of A2A before 1.0 is shown with its versions", async () => {
+  const { supportedInterfaces: _, ...others } = Object(card());
+  const old = { ...others, url: "https://old.example" };
+  bench.write("old.json", JSON.stringify({ ...old, protocolVersion: "0.3.0" }));
+  expect(await bench.output("card", "old.json")).toContain("https://old.example  (A2A 0.3)");
+  bench.write("oldest.json", JSON.stringify(old));
+  expect(await bench.output("card", "oldest.json")).toContain("(A2A 0.1 to 0.2)");
+});
+
+test("a card where A2A before 0.3 has it is found, and that is said", async () => {
+  const older = await httpServer((request, response) =>
+    request.url === "/.well-known/agent.json"
+      ? sendJson(response, PLAIN)
+      : response.writeHead(404).end(),
+  );
+  const { status, stdout, stderr } = await bench.run(["card", older.url]);
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/^note: .*agent\.json, where A2A/)]);
+  expect(stdout).toMatch(/^plain 1\n/);
+  expect((await bench.run(["card", `${older.url}/a.json`])).status).toBe(6);
+  const lost = await httpServer((_, response) => response.writeHead(404).end());
+  const { stderr: nothing } = await bench.run(["card", lost.url]);
+  expect(nothing).toContain("HTTP 404, nor at /.well-known/agent.json");
+  const failing = await httpServer((_, response) => response.writeHead(503).end());
+  await bench.run(["card", failing.url]);
+  expect(failing.requests.map(({ url }) => url)).toEqual([CARD_PATH]);
 });
 
 test("an agent that knows nothing of capabilities", async () => {

@@ -154,3 +154,59 @@ describe("misuse", () => {
     expect([status, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });
+
+describe("a card from a file", () => {
+  const older = (members: object): string => {
+    const { supportedInterfaces: _, ...others } = Object(card());
+    return JSON.stringify({ ...others, url: "https://old.example", ...members });
+  };
+  const judged = (...args: readonly string[]) => bench.run(["discover", ...args]);
+
+  test("is judged as one from an agent, its chain too", async () => {
+    bench.write("card.json", JSON.stringify(card({ params: { delegates: [] } })));
+    for (const more of [[], ["--require", "streaming"], ["--end-to-end", "streaming"]]) {
+      const { status, stdout } = await judged("card.json", ...more);
+      expect([status, stdout]).toEqual([0, expect.stringMatching(/^usable\n/)]);
+    }
+    for (const name of ["pushNotifications", "extendedAgentCard", "context_reuse"]) {
+      expect((await judged("card.json", "--require", name)).status).toBe(1);
+    }
+  });
+
+  test("of another version is refused with the version to ask for", async () => {
+    bench.write("old.json", older({ protocolVersion: "0.3.0" }));
+    const { status, stdout } = await judged("old.json");
+    expect([status, stdout]).toEqual([1, expect.stringContaining("--protocol 0.3 asks for what")]);
+    expect((await judged("old.json", "--protocol", "0.3")).status).toBe(0);
+  });
+
+  test("without a version is refused with a hint that leads somewhere", async () => {
+    bench.write("oldest.json", older({}));
+    const { stdout } = await judged("oldest.json", "--protocol", "0.3");
+    const [, version = ""] = /--protocol (\S+) asks/.exec(stdout) ?? [];
+    expect((await judged("oldest.json", "--protocol", version)).status).toBe(0);
+    bench.write(
+      "nameless.json",
+      JSON.stringify(
+        card({ interfaces: [{ url: "https://a.example", protocolBinding: "JSONRPC" }] }),
+      ),
+    );
+    expect((await judged("nameless.json")).stdout).toContain("proviso card lint shows");
+  });
+
+  test("that does not say to whom it delegates is refused with what to add", async () => {
+    bench.write("silent.json", JSON.stringify(card({ capabilities: { context_reuse: true } })));
+    const { status, stdout } = await judged("silent.json", "--require", "context_reuse");
+    expect([status, stdout]).toEqual([1, expect.stringContaining('"delegates" in the')]);
+  });
+
+  test.each<[about: string, text: string | undefined, status: number, said: RegExp]>([
+    ["no file", undefined, 6, /absent\.json: there is no such file/],
+    ["no JSON", "{", 1, /card_not_json/],
+    ["a name twice", '{"name":"a","name":"b"}', 1, /card_malformed.*twice/],
+  ])("%s", async (_, text, status, said) => {
+    if (text !== undefined) bench.write("some.json", text);
+    const run = await judged(text === undefined ? "absent.json" : "some.json");
+    expect([run.status, run.stdout + run.stderr]).toEqual([status, expect.stringMatching(said)]);
+  });
+});

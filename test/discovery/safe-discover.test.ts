@@ -65,6 +65,44 @@ test("every reason is there at once", async () => {
   );
 });
 
+describe("a card where A2A before 0.3 has it", () => {
+  const olderServer = (status: number): Promise<LoopbackServer> =>
+    httpServer((request, response) => {
+      if (request.url !== "/.well-known/agent.json") return void response.writeHead(status).end();
+      const { supportedInterfaces: _, ...others } = card();
+      const old = { ...others, url: `http://${request.headers.host}/a2a` };
+      return sendText(response, JSON.stringify(old), { "Cache-Control": "max-age=60" });
+    });
+
+  test.each([404, 410])("is found after a %i, and that is said", async (status) => {
+    const server = await olderServer(status);
+    const discovery = await safeDiscover(server.url, { protocolVersion: "0.2" });
+    expect(discovery).toMatchObject({ ok: true, warnings: [{ code: "card_at_older_place" }] });
+    expect(discovery.warnings[0]?.message).toContain(`${server.url}/.well-known/agent.json`);
+  });
+
+  test.each([500, 503, 401])("is not looked for after a %i", async (status) => {
+    const server = await olderServer(status);
+    expect(await found(server.url, { protocolVersion: "0.2" })).toBe("card_unreachable/not_found");
+    expect(server.requests.length).toBe(1);
+  });
+
+  test("is not asked for again while it is fresh", async () => {
+    const server = await olderServer(404);
+    const options = { cache: createCardCache() };
+    for (const _ of [1, 2, 3]) {
+      expect(await found(server.url, { protocolVersion: "0.2" }, options)).toBe("usable");
+    }
+    expect(server.requests.length).toBe(2);
+  });
+
+  test("is not looked for where the card itself is named", async () => {
+    const server = await olderServer(404);
+    expect(await found(`${server.url}/card.json`)).toBe("card_unreachable/not_found");
+    expect(server.requests.length).toBe(1);
+  });
+});
+
 describe("cards that are no cards", () => {
   const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const extensions = Array.from({ length: 1000 }, (_, at) => ({ uri: `urn:x:${at}` }));
