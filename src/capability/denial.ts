@@ -35,6 +35,8 @@ export interface Denial {
   readonly actual?: unknown;
   /** The nearest value that would have been allowed. */
   readonly nearest?: Json;
+  /** Further denials of the same hop and key that are not listed, in the last one that is. */
+  readonly more?: number;
   /** A sentence for people. */
   readonly message: string;
 }

@@ -47,14 +47,11 @@ export const CONSTRAINTS: HopRule<Constraints> = {
     return Object.fromEntries(limits.map(([name, limit]) => [name, canonicalLimit(limit)]));
   },
   failures(limits, asked, _furtherLinks, suggest) {
-    let found: RuleFailure[] | undefined;
+    const found: RuleFailure[] = [];
     for (const [argument, limit] of Object.entries(limits)) {
-      const more = judgeArgument(constraintRule, argument, limit, asked.arguments, suggest);
-      if (more === NONE) continue;
-      found ??= [];
-      found.push(...more);
+      found.push(...judgeArgument(constraintRule, argument, limit, asked.arguments, suggest));
     }
-    return found ?? NONE;
+    return found.length === 0 ? NONE : reported(found);
   },
   meet({ constraints = {} }, limits) {
     const merged = new Map(Object.entries(constraints));
@@ -86,6 +83,17 @@ export const CONSTRAINTS: HopRule<Constraints> = {
   left: ({ constraints: domains }) =>
     domains === undefined ? undefined : { kind: "domains", domains },
 };
+
+/** The failures that are reported: the first 16, the last of which counts the others. */
+function reported(failures: readonly RuleFailure[]): readonly RuleFailure[] {
+  const more = failures.length - MAX_REPORTED;
+  if (more <= 0) return failures;
+  return failures.slice(0, MAX_REPORTED).map((failure, at) => {
+    if (at < MAX_REPORTED - 1) return failure;
+    const others = more === 1 ? "1 more limit is" : `${more} more limits are`;
+    return { ...failure, more, message: `${failure.message} (${others} not met)` };
+  });
+}
 
 /** How a limit on an argument is called in denials: `constraints.amount`. */
 export function constraintRule(argument: string): string {

@@ -36,6 +36,8 @@ export interface RuleFailure {
   readonly actual?: unknown;
   /** The nearest value that the rule allows, where there is one. */
   readonly nearest?: Json;
+  /** Failures of the same key that are not listed, in the last one that is; absent if all are listed. */
+  readonly more?: number;
   readonly message: string;
 }
 

@@ -66,7 +66,7 @@ function metadataIn(details: unknown, domain: string): JsonObject | undefined {
 /** Denials as they came: what has no code or no message is left out. */
 export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] {
   return objectsIn(value).flatMap((denial): ReceivedDenial[] => {
-    const { hop, discharge, capability, expected, actual, nearest } = denial;
+    const { hop, discharge, capability, expected, actual, nearest, more } = denial;
     const [code, message] = [shortTextIn(denial["code"]), shortTextIn(denial["message"])];
     if (code === undefined || message === undefined) return [];
     const rule = shortTextIn(denial["rule"]);
@@ -79,6 +79,7 @@ export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] 
       ...(expected === undefined ? {} : { expected }),
       ...(actual === undefined ? {} : { actual }),
       ...(nearest === undefined ? {} : { nearest }),
+      ...(typeof more === "number" ? { more } : {}),
     };
     return [one];
   });

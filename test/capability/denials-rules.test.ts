@@ -179,6 +179,23 @@ describe("a token that does not say when it expires refuses", () => {
   });
 });
 
+test("a hop of many limits reports the first 16, and how many more are not met", () => {
+  const names = Array.from({ length: 760 }, (_, at) => `a${at.toString(36).padStart(2, "0")}`);
+  const limits = (count: number): string =>
+    JSON.stringify({ constraints: Object.fromEntries(names.slice(0, count).map((n) => [n, 1])) });
+  const of = (count: number): readonly Denial[] =>
+    denials(issuer.authorize(append(token, limits(count)), GET));
+  const found = of(760);
+  expect(found).toHaveLength(16);
+  expect(found.at(0)).not.toHaveProperty("more");
+  expect(found.at(-1)).toMatchObject({ code: "constraint_violated", hop: 2, more: 744 });
+  expect(found.at(-1)?.message).toMatch(/ \(744 more limits are not met\)$/);
+  expect(JSON.stringify(found).length).toBeLessThan(4000);
+  expect(of(17).at(-1)?.message).toMatch(/ \(1 more limit is not met\)$/);
+  expect(of(16)).toHaveLength(16);
+  expect(of(16).at(-1)).not.toHaveProperty("more");
+});
+
 test("every failure of every hop is reported, hop by hop", () => {
   const child = [
     { operations: ["set"], invokers: ["agent-a"] },

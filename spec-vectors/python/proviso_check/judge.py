@@ -9,7 +9,7 @@ from . import jcs
 from .hop import Object
 from .jsontext import Json
 
-_MAX_HANDLES_TOLD = 16
+_MAX_TOLD = 16
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,16 @@ def judge(
         if not invocation.handles:
             deny("resource_denied", "resourceHandles", "the invocation names no resource")
         denied = [handle for handle in dict.fromkeys(invocation.handles) if handle not in handles]
-        for _ in denied[:_MAX_HANDLES_TOLD]:
+        for _ in denied[:_MAX_TOLD]:
             deny("resource_denied", "resourceHandles", "a resource is not in the set")
     constraints: Any = hop.get("constraints", {})
-    for argument, limit in constraints.items():
-        for operator in _violations(argument, limit, invocation.arguments):
-            rule = ".".join(["constraints", argument] + ([operator] if operator else []))
-            deny("constraint_violated", rule, "the argument is not within its limit")
+    violated = [
+        ".".join(["constraints", argument] + ([operator] if operator else []))
+        for argument, limit in constraints.items()
+        for operator in _violations(argument, limit, invocation.arguments)
+    ]
+    for rule in violated[:_MAX_TOLD]:
+        deny("constraint_violated", rule, "the argument is not within its limit")
     expires: Any = hop.get("expires")
     if expires is not None and not now < expires:
         deny("expired", "expires", "the token has expired")
