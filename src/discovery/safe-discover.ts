@@ -132,7 +132,8 @@ async function discoverDocument(
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
   const judged = judge(readCard(signatures.document), others);
-  const warnings = [...signatures.warnings, ...judged.warnings];
+  // Where a signature is required, what is wrong with those that are there is a reason.
+  const warnings = [...(requireSignature ? [] : signatures.warnings), ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),
     ...(judged.ok ? await placeDenials(judged, options, source) : judged.denials),

@@ -1,6 +1,7 @@
 import { ALGORITHMS } from "../auth/jwt-options.js";
 import type { Json, JsonObject } from "../bytes/json.js";
 import { assertMembers } from "../checks/members.js";
+import { a2aMembers } from "./a2a-members.js";
 import { isSameJson } from "./places.js";
 import { loadJose } from "./signature.js";
 import { signedForms } from "./signed-forms.js";
@@ -16,22 +17,35 @@ export interface SignOptions {
   readonly kid: string;
   /** Where the public key is published, as a JWK Set; taken only within the card's own origin. */
   readonly jku?: string;
+  /**
+   * Called with the reason where the official SDKs cannot verify what comes out: the card is not one of A2A 1.0.
+   * Unless given, such a card is not signed.
+   */
+  readonly onUnverifiable?: (why: string) => void;
 }
 
 /**
- * Adds a signature (A2A 1.0, section 8.4) over the card, and one without members at their default, which the
- * official SDKs verify.
+ * Adds a signature (A2A 1.0, section 8.4) over the card as it is, one without members at their default, and one
+ * over A2A's members alone, which the official SDKs verify; each form of a card once.
  *
- * @throws TypeError if an option is not valid, or the card has no canonical form.
+ * @throws TypeError if an option is not valid, the card has no canonical form, or the official SDKs could not
+ *   verify it and `onUnverifiable` is not given.
  * @throws Error if the package `jose` is not installed.
  */
 export async function signCard(card: JsonObject, options: SignOptions): Promise<JsonObject> {
-  assertMembers(options, ["key", "alg", "kid", "jku"], "options");
-  const { key, alg, kid, jku } = options;
+  assertMembers(options, ["key", "alg", "kid", "jku", "onUnverifiable"], "options");
+  const { key, alg, kid, jku, onUnverifiable } = options;
   if (!ALGORITHMS.includes(alg)) {
     throw new TypeError(`options.alg: must be one of ${ALGORITHMS.join(", ")}`);
   }
   if (typeof kid !== "string" || kid === "") throw new TypeError("options.kid: must be a text");
+  const { problem } = a2aMembers(card);
+  if (problem !== undefined) {
+    if (onUnverifiable === undefined) {
+      throw new TypeError(`card: the official SDKs cannot verify its signature: ${problem}`);
+    }
+    onUnverifiable(problem);
+  }
   const jose = await loadJose();
   const header = { alg, kid, typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
   const made: Json[] = [];

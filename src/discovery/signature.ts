@@ -20,8 +20,8 @@ export interface SignatureReading {
 }
 
 const MOST_SIGNATURES = 8;
-/** Checks of a signature against one key and one form: 8 signatures, 2 keys of a name, 2 forms. */
-const MOST_CHECKS = 32;
+/** Checks of a signature against one key and one form: 8 signatures, 2 keys of a name, 3 forms. */
+const MOST_CHECKS = 48;
 const RULE = "signatures";
 
 /**
@@ -59,8 +59,11 @@ export async function readSignatures(
     if (checks.isSpent) return refused(card, `it takes more than ${MOST_CHECKS} checks`, path);
     if ("invalid" in found) return refused(card, found.invalid, path);
     if ("failed" in found) failed.push({ by: found, path });
-    else if ("untrusted" in found) warnings.push(untrusted(found.untrusted, path));
-    else {
+    else if ("untrusted" in found) {
+      // A signer signs several forms of one card, and is complained of once.
+      const warning = untrusted(found.untrusted, path);
+      if (!warnings.some(({ message }) => message === warning.message)) warnings.push(warning);
+    } else {
       held.push(found.key);
       signed ??= { by: found.by, document: found.form.document };
     }

@@ -1,4 +1,5 @@
 import { canonicalBytes, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { a2aMembers } from "./a2a-members.js";
 
 /** A card as a signature may cover it (A2A 1.0, section 8.4.1). */
 export interface SignedForm {
@@ -9,16 +10,22 @@ export interface SignedForm {
 }
 
 /**
- * The forms that signers sign: the card as served and, if that differs, without what is empty or at its
- * default, which the official SDKs verify.
+ * The forms that signers sign, each once: the card as served; without what is empty or at its default, as A2A
+ * says; and that with A2A's members alone, which the official SDKs verify.
  *
  * @throws TypeError if it has a lone surrogate, and so no canonical form.
  */
 export function signedForms(card: JsonObject): readonly SignedForm[] {
   const { signatures, ...content } = card;
-  const served = formOf(content, signatures);
-  const published = formOf(withoutDefaults(content), signatures);
-  return Buffer.compare(served.payload, published.payload) === 0 ? [served] : [served, published];
+  const { card: known } = a2aMembers(content);
+  const forms = [content, withoutDefaults(content)];
+  if (known !== undefined) forms.push(withoutDefaults(known));
+  const found: SignedForm[] = [];
+  for (const form of forms.map((one) => formOf(one, signatures))) {
+    const isThere = found.some((one) => Buffer.compare(one.payload, form.payload) === 0);
+    if (!isThere) found.push(form);
+  }
+  return found;
 }
 
 function formOf(content: JsonObject, signatures: Json | undefined): SignedForm {

@@ -164,6 +164,30 @@ describe("without a signature", () => {
   });
 });
 
+test("every complaint about a signature is made once", async () => {
+  // Signed in several forms, each with an entry of its own.
+  const document = await signed({ ...card(), documentationUrl: "" }, pair());
+  expect(Object(document["signatures"]).length).toBe(2);
+  const trusting = await safeDiscover(document, {}, { trustedKeys: [other.jwk] });
+  expect(trusting).toMatchObject({ ok: true, warnings: [{ code: "signature_untrusted" }] });
+  expect(trusting.warnings.length).toBe(1);
+  const requiring = await safeDiscover(document, REQUIRED, { trustedKeys: [other.jwk] });
+  expect(requiring.ok ? [] : requiring.denials.map(({ code }) => code)).toEqual([
+    "signature_untrusted",
+  ]);
+  expect(requiring.warnings).toEqual([]);
+});
+
+test("what was added to a signed card, and no SDK reads, is not read here", async () => {
+  const document = {
+    ...(await signed(card(), pair())),
+    ...{ capabilityGrants: [{ id: "documents:read", operations: ["*"] }], "x-acme": true },
+  };
+  const discovery = await safeDiscover(document, REQUIRED, { trustedKeys: [pair().jwk] });
+  expect(discovery).toMatchObject({ ok: true, card: { grants: undefined } });
+  expect(discovery.ok && Object.keys(discovery.card.document)).not.toContain("x-acme");
+});
+
 describe("what is signed is what is judged", () => {
   const params = {
     delegates: [{ url: "https://b.example" }],
@@ -211,6 +235,73 @@ describe("the official SDK", () => {
       await expect(verify(written)).resolves.toBeUndefined();
     }
     debug.mockRestore();
+  });
+
+  const verifies = async (document: JsonObject): Promise<boolean> => {
+    const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
+    const verify = verifyAgentCardSignature(async () => pair().publicKey);
+    // The card as it was fetched, which the SDK reads itself.
+    const fetched: Parameters<typeof verify>[0] = JSON.parse(JSON.stringify(document));
+    return verify(fetched)
+      .then(() => true)
+      .catch(() => false)
+      .finally(() => debug.mockRestore());
+  };
+
+  test.each<[what: string, document: JsonObject]>([
+    ["a vendor's members", card({ top: { "x-acme": { tier: 1 }, interfaces: { mcp: "m" } } })],
+    ["a vendor's members within others", card({ top: { skills: [{ id: "s", inputSchema: {} }] } })],
+    ["the contract's at A2A's places", card({ top: { minProtocolVersion: "1.0" } })],
+    [
+      "names in snake_case",
+      card({ top: { default_input_modes: ["text/plain"], defaultInputModes: null } }),
+    ],
+    [
+      "what is there for clients of 0.3",
+      card({ top: { url: "https://a.example", protocolVersion: "0.3.0", security: [{ a: [] }] } }),
+    ],
+  ])("verifies a card with %s, and so does discovery", async (_what, document) => {
+    const made = await signed(document, pair());
+    expect(await verifies(made)).toBe(true);
+    expect(await found(made, { trustedKeys: [pair().jwk] }, REQUIRED)).toBe("usable");
+  });
+
+  test.each<[what: string, document: JsonObject, why: RegExp]>([
+    [
+      "of A2A 0.3",
+      { ...card({ top: { url: "https://a.example" } }), supportedInterfaces: null },
+      /it lists no supportedInterfaces, as a card of A2A 1\.0 does/,
+    ],
+    [
+      "with a member of another kind",
+      card({ top: { version: 1 } }),
+      /\/version is 1, where A2A has string/,
+    ],
+    [
+      "with two kinds of one security scheme",
+      card({
+        top: {
+          securitySchemes: {
+            a: {
+              mtlsSecurityScheme: { description: "d" },
+              httpAuthSecurityScheme: { scheme: "x" },
+            },
+          },
+        },
+      }),
+      /\/securitySchemes\/a has 2 members, where A2A has one/,
+    ],
+  ])("cannot verify a card %s, and its signer is told", async (_what, document, why) => {
+    const { privateKey: key, alg, kid } = pair();
+    const options = { key, alg, kid };
+    const call = signCard(document, options);
+    await expect(call).rejects.toThrow(TypeError);
+    await expect(call).rejects.toThrow(/^card: the official SDKs cannot verify its signature: /);
+    await expect(call).rejects.toThrow(why);
+    const onUnverifiable = vi.fn();
+    const made = await signCard(document, { ...options, onUnverifiable });
+    expect(onUnverifiable.mock.calls).toEqual([[expect.stringMatching(why)]]);
+    expect(await verifies(made)).toBe(false);
   });
 
   test("signs what is verified here", async () => {
@@ -334,7 +425,7 @@ describe("what a hostile card makes of its signatures", () => {
     const document = await signed(card(), last);
     const refused = await safeDiscover(document, {}, { trustedKeys: decoys.map(({ jwk }) => jwk) });
     expect(refused.ok ? [] : refused.denials).toMatchObject([
-      { code: "signature_invalid", message: expect.stringContaining("more than 32 checks") },
+      { code: "signature_invalid", message: expect.stringContaining("more than 48 checks") },
     ]);
   });
 
