@@ -1,4 +1,5 @@
 import { assertMembers, meant } from "../checks/members.js";
+import { plainCopy } from "../checks/plain.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
 import { checkGrantApproval } from "./approvals/approval-result.js";
 import type { Operation } from "./skill.js";
@@ -23,9 +24,10 @@ export function expandGrants(
   skills: readonly Pick<Operation, "operation">[],
 ): readonly KnownGrant[] {
   const operations = [...new Set(skills.map((skill) => skill.operation))].sort();
-  const expanded = Array.isArray(grants)
-    ? grants.map((grant, at) => withoutStar(grant, `grants[${at}]`, operations))
-    : grants;
+  const own = plainCopy(grants, "grants");
+  const expanded = Array.isArray(own)
+    ? own.map((grant, at) => withoutStar(grant, `grants[${at}]`, operations))
+    : own;
   const known = [...grantsById(expanded).values()].map((grant, at) =>
     checkGrant(grant, `grants[${at}]`, operations),
   );

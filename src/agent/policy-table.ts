@@ -1,4 +1,5 @@
 import { assertMembers, meant } from "../checks/members.js";
+import { plainCopy } from "../checks/plain.js";
 import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";
@@ -95,11 +96,8 @@ interface CheckedRule {
 }
 
 function checkedRules(definition: PolicyDefinition): readonly CheckedRule[] {
-  if (typeof definition !== "object" || definition === null) {
-    throw new TypeError('policy: must be an object with "rules"');
-  }
   assertMembers(definition, ["groups", "rules"], "policy");
-  const { groups = {}, rules } = definition;
+  const { groups = {}, rules } = plainCopy(definition, "policy");
   if (typeof groups !== "object" || groups === null || Array.isArray(groups)) {
     throw new TypeError("policy.groups: must be an object of arrays of principals");
   }

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../bytes/json.js";
-import { assertMembers } from "../checks/members.js";
+import { assertKnown } from "../checks/members.js";
 import type { Caller } from "./caller.js";
 import type { Resource } from "./resources/resource.js";
 
@@ -154,7 +154,7 @@ function checkMembers(
   where: string,
   rules: { readonly [name: string]: Rule },
 ): void {
-  assertMembers(given, Object.keys(rules), where);
+  assertKnown(given, Object.keys(rules), where);
   for (const [name, [holds, expected]] of Object.entries(rules)) {
     const value: unknown = Reflect.get(given, name);
     if (holds(value)) continue;

@@ -2,12 +2,12 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 import { TokenError } from "../bytes/token-error.js";
 import { intersectHop, overreaches } from "../caveats/attenuation.js";
-import { withoutDurations } from "../caveats/durations.js";
+import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meetOf } from "../caveats/meet.js";
-import { canonicalHop } from "../caveats/write-hop.js";
-import { assertMembers } from "../checks/members.js";
+import { canonicalHop, plainHop } from "../caveats/write-hop.js";
+import { knownMembers } from "../checks/members.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { macaroonToText } from "../macaroon/write.js";
@@ -83,7 +83,7 @@ export function createNonce(): string {
  * @param token - The token, without discharges.
  * @returns The child token as base64url of v2 binary, or what the hop names in excess.
  * @throws TokenError if the token is malformed, not a capability, or would exceed a limit.
- * @throws TypeError if `hop` is not a valid hop or an option is not known.
+ * @throws TypeError if `hop` is not a valid hop or not plain at every level, or an option is not known.
  *
  * @example
  * ```ts
@@ -137,18 +137,22 @@ export function narrow(
   options: AttenuateOptions,
   limits: CapabilityLimits = CAPABILITY_LIMITS,
 ): { readonly ok: true; readonly child: Macaroon; readonly hop: Hop } | Overreaching {
-  const { nonce = true, intersect = false, now = Date.now() } = options;
-  assertMembers(options, OPTIONS, "options");
+  const given = knownMembers(options, OPTIONS, "options");
+  const { nonce = true, intersect = false, now = Date.now() } = given;
   if (typeof nonce !== "boolean") throw new TypeError("options.nonce must be a boolean");
   if (typeof intersect !== "boolean") throw new TypeError("options.intersect must be a boolean");
   if (!Number.isFinite(now)) throw new TypeError("options.now must be milliseconds since 1970");
+  const own = plainHop(init);
   const unreadable = unreadableLinks(links);
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const authority = meetOf([hopsOf(links)]);
   // The limits first: comparing much with much is work.
-  const fits = (bytes: Uint8Array): void => assertHopFits(bytes, limits);
-  const wanted = canonicalHop(withNonce(withoutDurations(init, now, authority), nonce), fits);
+  const fits = (bytes: Uint8Array): void => {
+    assertHopFits(bytes, limits);
+    assertTimes(own);
+  };
+  const wanted = canonicalHop(withNonce(withoutDurations(own, now, authority), nonce), fits);
   const { bytes, hop } = intersect
     ? canonicalHop(intersectHop(authority, wanted.hop), fits)
     : wanted;
@@ -173,8 +177,7 @@ function unreadableLinks(links: readonly ReadLink[]): Overreach[] {
 }
 
 function withNonce(init: HopInit, wanted: boolean): HopInit {
-  if (!wanted || typeof init !== "object" || init === null || Array.isArray(init)) return init;
-  return Object.hasOwn(init, "nonce") ? init : { ...init, nonce: createNonce() };
+  return !wanted || Object.hasOwn(init, "nonce") ? init : { ...init, nonce: createNonce() };
 }
 
 /** A token that is a capability, and not followed by discharges. */

@@ -1,9 +1,12 @@
 import { encodeBase64url } from "../bytes/base64.js";
-import { withoutDurations } from "../caveats/durations.js";
+import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
+import { HOP_KEYS } from "../caveats/hop-rules.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { formatTime } from "../caveats/time.js";
-import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
+import { canonicalHop, plainHop } from "../caveats/write-hop.js";
+import { described } from "../checks/described.js";
+import { knownMembers } from "../checks/members.js";
 import { nearest } from "../checks/nearest.js";
 import { addFirstPartyCaveat, createMacaroon } from "../macaroon/chain.js";
 import { partsOf } from "../macaroon/macaroon.js";
@@ -85,23 +88,50 @@ export interface MintContext {
   readonly grants?: GrantOperations | undefined;
 }
 
+const OWN = ["grant", "principal", "anyOperation", "service"] as const;
+const MEMBERS: readonly string[] = [...OWN, ...HOP_KEYS];
+
+/**
+ * A copy of what a program asks for, plain at every level but for a `Date` where a time stands.
+ *
+ * @throws TypeError naming what is not plain, not known or not a grant.
+ */
+export function plainRequest(request: MintRequest): MintRequest {
+  const {
+    grant,
+    principal,
+    anyOperation = false,
+    service,
+    ...hop
+  } = knownMembers(request, MEMBERS, "request");
+  if (typeof grant !== "string" || grant === "") {
+    throw new TypeError(`request.grant must be a non-empty string, not ${described(grant)}`);
+  }
+  if (typeof anyOperation !== "boolean") {
+    throw new TypeError("request.anyOperation must be a boolean");
+  }
+  return { ...plainHop(hop, "request"), grant, principal, anyOperation, service };
+}
+
 /**
  * Makes a capability: the identifier, and the issuer's hop with an expiry.
  *
+ * @param request - As {@link plainRequest} gives it.
  * @param id - From {@link newCapabilityId}, or of a capability that is made anew.
  * @throws TypeError if the request is not valid or lives longer than the issuer allows.
  */
 export function mintToken(request: MintRequest, id: string, context: MintContext): IssuedToken {
-  // Own members only, each read once: what is checked is what is written.
-  const own: MintRequest = Object.assign(Object.create(null), request);
   const { kid, root } = context.key;
-  const { grant, principal, anyOperation, service: _, ...given } = own;
+  const { grant, principal, anyOperation: _, service: __, ...given } = request;
   const now = context.clock();
-  const written = { ...given, ...operationsFor(own, context.grants), ...audienceFor(own, kid) };
-  const restrictions = withoutDurations(written, now);
+  assertTimes(given);
+  const restrictions = withoutDurations(
+    { ...given, ...operationsFor(request, context.grants), ...audienceFor(request, kid) },
+    now,
+  );
   const issued = formatTime(now);
   const lifetime = Math.min(DEFAULT_LIFETIME, context.maxLifetime) * 1000;
-  const hop = normalizeHop({
+  const { hop, bytes } = canonicalHop({
     ...restrictions,
     expires: restrictions.expires ?? new Date(now + lifetime),
   });
@@ -118,10 +148,7 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
     ...(principal === undefined ? {} : { principal }),
   };
   const encoded = encodeIdentifier(identifier);
-  const macaroon = addFirstPartyCaveat(
-    createMacaroon(root, { identifier: encoded }),
-    encodeHop(hop),
-  );
+  const macaroon = addFirstPartyCaveat(createMacaroon(root, { identifier: encoded }), bytes);
   const over = overCapabilityLimits([macaroon], CAPABILITY_LIMITS);
   if (over !== undefined) throw new TypeError(over.message);
   const capability: MintedCapability = {
@@ -153,15 +180,14 @@ function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "aud
 
 /** The operations that the issuer's hop names: those asked for, or all that the grant has. */
 function operationsFor(
-  { grant, operations, anyOperation = false }: MintRequest,
+  { grant, operations, anyOperation }: MintRequest,
   grants: GrantOperations | undefined,
 ): Pick<HopInit, "operations"> {
-  if (typeof anyOperation !== "boolean") throw new TypeError("anyOperation must be a boolean");
   if (anyOperation && operations !== undefined) {
     throw new TypeError("operations and anyOperation exclude each other; give one of them");
   }
   const known = grants?.get(grant);
-  if (grants !== undefined && known === undefined) throw unknownGrant(String(grant), grants);
+  if (grants !== undefined && known === undefined) throw unknownGrant(grant, grants);
   if (anyOperation) return {};
   if (operations === undefined && known === undefined) {
     throw new TypeError(

@@ -14,7 +14,7 @@ import {
   wrongValue,
 } from "./hop-rule.js";
 import { judgeArgument } from "./judge-argument.js";
-import { isScalar, shown } from "./scalar.js";
+import { isScalar, type Scalar, shown } from "./scalar.js";
 
 type Constraints = NonNullable<Hop["constraints"]>;
 
@@ -120,16 +120,22 @@ function addProblems(found: HopProblem[], argument: string, limit: Json, suggest
       found.push(unknownName(operator, name(), OPERATORS, "unknown operator", suggest));
     } else if (operator === "min" || operator === "max") {
       if (typeof operand !== "number") found.push(wrongValue(name(), "a number", operand));
-    } else if (!isScalarList(operand)) {
-      const expected = "a non-empty array of values, strictly ascending by their canonical text";
+    } else if (!isScalars(operand)) {
+      const expected = "a non-empty array of strings, numbers, booleans or null";
+      found.push(wrongValue(name(), expected, operand));
+    } else if (!isAscending(operand)) {
+      const expected = "strictly ascending by canonical text, each value once";
       found.push(wrongValue(name(), expected, operand));
     }
     if (found.length >= MAX_REPORTED) return;
   }
 }
 
-function isScalarList(value: Json | undefined): boolean {
-  if (!Array.isArray(value) || value.length === 0 || !value.every(isScalar)) return false;
-  const texts = value.map((item) => JSON.stringify(item));
-  return texts.every((text, i) => i === 0 || (texts[i - 1] ?? "") < text);
+function isScalars(value: Json | undefined): value is readonly Scalar[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isScalar);
+}
+
+function isAscending(values: readonly Scalar[]): boolean {
+  const texts = values.map((value) => JSON.stringify(value));
+  return texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") < text);
 }

@@ -1,6 +1,10 @@
 import type { Authority } from "./authority.js";
 import type { HopInit } from "./hop.js";
-import { parseTime, readDuration } from "./time.js";
+import { shown } from "./scalar.js";
+import { parseMoment, parseTime, readDuration } from "./time.js";
+
+const TIMES =
+  "a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d";
 
 /**
  * A hop whose durations are moments. `expires` as a duration means "at most so long from now", so it
@@ -10,7 +14,6 @@ import { parseTime, readDuration } from "./time.js";
  * @param now - Milliseconds since 1970.
  */
 export function withoutDurations(init: HopInit, now: number, authority: Authority = {}): HopInit {
-  if (typeof init !== "object" || init === null || Array.isArray(init)) return init;
   const { expires, notBefore } = init;
   const end = momentFrom(expires, now);
   const start = momentFrom(notBefore, now);
@@ -19,6 +22,19 @@ export function withoutDurations(init: HopInit, now: number, authority: Authorit
     ...(end === undefined ? {} : { expires: earlier(end, authority.expires, now) }),
     ...(start === undefined ? {} : { notBefore: later(start, authority.notBefore) }),
   };
+}
+
+/**
+ * Throws unless each time of a hop is a time, a `Date` or a duration.
+ *
+ * @throws TypeError naming it, and what is accepted.
+ */
+export function assertTimes({ expires, notBefore }: HopInit): void {
+  for (const [key, time] of Object.entries({ expires, notBefore })) {
+    if (time === undefined || time instanceof Date || parseMoment(time) !== undefined) continue;
+    if (typeof time === "string" && readDuration(time) !== undefined) continue;
+    throw new TypeError(`"${key}" must be ${TIMES}, not ${shown(time)}`);
+  }
 }
 
 function momentFrom(time: string | Date | undefined, now: number): number | undefined {

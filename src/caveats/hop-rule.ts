@@ -134,8 +134,8 @@ export function unknownName(
   suggest: Suggest,
 ): HopProblem {
   const near = suggest(name, known);
-  const hint = near === undefined ? "" : `; did you mean "${near}"?`;
-  const message = `${what} ${shown(name)} in a hop${hint}`;
+  const hint = near === undefined ? `there are ${known.join(", ")}` : `did you mean "${near}"?`;
+  const message = `${what} ${shown(name)} in a hop; ${hint}`;
   return {
     code: "caveat_unknown",
     rule,

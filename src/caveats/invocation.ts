@@ -1,5 +1,8 @@
-import { assertMembers } from "../checks/members.js";
-import { formatTime } from "./time.js";
+import { isObject } from "../bytes/json.js";
+import { described } from "../checks/described.js";
+import { knownMembers } from "../checks/members.js";
+import { NotPlainError, plainCopy } from "../checks/plain.js";
+import { copyOfDate, formatTime } from "./time.js";
 
 /** What is being asked of a capability. */
 export interface Invocation {
@@ -45,39 +48,34 @@ const KEYS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "
  * @throws TypeError naming the member that is wrong.
  */
 export function checkInvocation(invocation: Invocation, now: () => number): CheckedInvocation {
-  if (typeof invocation !== "object" || invocation === null) {
-    throw new TypeError("an invocation must be an object");
-  }
-  // Own members only, each read once: nothing that a prototype or a getter says later can count.
-  const own = { ...invocation };
-  assertMembers(own, KEYS, "invocation");
+  const own = knownMembers(invocation, KEYS, "invocation");
   for (const key of KEYS) {
-    if (Object.hasOwn(own, key) || !(key in invocation || key in own)) continue;
+    // Set on Object.prototype by other code.
+    if (Object.hasOwn(own, key) || !(key in own)) continue;
     throw new TypeError(`invocation.${key} must be the invocation's own member`);
   }
   const { grant, operation, resourceHandles, invoker, audience, time } = own;
-  const given = own.arguments ?? {};
   if (typeof operation !== "string") throw new TypeError("invocation.operation must be a string");
-  const handles = resourceHandles === undefined ? [] : distinctTexts(resourceHandles);
-  if (typeof given !== "object" || Array.isArray(given)) {
-    throw new TypeError("invocation.arguments must be an object");
-  }
   if (invoker !== undefined && typeof invoker !== "string") {
     throw new TypeError("invocation.invoker must be a string");
   }
   if (audience !== undefined && typeof audience !== "string") {
     throw new TypeError("invocation.audience must be a string");
   }
-  if (time !== undefined && (!(time instanceof Date) || Number.isNaN(time.getTime()))) {
+  const date = copyOfDate(time);
+  if (time !== undefined && (date === undefined || Number.isNaN(date.getTime()))) {
     throw new TypeError("invocation.time must be a valid Date");
   }
-  const moment = time === undefined ? now() : Date.prototype.getTime.call(time);
+  const moment = date === undefined ? now() : date.getTime();
   return {
     grants: grant === undefined ? undefined : grantsFrom(grant),
     operation,
-    resourceHandles: handles,
-    // A copy, which is asked for own members only.
-    arguments: { ...given },
+    resourceHandles:
+      resourceHandles === undefined
+        ? []
+        : plainHandles(resourceHandles, "invocation.resourceHandles"),
+    arguments:
+      own.arguments === undefined ? {} : plainArguments(own.arguments, "invocation.arguments"),
     time: formatTime(moment),
     moment,
     invoker,
@@ -85,22 +83,42 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
   };
 }
 
-function distinctTexts(given: readonly string[]): readonly string[] {
+/**
+ * A copy of handles, each once.
+ *
+ * @param where - The name of the array in messages.
+ * @throws NotPlainError unless it is a plain array of strings.
+ */
+export function plainHandles(given: unknown, where: string): readonly string[] {
   if (!Array.isArray(given)) {
-    throw new TypeError("invocation.resourceHandles must be an array of strings");
+    throw new NotPlainError(`${where} must be an array of strings, not ${described(given)}`);
   }
-  // By index: an iterator of the caller's could hide some.
-  const texts: unknown[] = given.length === 1 ? [given[0]] : [];
-  for (let at = texts.length; at < given.length; at++) texts.push(given[at]);
-  if (!texts.every((text) => typeof text === "string")) {
-    throw new TypeError("invocation.resourceHandles must be an array of strings");
-  }
-  return texts.length < 2 ? texts : [...new Set(texts)];
+  const handles = plainCopy(given, where).map((one: unknown, at) => {
+    if (typeof one === "string") return one;
+    throw new NotPlainError(`${where}[${at}] must be a string, not ${described(one)}`);
+  });
+  return handles.length < 2 ? handles : [...new Set(handles)];
 }
 
-function grantsFrom(grant: string | readonly string[]): readonly string[] {
+/**
+ * A copy of a call's arguments, which are JSON; what is `undefined` is left out, as `JSON.stringify` does.
+ *
+ * @param where - The name of the arguments in messages.
+ * @throws NotPlainError naming what is not plain, such as `invocation.arguments.amount`.
+ */
+export function plainArguments(
+  given: unknown,
+  where: string,
+): { readonly [name: string]: unknown } {
+  if (isObject(given)) return plainCopy(given, where, "arguments");
+  throw new NotPlainError(`${where} must be a plain object, not ${described(given)}`);
+}
+
+function grantsFrom(grant: unknown): readonly string[] {
   if (typeof grant === "string") return [grant];
-  const given: readonly unknown[] = Array.isArray(grant) ? Array.from(grant) : [grant];
+  const given: readonly unknown[] = Array.isArray(grant)
+    ? plainCopy(grant, "invocation.grant")
+    : [];
   const grants = given.filter((one) => typeof one === "string");
   if (grants.length !== given.length || grants.length === 0) {
     throw new TypeError("invocation.grant must be a grant, or an array of at least one");

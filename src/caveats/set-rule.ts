@@ -1,4 +1,4 @@
-import type { Json } from "../bytes/json.js";
+import { isTexts, type Json } from "../bytes/json.js";
 import { sortedSet } from "./canonical-order.js";
 import {
   beyond,
@@ -59,10 +59,7 @@ export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> 
   return {
     label,
     flag,
-    problems: (value) =>
-      isSet(value)
-        ? NONE
-        : [wrongValue(key, "a non-empty array of strings, strictly ascending", value)],
+    problems: (value) => (isSet(value) ? NONE : [wrongValue(key, expectedOf(value), value)]),
     canonical: (value) => (Array.isArray(value) ? sortedSet(value) : value),
     failures(allowed, asked, _furtherLinks, suggest) {
       const named = kind.named(asked) ?? NONE;
@@ -101,6 +98,13 @@ export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> 
 function areAll(named: readonly string[], allowed: readonly string[]): boolean {
   for (const one of named) if (!allowed.includes(one)) return false;
   return true;
+}
+
+/** What a value is not: a set at all, or one in canonical order. */
+function expectedOf(value: Json): string {
+  return isTexts(value) && value.length > 0
+    ? "strictly ascending, each string once"
+    : "a non-empty array of strings";
 }
 
 function isSet(value: Json): boolean {

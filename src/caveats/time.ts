@@ -100,3 +100,14 @@ export function readDuration(text: string): number | undefined {
   const seconds = UNIT_SECONDS[unit];
   return count === undefined || seconds === undefined ? undefined : Number(count) * seconds;
 }
+
+/** A copy of a `Date`, valid or not, of any realm; `undefined` for anything else. */
+export function copyOfDate(value: unknown): Date | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  try {
+    // Not the value's own method, which its class may have changed.
+    return new Date(Date.prototype.getTime.call(value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,8 +1,28 @@
 import { canonicalBytes, canonicalCopy, canonicalJson, type Json } from "../bytes/json.js";
-import { meant } from "../checks/members.js";
+import { knownMembers } from "../checks/members.js";
+import { plainCopy } from "../checks/plain.js";
 import type { Hop, HopInit } from "./hop.js";
 import { HOP_KEYS, HOP_RULES, isHopKey } from "./hop-rules.js";
 import { hopFrom } from "./read-hop.js";
+import { copyOfDate } from "./time.js";
+
+const TIMES: readonly string[] = ["expires", "notBefore"];
+
+/**
+ * A copy of a hop that a program built: plain at every level, and a `Date` where a time stands.
+ *
+ * @param where - The name of the hop in messages.
+ * @throws TypeError naming the place, such as `hop.constraints.amount`.
+ */
+export function plainHop(init: HopInit, where = "hop"): HopInit {
+  const own = Object.entries(knownMembers(init, HOP_KEYS, where));
+  return Object.fromEntries(
+    own.map(([key, value]) => [
+      key,
+      (TIMES.includes(key) && copyOfDate(value)) || plainCopy(value, `${where}.${key}`),
+    ]),
+  );
+}
 
 /**
  * Brings a hop into canonical form: sets sorted without repeats, times as text.
@@ -10,7 +30,7 @@ import { hopFrom } from "./read-hop.js";
  * @throws TypeError if a key or value is not one a hop may have; the message names it.
  */
 export function normalizeHop(init: HopInit): Hop {
-  return canonicalHop(init).hop;
+  return canonicalHop(plainHop(init)).hop;
 }
 
 /**
@@ -27,14 +47,15 @@ export function normalizeHop(init: HopInit): Hop {
  * ```
  */
 export function encodeHop(init: HopInit): Uint8Array {
-  return canonicalHop(init).bytes;
+  return canonicalHop(plainHop(init)).bytes;
 }
 
 /**
  * Brings a hop into canonical form, as a value and as the bytes of a caveat.
  *
+ * @param init - As {@link plainHop} gives it.
  * @param accept - Throws for bytes that are too much work to judge.
- * @throws TypeError if a key or value is not one a hop may have; the message names it.
+ * @throws TypeError if a value is not one a hop may have; the message names it.
  */
 export function canonicalHop(
   init: HopInit,
@@ -49,34 +70,24 @@ export function canonicalHop(
 }
 
 function canonicalValue(init: HopInit): Json {
-  if (typeof init !== "object" || init === null || Array.isArray(init)) {
-    throw new TypeError("a hop must be an object");
+  const members = Object.entries(init).map(([key, value]): [string, Json] => {
+    if (!isHopKey(key)) throw new TypeError(`a hop has no key ${JSON.stringify(key)}`);
+    return [key, memberValue(key, () => HOP_RULES[key].canonical(value))];
+  });
+  if (members.length === 0) {
+    throw new TypeError(`a hop must have at least one of ${HOP_KEYS.join(", ")}`);
   }
-  const members: [string, Json][] = [];
-  for (const [key, value] of Object.entries(init)) {
-    if (value === undefined) {
-      // Left out silently, it would not restrict what its author meant it to.
-      throw new TypeError(`"${key}" is undefined; leave it out if it is not to restrict anything`);
-    }
-    if (!isHopKey(key)) throw unknownKey(key);
-    members.push([key, memberValue(key, () => HOP_RULES[key].canonical(value))]);
-  }
-  if (members.length === 0) throw new TypeError("a hop must restrict or state something");
   return canonicalCopy(Object.fromEntries(members));
-}
-
-function unknownKey(key: string): TypeError {
-  return new TypeError(`unknown key ${JSON.stringify(key)}${meant(key, HOP_KEYS)}`);
 }
 
 function memberValue(key: string, canonical: () => unknown): Json {
   try {
     const value = canonical() as Json;
-    // Written one by one, so that what is not JSON is named with its key.
+    // Written one by one, so that a time or string without canonical form is named with its key.
     canonicalJson(value);
     return value;
   } catch (error) {
-    const why = error instanceof TypeError ? error.message : "it is nested too deep, or in itself";
-    throw new TypeError(`"${key}" cannot be written: ${why}`);
+    if (!(error instanceof TypeError)) throw error;
+    throw new TypeError(`"${key}" cannot be written: ${error.message}`);
   }
 }

@@ -1,22 +1,54 @@
+import { described } from "./described.js";
 import { nearest } from "./nearest.js";
+import { NotPlainError, plainObject } from "./plain.js";
 
 /**
- * Refuses what is not an object, and an object with a member that is not known: misspelt, it would pass for an absent one.
+ * Throws unless `value` is a plain object with known properties only, so that a misspelt option is not ignored.
  *
- * @param where - What the object is, such as `options` or `policy.rules[2]`; empty for the whole.
- * @throws TypeError if the value is not an object; else naming the first such member, and the known one that was
- *   probably meant.
+ * @param where - The name of the object in messages, such as `options` or `policy.rules[2]`; empty for the whole.
+ * @throws TypeError naming what is not plain or not known, and what was probably meant.
  */
 export function assertMembers(
   value: unknown,
   known: readonly string[],
   where: string,
 ): asserts value is object {
+  knownMembers(value, known, where);
+}
+
+/**
+ * A copy of a plain object with known properties only. Each property is read once.
+ *
+ * @throws TypeError as {@link assertMembers}.
+ */
+export function knownMembers<T>(value: T, known: readonly string[], where: string): T & object {
   if (typeof value !== "object" || value === null) {
-    throw new TypeError(`${where === "" ? "it" : where}: not an object`);
+    const accepted = known.length === 0 ? "" : ` with ${known.join(", ")}`;
+    throw new NotPlainError(
+      `${where || "it"} must be a plain object${accepted}, not ${described(value)}`,
+    );
   }
-  for (const name in value) {
-    if (known.includes(name) || !Object.hasOwn(value, name)) continue;
+  const own = plainObject(value, where);
+  assertKnown(own, known, where);
+  return own;
+}
+
+/**
+ * Throws unless the own properties of `value` are known. It may be of the program's own class, such as a skill
+ * whose `run` is a method.
+ *
+ * @throws TypeError if it is not an object, or naming the property that is not known, and what was probably meant.
+ */
+export function assertKnown(
+  value: unknown,
+  known: readonly string[],
+  where: string,
+): asserts value is object {
+  if (typeof value !== "object" || value === null) {
+    throw new TypeError(`${where || "it"} must be an object, not ${described(value)}`);
+  }
+  for (const name of Object.keys(value)) {
+    if (known.includes(name)) continue;
     const path = where === "" ? name : `${where}.${name}`;
     throw new TypeError(`${path}: unknown member${meant(name, known)}`);
   }

@@ -1,4 +1,6 @@
 import type { GrantOperations } from "../capability/grants.js";
+import { described } from "../checks/described.js";
+import { plainCopy, plainObject } from "../checks/plain.js";
 
 /** What an issuer offers: a name for a set of operations, under which it mints. */
 export interface Grant {
@@ -47,14 +49,14 @@ const ID = /^[\x21-\x7e]{1,128}$/;
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations`.
  */
 export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant> {
-  if (!Array.isArray(grants) || grants.length === 0) {
-    throw new TypeError("grants: there must be at least one");
+  const own = plainCopy(grants, "grants");
+  if (!Array.isArray(own) || own.length === 0) {
+    throw new TypeError("grants: must be an array of at least one grant");
   }
   const known = new Map<string, Grant>();
-  for (const [at, grant] of grants.entries()) {
+  for (const [at, grant] of own.entries()) {
     const where = `grants[${at}]`;
-    if (typeof grant !== "object" || grant === null) throw new TypeError(`${where}: not an object`);
-    const { id, operations } = grant;
+    const { id, operations } = plainObject(grant, where);
     if (typeof id !== "string" || !ID.test(id)) {
       throw new TypeError(
         `${where}.id: must be 1 to 128 printable ASCII characters without spaces`,
@@ -78,7 +80,9 @@ export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant>
  * @throws TypeError naming what is not an array of non-empty texts.
  */
 export function texts(value: unknown, where: string): readonly string[] {
-  if (!Array.isArray(value)) throw new TypeError(`${where}: must be an array of texts`);
+  if (!Array.isArray(value)) {
+    throw new TypeError(`${where}: must be an array of texts, not ${described(value)}`);
+  }
   return value.map((item: unknown, at) => {
     if (typeof item === "string" && item !== "") return item;
     throw new TypeError(`${where}[${at}]: must be a text`);

@@ -5,7 +5,8 @@ import {
   type CacheBounds,
   VerificationCache,
 } from "../capability/verification-cache.js";
-import { assertMembers } from "../checks/members.js";
+import { described } from "../checks/described.js";
+import { knownMembers } from "../checks/members.js";
 import type { RevocationSource } from "../revocation/source.js";
 import type { Grant } from "./grant.js";
 import { Keyring } from "./keyring.js";
@@ -57,35 +58,46 @@ interface CheckedOptions extends IssuerOptions {
 
 /** @throws TypeError naming the option that is wrong. */
 export function checkedOptions(options: IssuerOptions): CheckedOptions {
-  const { name, keys, revocations, maxLifetime = DEFAULT_MAX_LIFETIME } = options;
-  if (typeof name !== "string" || name === "")
-    throw new TypeError("name must be a non-empty string");
-  assertMembers(options, OPTIONS, "options");
+  const own = knownMembers(options, OPTIONS, "options");
+  const { name, keys, revocations, audience, maxLifetime = DEFAULT_MAX_LIFETIME } = own;
+  const { clock = Date.now, random } = own;
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(`name must be a non-empty string, not ${described(name)}`);
+  }
   if (!(keys instanceof Keyring) && typeof keys !== "function") {
-    throw new TypeError("keys must be a Keyring, or a function that gives one");
+    const expected = "a Keyring, or a function that gives one";
+    throw new TypeError(`keys must be ${expected}, not ${described(keys)}`);
   }
   if (typeof revocations?.find !== "function" || typeof revocations.isCurrent !== "function") {
-    throw new TypeError("revocations must be named: a RevocationList or a store");
+    const expected = "a RevocationList, such as createRevocationList() makes, or a store";
+    throw new TypeError(`revocations must be ${expected}, not ${described(revocations)}`);
+  }
+  if (audience !== undefined && typeof audience !== "string") {
+    throw new TypeError(`audience must be a string, not ${described(audience)}`);
+  }
+  for (const [option, value] of Object.entries({ clock, random })) {
+    if (value === undefined || typeof value === "function") continue;
+    throw new TypeError(`${option} must be a function, not ${described(value)}`);
   }
   if (!Number.isSafeInteger(maxLifetime) || maxLifetime < 1 || maxLifetime > MAX_LIFETIME) {
     throw new TypeError(`maxLifetime must be 1 to ${MAX_LIFETIME} whole seconds`);
   }
   return {
-    ...{ ...options, maxLifetime, cache: checkedBounds(options.cache) },
-    ...{ clock: checkedClock(options.clock ?? Date.now), limits: capabilityLimits(options.limits) },
+    ...{ ...own, maxLifetime, cache: checkedBounds(own.cache) },
+    ...{ clock: checkedClock(clock), limits: capabilityLimits(own.limits) },
   };
 }
 
 function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
   if (cache === false || cache === undefined) return cache ?? {};
-  assertMembers(cache, Object.keys(CACHE_BOUNDS), "cache");
-  for (const [name, value] of Object.entries(cache)) {
+  const bounds = knownMembers(cache, Object.keys(CACHE_BOUNDS), "cache");
+  for (const [name, value] of Object.entries(bounds)) {
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
     throw new TypeError(
       `cache.${name} must be a whole number of at least 1; false remembers nothing`,
     );
   }
-  return { ...cache };
+  return bounds;
 }
 
 /** The cache that options ask for. */

@@ -19,11 +19,12 @@ import {
   type MintRequest,
   mintToken,
   newCapabilityId,
+  plainRequest,
   remakeToken,
 } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Invocation } from "../caveats/invocation.js";
-import { assertMembers } from "../checks/members.js";
+import { knownMembers } from "../checks/members.js";
 import {
   ambientScope,
   type CapabilityDraft,
@@ -52,13 +53,13 @@ export class Issuer {
   /** @internal */
   constructor(options: IssuerOptions) {
     const checked = checkedOptions(options);
-    const { name, keys, revocations, audience, maxLifetime, clock, limits } = checked;
+    const { name, keys, revocations, audience, maxLifetime, clock, limits, grants } = checked;
     const cache = verificationCache(checked);
     this.name = name;
     this.#keys = keys instanceof Keyring ? () => keys : keys;
     this.maxLifetime = maxLifetime;
-    this.grants = options.grants === undefined ? undefined : grantsById(options.grants);
-    this.#random = options.random ?? randomBytes;
+    this.grants = grants === undefined ? undefined : grantsById(grants);
+    this.#random = checked.random ?? randomBytes;
     this.#context = {
       issuer: name,
       keys: { find: (kid) => this.#keys().find(kid) },
@@ -77,7 +78,8 @@ export class Issuer {
    * @throws TypeError if the request is not valid, or lives longer than this issuer allows.
    */
   mint(request: MintRequest): MintedCapability {
-    return this.issue(() => request, { service: request.service }).capability;
+    const own = plainRequest(request);
+    return this.issue(() => own, { service: own.service }).capability;
   }
 
   /**
@@ -110,14 +112,22 @@ export class Issuer {
    * ```
    */
   issue(build: (draft: CapabilityDraft) => MintRequest, options: IssueOptions = {}): IssuedToken {
-    assertMembers(options, ISSUE_OPTIONS, "options");
-    const { id = newCapabilityId(this.#random), service } = options;
+    if (typeof build !== "function") {
+      throw new TypeError("build must be a function that gives the request for a draft");
+    }
+    const { id = newCapabilityId(this.#random), service } = knownMembers(
+      options,
+      ISSUE_OPTIONS,
+      "options",
+    );
     if (typeof id !== "string" || !isCapabilityId(id)) {
       throw new TypeError("options.id must be cap_ and at least 16 base64url characters");
     }
     const keys = this.#keys();
     const key = service === undefined ? keys.minting : keys.mintingFor(service);
-    const request = build({ id, handles: (numbers) => key.handles.seal(id, numbers) });
+    const request = plainRequest(
+      build({ id, handles: (numbers) => key.handles.seal(id, numbers) }),
+    );
     if (request.service !== undefined && request.service !== service) {
       throw new TypeError(
         "service: name it in the options of issue, since its key seals the handles",

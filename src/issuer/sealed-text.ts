@@ -5,9 +5,9 @@ import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { Cursor, varintLength, writeVarint } from "../bytes/cursor.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8, encodeUtf8, isWellFormed } from "../bytes/utf8.js";
-import { withoutDurations } from "../caveats/durations.js";
+import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import { parseTime } from "../caveats/time.js";
-import { normalizeHop } from "../caveats/write-hop.js";
+import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 
 /** Bytes of UTF-8 that a text to seal may have. */
 export const MAX_SEALED_TEXT = 16_384;
@@ -79,9 +79,7 @@ export function sealText(
   if (typeof text !== "string" || !isWellFormed(text)) {
     throw new TypeError("text must be a string without lone surrogates");
   }
-  const { expires, now } = given;
-  const until =
-    expires === undefined ? "" : (normalizeHop(withoutDurations({ expires }, now)).expires ?? "");
+  const until = given.expires === undefined ? "" : endOf(given.expires, given.now);
   const plain = encodeUtf8(`${until} ${text}`);
   if (plain.length - until.length - 1 > MAX_SEALED_TEXT) {
     throw new TypeError(`text must have at most ${MAX_SEALED_TEXT} bytes of UTF-8`);
@@ -96,6 +94,13 @@ export function sealText(
   if (sealed.length > LONGEST)
     throw new TypeError("the key's id is too long to seal texts under it");
   return sealed;
+}
+
+/** When a text ends, as in a hop. */
+function endOf(expires: SealedTextExpiry, now: number): string {
+  const hop = plainHop({ expires }, "seal");
+  assertTimes(hop);
+  return canonicalHop(withoutDurations(hop, now)).hop.expires ?? "";
 }
 
 /** @see Issuer.open */

@@ -1,4 +1,5 @@
 import { TokenError } from "../bytes/token-error.js";
+import { plainObject } from "../checks/plain.js";
 
 /** Upper bounds, each checked before the work it bounds. All counts are inclusive. */
 export interface MacaroonLimits {
@@ -30,13 +31,14 @@ export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
 
 /** Completes partial limits, refusing what is not a whole number of at least 0. */
 export function completeLimits<T extends object>(defaults: T, given: Partial<T> | undefined): T {
-  const unknown = Object.keys(given ?? {}).find((name) => !Object.hasOwn(defaults, name));
+  const own = given === undefined ? {} : plainObject(given, "limits");
+  const unknown = Object.keys(own).find((name) => !Object.hasOwn(defaults, name));
   if (unknown !== undefined) {
     throw new TypeError(
       `unknown limit "${unknown}"; there are ${Object.keys(defaults).join(", ")}`,
     );
   }
-  const limits = { ...defaults, ...given };
+  const limits = { ...defaults, ...own };
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isSafeInteger(value) || Number(value) < 0) {
       throw new TypeError(`limits.${name} must be a whole number of at least 0, not ${value}`);

@@ -45,7 +45,7 @@ const ID = "must be 1 to 128 printable ASCII characters without spaces";
 
 describe("a mistake names its field", () => {
   test.each<[string, readonly object[], string]>([
-    ["none at all", [], "grants: there must be at least one"],
+    ["none at all", [], "grants: must be an array of at least one"],
     ["not an object", [[READ]], "grants[0]"],
     [
       "an unknown member",

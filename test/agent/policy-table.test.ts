@@ -140,7 +140,11 @@ describe("a mistake names its field", () => {
       "policy.groups.a: must be an array of texts",
     ],
     ["an empty member", { groups: { a: [""] }, rules: [] }, "policy.groups.a[0]: must be a text"],
-    ["a rule that is a text", { rules: ["alice"] }, "policy.rules[0]: not an object"],
+    [
+      "a rule that is a text",
+      { rules: ["alice"] },
+      "policy.rules[0] must be a plain object with principal, ",
+    ],
     [
       "a rule's unknown member",
       { rules: [{ ...RULE, resource: {} }] },

@@ -80,7 +80,9 @@ describe("a skill's mistake names its field", () => {
 
 test("skills that are none are refused, and createIssuingAgent says the same", async () => {
   expect(misuse(() => checkSkills(JSON.parse('{"read":{}}')))).toBe("skills: must be an array");
-  expect(misuse(() => checkSkills(JSON.parse('["read"]')))).toBe("skills[0]: not an object");
+  expect(misuse(() => checkSkills(JSON.parse('["read"]')))).toBe(
+    "skills[0] must be an object, not a string",
+  );
   const { id: _, ...nameless } = SKILL;
   // What a module in JavaScript gives.
   const skills: Skill[] = [SKILL, Object.assign(nameless, { id: JSON.parse("null") })];

@@ -69,7 +69,11 @@ test.each<[string, unknown, string]>([
   ["no principal", [{ ...ALICE, principal: "" }], "tokens[0].principal: must be a text"],
   ["no invoker", [{ token: ALICE.token, principal: "a" }], "tokens[0].invoker: must be a text"],
   ["a line's end", [{ ...ALICE, invoker: "a\nb" }], "tokens[0].invoker: must be a text"],
-  ["no object", [null], "tokens[0]: not an object"],
+  [
+    "no object",
+    [null],
+    "tokens[0] must be a plain object with token, principal, invoker, not null",
+  ],
 ])("%s is refused, by its place and without showing it", (_, tokens, expected) => {
   let message = "";
   try {

@@ -162,10 +162,24 @@ describe("what is no capability on its own is a TokenError", () => {
 });
 
 test.each<[string, unknown, string]>([
-  ["no hop", undefined, "a hop must be an object"],
-  ["an empty hop", {}, "a hop must restrict or state something"],
+  ["no hop", undefined, "hop must be a plain object with operations, "],
+  ["an empty hop", {}, "a hop must have at least one of operations, "],
   ["a misspelt key", { operation: ["get"] }, 'did you mean "operations"?'],
-  ["a wrong value", { expires: "soon" }, '"expires" must be a time'],
+  [
+    "what is no time",
+    { expires: "soon" },
+    '"expires" must be a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d, not "soon"',
+  ],
+  [
+    "an operator from elsewhere",
+    { constraints: { amount: { lte: 5 } } },
+    'unknown operator "lte" in a hop; there are in, max, min, not_in',
+  ],
+  [
+    "one operation",
+    { operations: "get" },
+    '"operations" must be a non-empty array of strings, not',
+  ],
 ])("%s is a TypeError", (_, hop, message) => {
   expect(misuse(() => attenuate(token, hop as object, { nonce: false }))).toContain(message);
 });

@@ -120,7 +120,9 @@ describe("an inspection", () => {
   test("tells every problem of a link", () => {
     const { warnings } = inspect(append(TOKEN, '{"colour":1,"purpose":2}'), { now: NOW });
     expect(warnings.map(({ message }) => message)).toEqual([
-      'link 2 would be refused: unknown key "colour" in a hop; "purpose" must be a string, not 2',
+      'link 2 would be refused: unknown key "colour" in a hop; there are operations, resourceHandles, ' +
+        "constraints, expires, notBefore, audience, invokers, maxFurtherHops, purpose, nonce; " +
+        '"purpose" must be a string, not 2',
     ]);
   });
 });

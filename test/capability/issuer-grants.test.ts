@@ -6,10 +6,10 @@ const FILES: Grant = { id: "files", operations: ["get", "put"] };
 
 describe("grants of an issuer", () => {
   test.each<[string, unknown, string]>([
-    ["no list", { files: ["get"] }, "grants: there must be at least one"],
-    ["null", null, "grants: there must be at least one"],
-    ["an empty list", [], "grants: there must be at least one"],
-    ["no grant", [null], "grants[0]: not an object"],
+    ["no list", { files: ["get"] }, "grants: must be an array of at least one"],
+    ["null", null, "grants: must be an array of at least one"],
+    ["an empty list", [], "grants: must be an array of at least one"],
+    ["no grant", [null], "grants[0] must be a plain object, not null"],
     ["an id with a space", [{ id: "a b", operations: ["get"] }], "grants[0].id: must be 1 to 128"],
     ["a long id", [{ id: "a".repeat(129), operations: ["get"] }], "grants[0].id: must be 1 to 128"],
     ["an id that is no text", [{ id: 7, operations: ["get"] }], "grants[0].id: must be 1 to 128"],

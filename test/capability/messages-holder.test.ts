@@ -114,7 +114,7 @@ describe("misuse", () => {
       "notBefore 2030-01-01T00:15:00Z is not before expires 2030-01-01T00:15:00Z",
       { notBefore: new Date(NOW + 900_000) },
     ],
-    ['"grant" in the identifier must be a non-empty string', { grant: "" }],
+    ["request.grant must be a non-empty string, not an empty string", { grant: "" }],
     ["a caveat has 8274 bytes; at most 8192 are allowed", { purpose: "x".repeat(8200) }],
   ])("%s", (message, request) => {
     expect(misuse(() => mint(issuer, request))).toBe(message);

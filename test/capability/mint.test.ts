@@ -55,8 +55,8 @@ describe("a fresh capability", () => {
 
 describe("what can not be minted is a TypeError", () => {
   test.each<[string, unknown, string]>([
-    ["no grant", {}, '"grant" in the identifier must be a non-empty string'],
-    ["an empty grant", { grant: "" }, '"grant" in the identifier must be'],
+    ["no grant", {}, "request.grant must be a non-empty string, not undefined"],
+    ["an empty grant", { grant: "" }, "request.grant must be a non-empty string"],
     ["a lone surrogate", { grant: "\ud800" }, "lone surrogate"],
     ["an empty principal", { grant: "g", principal: "" }, '"principal" in the identifier'],
     ["a misspelt key", { grant: "g", operation: ["get"] }, 'did you mean "operations"?'],
@@ -93,7 +93,7 @@ describe("what can not be minted is a TypeError", () => {
   test.each<[string, object, string]>([
     ["without name", { name: "" }, "name must be a non-empty string"],
     ["with keys of another kind", { keys: {} }, "keys must be a Keyring"],
-    ["without revocations", { revocations: undefined }, "revocations must be named"],
+    ["without revocations", { revocations: undefined }, "revocations must be a RevocationList, "],
     ["with no lifetime", { maxLifetime: 0 }, "maxLifetime must be 1 to"],
     ["with a lifetime over 90 days", { maxLifetime: 90 * 86_400 + 1 }, "maxLifetime must be 1 to"],
     ["with a fraction of a lifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],

@@ -25,7 +25,7 @@ function hopWith(x: Constraint): Hop {
 /** The values that one hop after the other allows. */
 function valuesLeft(hops: readonly Hop[]): unknown[] {
   return VALUES.filter((x) =>
-    hops.every((hop) => judgeHop(hop, asked({ arguments: { x } }), 0).length === 0),
+    hops.every((hop) => judgeHop(hop, { ...asked(), arguments: { x } }, 0).length === 0),
   );
 }
 

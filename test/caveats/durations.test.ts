@@ -41,13 +41,6 @@ describe("withoutDurations", () => {
     expect(withoutDurations({ expires: "soon" }, NOW)).toEqual({ expires: "soon" });
   });
 
-  test.each([undefined, null, 5, "15m", ["15m"]])(
-    "leaves %o, which is no hop, as it is",
-    (init) => {
-      expect(withoutDurations(init as unknown as HopInit, NOW)).toBe(init);
-    },
-  );
-
   test("lowers an end to what is left, unless nothing is", () => {
     const end = (bound: number): unknown =>
       withoutDurations({ expires: "10m" }, NOW, { expires: text(bound) }).expires;

@@ -23,8 +23,8 @@ test("the moment is the invocation's own, if it has one, in whole seconds", () =
 
 describe("misuse is a TypeError that names the member", () => {
   test.each<[string, unknown, string]>([
-    ["no object", null, "an invocation must be an object"],
-    ["a text", "get", "an invocation must be an object"],
+    ["no object", null, "invocation must be a plain object with grant, operation, "],
+    ["a text", "get", "invocation must be a plain object with grant, operation, "],
     ["no operation", {}, "invocation.operation must be a string"],
     [
       "a misspelt member",
@@ -35,12 +35,12 @@ describe("misuse is a TypeError that names the member", () => {
     [
       "number handles",
       { operation: "get", resourceHandles: [1] },
-      "invocation.resourceHandles must",
+      "invocation.resourceHandles[0] must be a string, not a number",
     ],
     [
       "a handle and a number",
       { operation: "get", resourceHandles: ["rh", 1] },
-      "invocation.resourceHandles must",
+      "invocation.resourceHandles[1] must",
     ],
     ["no handles", { operation: "get", resourceHandles: null }, "invocation.resourceHandles must"],
     ["an argument list", { operation: "get", arguments: [] }, "invocation.arguments must"],
@@ -53,7 +53,7 @@ describe("misuse is a TypeError that names the member", () => {
     [
       "an inherited grant",
       Object.assign(Object.create({ grant: "a" }), { operation: "get" }),
-      "invocation.grant must be the invocation's own member",
+      "invocation must be a plain object, not an object that inherits from another",
     ],
     ["a text for time", { operation: "get", time: "2030-01-01" }, "invocation.time must"],
     ["no date", { operation: "get", time: new Date("never") }, "invocation.time must"],

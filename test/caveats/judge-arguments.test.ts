@@ -8,7 +8,7 @@ function failures(
   limit: Constraint,
   given: { readonly [name: string]: unknown },
 ): readonly RuleFailure[] {
-  return judgeHop({ constraints: { a: limit } }, asked({ arguments: given }), 0);
+  return judgeHop({ constraints: { a: limit } }, { ...asked(), arguments: given }, 0);
 }
 
 function allows(limit: Constraint, value: unknown): boolean {

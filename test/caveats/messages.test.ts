@@ -13,6 +13,10 @@ import { asked, misuse, utf8 } from "./support.js";
 const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
 
+const KEYS =
+  "there are operations, resourceHandles, constraints, expires, notBefore, audience, invokers, " +
+  "maxFurtherHops, purpose, nonce";
+
 describe("why a hop does not allow a call", () => {
   const failures = (hop: Hop, furtherLinks = 0): readonly RuleFailure[] =>
     judgeHop(
@@ -96,13 +100,26 @@ describe("why a caveat is not a hop", () => {
     ["the caveat is empty", "{}"],
     ['"purpose" must be a string, not 1', '{"purpose":1}'],
     ['"expires" must be a time such as 2026-01-31T23:59:59Z, not 1', '{"expires":1}'],
-    ['unknown key "colour" in a hop', '{"colour":1}'],
-    ['reserved key "cnf" in a hop', '{"cnf":1}'],
-    ['reserved key "handover" in a hop', '{"handover":1}'],
+    [`unknown key "colour" in a hop; ${KEYS}`, '{"colour":1}'],
+    [`reserved key "cnf" in a hop; ${KEYS}`, '{"cnf":1}'],
+    [`reserved key "handover" in a hop; ${KEYS}`, '{"handover":1}'],
+    [
+      'unknown operator "lte" in a hop; there are in, max, min, not_in',
+      '{"constraints":{"a":{"lte":1}}}',
+    ],
+    ['"operations" must be a non-empty array of strings, not "get"', '{"operations":"get"}'],
+    [
+      '"operations" must be strictly ascending, each string once, not ["b","a"]',
+      '{"operations":["b","a"]}',
+    ],
     ['"constraints.a.max" must be a number, not "1"', '{"constraints":{"a":{"max":"1"}}}'],
     [
-      '"constraints.a.in" must be a non-empty array of values, strictly ascending by their canonical text, not [1,{}]',
+      '"constraints.a.in" must be a non-empty array of strings, numbers, booleans or null, not [1,{}]',
       '{"constraints":{"a":{"in":[1,{}]}}}',
+    ],
+    [
+      '"constraints.a.in" must be strictly ascending by canonical text, each value once, not [2,1]',
+      '{"constraints":{"a":{"in":[2,1]}}}',
     ],
   ])("%s", (message, caveat) => {
     const reading = readHop(utf8(caveat));
@@ -141,8 +158,8 @@ describe("why a program's hop cannot be written", () => {
   nested.push(nested);
 
   test.each<[string, unknown]>([
-    ["a hop must be an object", "get"],
-    ['"purpose" cannot be written: it is nested too deep, or in itself', { purpose: nested }],
+    [`hop must be a plain object with ${KEYS.slice("there are ".length)}, not a string`, "get"],
+    ["hop.purpose must be nested at most 256 deep, and not hold itself", { purpose: nested }],
     ['"purpose" must be a string, not ["b","a"]', { purpose: ["b", "a"] }],
     // Only what is a limit is put in order; what is wrong is told as it was given.
     [
@@ -150,11 +167,11 @@ describe("why a program's hop cannot be written", () => {
       { purpose: { a: { in: ["b", "a"] } } },
     ],
     [
-      '"constraints.a.in" must be a non-empty array of values, strictly ascending by their canonical text, not [{},"a"]',
+      '"constraints.a.in" must be a non-empty array of strings, numbers, booleans or null, not [{},"a"]',
       { constraints: { a: { in: [{}, "a"] } } },
     ],
     [
-      '"operations" cannot be written: undefined has no JSON form',
+      "hop.operations.a is undefined; leave it out, or give it a value",
       { operations: { a: undefined } },
     ],
     ['"constraints" must be an object with at least one argument, not "x"', { constraints: "x" }],

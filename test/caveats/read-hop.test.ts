@@ -107,7 +107,7 @@ describe("a key that a hop may not have", () => {
 
   test("reserved keys are called that", () => {
     const reading = readHop(utf8('{"cnf":{}}'));
-    expect(reading.ok || reading.problems[0]?.message).toBe('reserved key "cnf" in a hop');
+    expect(reading.ok || reading.problems[0]?.message).toMatch(/^reserved key "cnf" in a hop; /);
   });
 
   test("known keys beside it do not help", () => {

@@ -67,18 +67,22 @@ cyclic["self"] = cyclic;
 
 describe("misuse is a TypeError that names the key", () => {
   test.each<[string, unknown, string]>([
-    ["nothing to say", {}, "a hop must restrict or state something"],
-    ["undefined", { operations: undefined }, '"operations" is undefined; leave it out'],
-    ["no object", null, "a hop must be an object"],
-    ["an array", [], "a hop must be an object"],
-    ["a misspelt key", { operation: ["a"] }, 'unknown key "operation"; did you mean "operations"?'],
-    ["a key from elsewhere", { scope: "a" }, 'unknown key "scope"; there are operations, '],
-    ["a reserved key", { cnf: {} }, 'unknown key "cnf"'],
-    ["an own __proto__", JSON.parse('{"__proto__":1}'), 'unknown key "__proto__"'],
+    ["nothing to say", {}, "a hop must have at least one of operations, "],
+    ["undefined", { operations: undefined }, "hop.operations is undefined; leave it out"],
+    ["no object", null, "hop must be a plain object with operations, "],
+    ["an array", [], "hop must be a plain object, not an array"],
+    [
+      "a misspelt key",
+      { operation: ["a"] },
+      'hop.operation: unknown member; did you mean "operations"?',
+    ],
+    ["a key from elsewhere", { scope: "a" }, "hop.scope: unknown member; there are operations, "],
+    ["a reserved key", { cnf: {} }, "hop.cnf: unknown member"],
+    ["an own __proto__", JSON.parse('{"__proto__":1}'), "hop.__proto__: unknown member"],
     ["a text for a set", { operations: "a" }, '"operations" must be a non-empty array of strings'],
     ["an empty set", { invokers: [] }, '"invokers" must be a non-empty array of strings'],
     ["numbers in a set", { audience: [1] }, '"audience" must be a non-empty array of strings'],
-    ["a hole in a set", { audience: new Array(2) }, '"audience" cannot be written'],
+    ["a hole in a set", { audience: new Array(2) }, "hop.audience must be an array without holes"],
     ["a lone surrogate in a set", { operations: ["\ud800"] }, '"operations" cannot be written'],
     ["a lone surrogate in a purpose", { purpose: "\udc00" }, '"purpose" cannot be written'],
     ["an invalid Date", { expires: new Date("never") }, '"expires" cannot be written'],
@@ -96,12 +100,16 @@ describe("misuse is a TypeError that names the key", () => {
     [
       "an infinite bound",
       { constraints: { a: { max: Number.POSITIVE_INFINITY } } },
-      '"constraints" cannot be written',
+      "hop.constraints.a.max must be a finite number, not Infinity",
     ],
-    ["NaN", { constraints: { a: Number.NaN } }, '"constraints" cannot be written'],
-    ["a bigint", { constraints: { a: { in: [1n] } } }, '"constraints" cannot be written'],
-    ["a function", { constraints: { a: () => 1 } }, '"constraints" cannot be written'],
-    ["a cycle", { constraints: { a: cyclic } }, '"constraints" cannot be written'],
+    ["NaN", { constraints: { a: Number.NaN } }, "hop.constraints.a must be a finite number"],
+    [
+      "a bigint",
+      { constraints: { a: { in: [1n] } } },
+      "hop.constraints.a.in[0] must be a string, ",
+    ],
+    ["a function", { constraints: { a: () => 1 } }, "hop.constraints.a must be a string, "],
+    ["a cycle", { constraints: { a: cyclic } }, "hop.constraints must be nested at most 256 deep"],
   ])("%s", (_, init, message) => {
     expect(misuse(() => written(init))).toContain(message);
   });

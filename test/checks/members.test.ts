@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { assertMembers, meant } from "../../src/checks/members.js";
+import { describe, expect, test } from "vitest";
+import { assertKnown, assertMembers, knownMembers, meant } from "../../src/checks/members.js";
 
 test("an unknown member is named with its path and the known one nearest to it", () => {
   expect(() => assertMembers({ expires: 1 }, ["expires"], "options")).not.toThrow();
@@ -11,18 +11,65 @@ test("an unknown member is named with its path and the known one nearest to it",
   );
 });
 
-test.each([null, undefined, 1, "text"])(
-  "%j is not an object, and is named by its place",
-  (value) => {
-    expect(() => assertMembers(value, [], "options")).toThrow(
-      new TypeError("options: not an object"),
-    );
-    expect(() => assertMembers(value, [], "")).toThrow(new TypeError("it: not an object"));
-  },
-);
+test.each<[unknown, string]>([
+  [null, "null"],
+  [undefined, "undefined"],
+  [1, "a number"],
+  ["text", "a string"],
+  [() => 1, "a function"],
+])("%j is no object: the message names it and what is accepted", (value, kind) => {
+  expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
+    new TypeError(`options must be a plain object with name, keys, not ${kind}`),
+  );
+  expect(() => assertMembers(value, [], "")).toThrow(
+    new TypeError(`it must be a plain object, not ${kind}`),
+  );
+});
 
-test("members that an object inherits are not its own", () => {
-  expect(() => assertMembers(Object.create({ expire: 1 }), ["expires"], "")).not.toThrow();
+describe("an object that would lose something is refused", () => {
+  class Options {
+    get name(): string {
+      return "a";
+    }
+  }
+
+  test.each<[string, object, string]>([
+    ["inherited", Object.create({ name: 1 }), "an object that inherits from another"],
+    ["of a class with getters", new Options(), "an Options"],
+    ["a forgotten await", Promise.resolve({ name: 1 }), "a Promise: is an await missing?"],
+    ["a Map", new Map([["name", 1]]), "a Map"],
+    ["a Date", new Date(), "a Date"],
+    ["an array", [], "an array"],
+  ])("%s", (_, value, kind) => {
+    expect(() => assertMembers(value, ["name"], "options")).toThrow(
+      new TypeError(`options must be a plain object, not ${kind}`),
+    );
+  });
+});
+
+test("values of options stay as they are, and a copy holds what was read", () => {
+  const [clock, date, map] = [() => 0, new Date(), new Map()];
+  let looks = 0;
+  const options = {
+    ...{ clock, date, map },
+    get size(): number {
+      looks++;
+      return looks;
+    },
+  };
+  const own = knownMembers(options, ["clock", "date", "map", "size"], "options");
+  expect([own.clock, own.date, own.map]).toEqual([clock, date, map]);
+  expect([own.size, own.size, looks]).toEqual([1, 1, 1]);
+});
+
+test("what has methods may be of a class, and its own properties are known", () => {
+  class Skill {
+    readonly id = "a";
+    run(): void {}
+  }
+  expect(() => assertKnown(new Skill(), ["id", "run"], "skills[0]")).not.toThrow();
+  expect(() => assertKnown(new Skill(), ["run"], "skills[0]")).toThrow("skills[0].id: unknown");
+  expect(() => assertKnown(null, [], "skills[0]")).toThrow("skills[0] must be an object, not null");
 });
 
 test("what resembles none is shown all, if there are any", () => {

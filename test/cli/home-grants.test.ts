@@ -56,11 +56,11 @@ describe("init --grant", () => {
 describe("a list in config.json that is not right is config_malformed, and names its field", () => {
   const grant = { id: "a", operations: ["list"] };
   test.each<[unknown, string]>([
-    [[], "grants: there must be at least one"],
-    ["documents:read", "grants: there must be at least one"],
-    [{ a: ["list"] }, "grants: there must be at least one"],
-    [[grant, "b"], "grants[1]: not an object"],
-    [[grant, null], "grants[1]: not an object"],
+    [[], "grants: must be an array of at least one grant"],
+    ["documents:read", "grants: must be an array of at least one grant"],
+    [{ a: ["list"] }, "grants: must be an array of at least one grant"],
+    [[grant, "b"], "grants[1] must be a plain object, not a string"],
+    [[grant, null], "grants[1] must be a plain object, not null"],
     [[{ operations: ["list"] }], "grants[0].id: must be 1 to 128 printable ASCII characters"],
     [[{ id: "a\n", operations: ["list"] }], "grants[0].id: must be 1 to 128 printable ASCII"],
     [[grant, { ...grant }], 'grants[1].id: "a" is taken'],

@@ -194,7 +194,12 @@ describe("what the configuration leads to", () => {
     ["no resources", { resources: { folder: "nowhere" } }, "source_missing", "nowhere: "],
     ["no skills", { skills: "nowhere.mjs" }, "skills_failed", "nowhere.mjs: Cannot find module"],
     ["other skills", { skills: "other.mjs" }, "skills_failed", "it does not give {skills: [...]}"],
-    ["no skill", { skills: "one.mjs" }, "skills_failed", "one.mjs: skills[0]: not an object"],
+    [
+      "no skill",
+      { skills: "one.mjs" },
+      "skills_failed",
+      "one.mjs: skills[0] must be an object, not ",
+    ],
     ["a module that throws", { skills: "bad.mjs" }, "skills_failed", "no index (at "],
     [
       "no keys",

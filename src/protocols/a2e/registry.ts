@@ -1,6 +1,6 @@
 import { type ArgumentCheck, compileArgumentChecks } from "../../agent/arguments.js";
 import type { Operation } from "../../agent/skill.js";
-import { assertMembers, meant } from "../../checks/members.js";
+import { assertKnown, meant } from "../../checks/members.js";
 import type { Grant } from "../../issuer/grant.js";
 import {
   CAPABILITY_NAMES,
@@ -158,8 +158,7 @@ function checkPlugins(plugins: readonly SessionPlugin[]): void {
 }
 
 function checkPlugin(plugin: SessionPlugin, where: string): void {
-  if (typeof plugin !== "object" || plugin === null) throw new TypeError(`${where}: not an object`);
-  assertMembers(plugin, MEMBERS, where);
+  assertKnown(plugin, MEMBERS, where);
   const { name, type, priority = 0, exclusive = false, operations, sdk = {} } = plugin;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw new TypeError(`${where}.name: must be 1 to 64 letters, digits, "_", "." or "-"`);
@@ -202,8 +201,7 @@ function checkOperation(
     const { namespace } = namingOf(type);
     throw new TypeError(`${where}: operations of ${type} begin with "${namespace}/"`);
   }
-  if (typeof one !== "object" || one === null) throw new TypeError(`${where}: not an object`);
-  assertMembers(one, OPERATION_MEMBERS, where);
+  assertKnown(one, OPERATION_MEMBERS, where);
   if (typeof one.run !== "function") throw new TypeError(`${where}.run: must be a function`);
   if (one.listing !== undefined && typeof one.listing !== "boolean") {
     throw new TypeError(`${where}.listing: must be a boolean`);

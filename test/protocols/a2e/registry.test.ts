@@ -105,7 +105,7 @@ describe("which plugin serves", () => {
 describe("is refused at load", () => {
   const one = saying("one");
   test.each<[string, readonly unknown[], string]>([
-    ["no object", [null], "plugins[0]: not an object"],
+    ["no object", [null], "plugins[0] must be an object, not null"],
     [
       "an unknown type",
       [{ ...one, type: "tool" }],

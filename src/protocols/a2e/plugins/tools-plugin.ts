@@ -1,7 +1,7 @@
 import { compileArgumentChecks } from "../../../agent/arguments.js";
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { shown } from "../../../caveats/scalar.js";
-import { assertMembers, meant } from "../../../checks/members.js";
+import { assertKnown, assertMembers, meant } from "../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";
 import { assertArguments } from "./arguments.js";
 import { assertName, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
@@ -104,7 +104,7 @@ function checkTools(tools: readonly SessionTool[]): ReadonlyMap<string, SessionT
   const all: readonly SessionTool[] = tools;
   for (const [at, tool] of all.entries()) {
     const where = `tools[${at}]`;
-    assertMembers(tool, ["name", "description", "input", "run"], where);
+    assertKnown(tool, ["name", "description", "input", "run"], where);
     assertName(tool.name, `${where}.name`);
     if (known.has(tool.name)) throw new TypeError(`${where}.name: "${tool.name}" is taken`);
     if (typeof tool.description !== "string" || tool.description === "") {
