@@ -1,0 +1,484 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../../src/bytes/json.js";
+import type { HopInit } from "../../../../src/caveats/hop.js";
+import {
+  createMemoryPlugin,
+  createProcPlugin,
+  type SessionPlugin,
+} from "../../../../src/protocols/a2e/index.js";
+import { SDK_TYPES } from "../../../../src/protocols/a2e/sdk/types.js";
+import { createStores } from "../../../../src/stores/database.js";
+import { openMemory } from "../../../../src/stores/memory/memory-store.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { closed } from "../plugins/calls.js";
+import { type HostChoices, type Hosted, hosted, newHeld, Peer, plugins } from "../support.js";
+
+// Tries to pass a limit of a token through the SDK's dialect. Each ends with a refusal, and nothing that was refused
+// has run.
+
+const sdk = (type: string, members: JsonObject = {}, id = type): JsonObject => ({
+  ...{ type: `${type}/req`, id, version: "1.0", ts: 1, ...members },
+});
+
+interface Opened {
+  readonly host: Hosted;
+  readonly peer: Peer;
+  /** The code of the answer to a request, or its type. */
+  ask(type: string, members?: JsonObject): Promise<Json>;
+  /** The answer itself. */
+  answer(type: string, members?: JsonObject): Promise<JsonObject>;
+}
+
+async function opened(
+  tokens: { readonly [capability: string]: HopInit },
+  choices: HostChoices = {},
+): Promise<Opened> {
+  const host = await hosted(choices);
+  const peer = await Peer.at(host.port);
+  const all = Object.entries(tokens).map(([name, hop]) => host.token(name, hop));
+  const caps = Object.keys(tokens);
+  peer.send(sdk("handshake", { agent_caps: caps, auth_token: all.join(",") }));
+  expect(await peer.next()).toMatchObject({ type: "handshake/resp", ok: true });
+  const answer = async (type: string, members: JsonObject = {}): Promise<JsonObject> => {
+    peer.send(sdk(type, members));
+    return (await peer.next()) ?? {};
+  };
+  const ask = async (type: string, members: JsonObject = {}): Promise<Json> => {
+    const { code, type: of = null } = await answer(type, members);
+    return code ?? of;
+  };
+  return { host, peer, ask, answer };
+}
+
+/** What a memory of one principal has, and the plugin for it. */
+async function memory(): Promise<{
+  plugin: SessionPlugin;
+  keys: () => Promise<readonly string[]>;
+}> {
+  const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
+  const keys = async () =>
+    (await store.list("alice", { limit: 100 })).entries.map(({ key }) => key);
+  return { plugin: createMemoryPlugin({ memory: store }), keys };
+}
+
+const entry = (name: string, more: JsonObject = {}): JsonObject => ({
+  ...{ key: { name }, content: name, tier: "episodic", ...more },
+});
+
+const KEY = (name: string): string => `default/episodic/{"name":"${name}"}`;
+
+test("a constraint on any member of any message is judged, wherever the member stands", async () => {
+  const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
+    ...{ skill: "skill", tool: "tools", toolkit: "toolkits", env: "env", proc: "proc" },
+    ...{ memory: "memory", learn: "learning", mcp: "mcp" },
+  };
+  const ran: string[] = [];
+  const served = Object.entries(types).map(([namespace, type]): SessionPlugin => {
+    const operations = Object.keys(SDK_TYPES).filter((one) => one.startsWith(`${namespace}/`));
+    const run = async () => ran.push(namespace);
+    const listing = type === "tools" ? { "tool/list": { listing: true, run } } : {};
+    const others = operations.map((one) => [one, { run }] as const);
+    return {
+      ...{ name: namespace, type },
+      operations: { ...Object.fromEntries(others), ...listing },
+    };
+  });
+  // These select among what a list shows, and are no text.
+  const apart = ["include_deferred", "filter_kind", "arguments"];
+  const members = new Set(Object.values(SDK_TYPES).flat());
+  for (const member of [...members].filter((one) => !apart.includes(one))) {
+    const hop = { constraints: { [member]: "allowed" } };
+    const tokens = Object.fromEntries(Object.values(types).map((type) => [type, hop]));
+    const { ask } = await opened(tokens, { plugins: served, limits: { parallel: 64 } });
+    for (const [type, known] of Object.entries(SDK_TYPES)) {
+      if (!known.includes(member) || (type === "tool/list" && member !== "query")) continue;
+      expect([type, member, await ask(type, { [member]: "denied" })]).toEqual([
+        ...[type, member, "permission_denied"],
+      ]);
+      expect(ran).toEqual([]);
+      expect([type, member, await ask(type, { [member]: "allowed" })]).toEqual([
+        ...[type, member, `${type}/resp`],
+      ]);
+      ran.pop();
+    }
+  }
+}, 120_000);
+
+test("no value is converted on its way to a constraint, nor on its way to a tool", async () => {
+  const held = newHeld();
+  const { ask, peer } = await opened(
+    { tools: { constraints: { tool_name: "add", a: { max: 5 } } } },
+    { plugins: plugins(held), limits: { faults: 1000 } },
+  );
+  const call = (given: JsonObject, more: JsonObject = {}): Promise<Json> =>
+    ask("tool/call", { tool_name: "add", arguments: { b: 0, ...given }, ...more });
+  for (const a of ["5", "1", true, null, [1], { max: 1 }, "", 5.000001, 6]) {
+    expect([a, await call({ a })]).toEqual([a, "permission_denied"]);
+  }
+  for (const more of [
+    ...[{ timeout: "5" }, { timeout: -1 }, { streaming: "true" }, { streaming: 1 }],
+    ...[{ correlation_id: 7 }, { correlation_id: "a".repeat(129) }, { tool_name: ["add"] }],
+    ...[{ name: "add" }, { server: "x" }, { a: 1 }, { __proto__x: 1 }, { constructor: "x" }],
+  ]) {
+    expect([more, await call({ a: 1 }, more)]).toEqual([more, "message_invalid"]);
+  }
+  expect(held.ran).toEqual([]);
+  // Numbers that are written otherwise are what they are.
+  const written = (a: string): string =>
+    `{"type":"tool/call/req","id":"n","version":"1.0","tool_name":"add","arguments":{"a":${a},"b":0}}\n`;
+  for (const [a, code] of [
+    ...([
+      ["5.0", "tool/call/resp"],
+      ["0.5e1", "tool/call/resp"],
+    ] as const),
+    ...([
+      ["5.1", "permission_denied"],
+      ["51e-1", "permission_denied"],
+    ] as const),
+    ...([
+      ["NaN", "line_malformed"],
+      ["Infinity", "line_malformed"],
+    ] as const),
+    ...([
+      ["1e999", "line_malformed"],
+      ["-1e999", "line_malformed"],
+    ] as const),
+    ...([
+      ['1,"a":6', "line_malformed"],
+      ['6,"\\u0061":1', "line_malformed"],
+    ] as const),
+  ]) {
+    peer.send(written(a));
+    expect([a, await peer.code()]).toEqual([a, code]);
+  }
+  peer.send(
+    `{"type":"tool/call/req","id":"n","version":"1.0","tool_name":"add","tool_name":"fail"}\n`,
+  );
+  expect(await peer.code()).toBe("line_malformed");
+  expect(held.ran).toEqual(["add", "add"]);
+});
+
+test("no argument stands in for what is called, and no member for an argument", async () => {
+  const held = newHeld();
+  const skills: SessionPlugin = {
+    ...{ name: "skills", type: "skill" },
+    operations: {
+      "skill/call": {
+        run: async ({ name = "", arguments: given }) => [held.ran.push(name), given],
+      },
+    },
+  };
+  const hop = { constraints: { metadata: "small" } };
+  const { ask } = await opened(
+    { tools: { constraints: { tool_name: "add" } }, skill: hop },
+    { plugins: [...plugins(held), skills] },
+  );
+  for (const members of [
+    { tool_name: "fail", arguments: { tool_name: "add" } },
+    { tool_name: "", arguments: { tool_name: "add" } },
+    { arguments: { tool_name: "add" } },
+  ]) {
+    expect(await ask("tool/call", members)).toBe("message_invalid");
+  }
+  expect(await ask("tool/call", { tool_name: "", arguments: {} })).toBe("permission_denied");
+  const call = { name: "sum", arguments: { metadata: "small" } };
+  expect(await ask("skill/call", { ...call, metadata: { large: true } })).toBe("message_invalid");
+  expect(await ask("skill/call", { name: "sum", metadata: { large: true } })).toBe(
+    "permission_denied",
+  );
+  expect(held.ran).toEqual([]);
+  expect(await ask("skill/call", call)).toBe("skill/call/resp");
+});
+
+test("a limit on keys holds for every entry of a message, and none that is refused is kept", async () => {
+  const { plugin, keys } = await memory();
+  const hop = { constraints: { key: { in: [KEY("a"), KEY("b")] } } };
+  const { ask, answer } = await opened({ memory: hop }, { plugins: [plugin] });
+  const memory_id = "default";
+  expect(
+    await answer("memory/store", { memory_id, entries: [entry("a"), entry("c"), entry("b")] }),
+  ).toMatchObject({
+    stored: [{ name: "a" }, { name: "b" }],
+    errors: [expect.stringMatching(/^entries\[1\]: permission_denied: /)],
+  });
+  const outside: readonly JsonObject[] = [
+    { memory_id, entries: [entry("c")] },
+    { memory_id, entries: [entry("a", { tier: "semantic" })] },
+    { memory_id: "other", entries: [entry("a")] },
+    { memory_id: 'default{"user":"b"}', entries: [entry("a")] },
+    { memory_id, entries: [entry("a", { key: { name: "a", more: 1 } })] },
+  ];
+  for (const members of outside) {
+    expect([members, await ask("memory/store", members)]).toEqual([members, "permission_denied"]);
+  }
+  for (const id of [
+    ...["", "default/episodic", 'default{"user":1}', 'default{ "user":"b"}', "a/b", 'x{"a":"b"}/y'],
+    ...['default{"b":"1","a":"2"}', 'default{"a":"1","a":"2"}', "default\n", "ä"],
+  ]) {
+    const members = { memory_id: id, entries: [entry("a")] };
+    expect([id, await ask("memory/store", members)]).toEqual([id, "arguments_invalid"]);
+  }
+  expect(await keys()).toEqual([KEY("a"), KEY("b")]);
+  expect(await ask("memory/retrieve", { memory_id, keys: [{ name: "c" }] })).toBe(
+    "permission_denied",
+  );
+  // A list has no key, as in proviso's own dialect.
+  expect(await ask("memory/retrieve", { memory_id, tier: "episodic" })).toBe("permission_denied");
+  expect(await ask("memory/forget", { memory_id, tags: ["x"] })).toBe("permission_denied");
+  expect(await ask("memory/forget", { memory_id, keys: [{ name: "c" }] })).toBe(
+    "permission_denied",
+  );
+  expect(await answer("memory/forget", { memory_id, keys: [{ name: "b" }] })).toMatchObject({
+    deleted: 1,
+  });
+  expect(await keys()).toEqual([KEY("a")]);
+});
+
+test("a token's operations are those of the calls that a message makes", async () => {
+  const { plugin, keys } = await memory();
+  const reader = await opened({ memory: { operations: ["memory/get"] } }, { plugins: [plugin] });
+  const memory_id = "default";
+  expect(await reader.ask("memory/store", { memory_id, entries: [entry("a")] })).toBe(
+    "permission_denied",
+  );
+  expect(await reader.ask("memory/forget", { memory_id, keys: [{ name: "a" }] })).toBe(
+    "permission_denied",
+  );
+  expect(await reader.ask("memory/retrieve", { memory_id })).toBe("permission_denied");
+  expect(
+    await reader.answer("memory/retrieve", { memory_id, keys: [{ name: "a" }] }),
+  ).toMatchObject({ entries: [], total: 0 });
+  expect(await keys()).toEqual([]);
+  const events = await reader.host.ledger.list();
+  // One event for each call: it was looked for in two tiers.
+  expect(events.map(({ operation, decision }) => [operation, decision]).sort()).toEqual([
+    ...[
+      ["memory/delete", "refused"],
+      ["memory/get", "allowed"],
+      ["memory/get", "allowed"],
+    ],
+    ...[
+      ["memory/list", "refused"],
+      ["memory/set", "refused"],
+    ],
+  ]);
+});
+
+test("wrong entries are refused, whatever they would be taken for", async () => {
+  const { plugin, keys } = await memory();
+  const { ask } = await opened({ memory: {} }, { plugins: [plugin], limits: { faults: 1000 } });
+  const memory_id = "default";
+  const wrong: readonly JsonObject[] = [
+    ...[entry("a", { key: "a" }), entry("a", { key: ["a"] }), entry("a", { tier: "working" })],
+    ...[entry("a", { tier: "../semantic" }), entry("a", { ttl: 5 }), entry("a", { ttl: "0" })],
+    ...[entry("a", { tags: "x" }), entry("a", { score: "1" }), entry("a", { contents: 1 })],
+    ...[entry("a", { source: 1 }), { key: {}, tier: "episodic" }],
+  ];
+  for (const one of wrong) {
+    expect([one, await ask("memory/store", { memory_id, entries: [one] })]).toEqual([
+      ...[one, "arguments_invalid"],
+    ]);
+  }
+  const retrieve: readonly JsonObject[] = [
+    ...[{ limit: "5" }, { limit: 0 }, { limit: 101 }, { limit: 1.5 }, { min_score: "0" }],
+    ...[{ keys: ["a"] }, { keys: { name: "a" } }, { query: "a" }, { tags: [1] }, { tier: "all" }],
+  ];
+  for (const members of retrieve) {
+    expect([members, await ask("memory/retrieve", { memory_id, ...members })]).toEqual([
+      ...[members, "arguments_invalid"],
+    ]);
+  }
+  expect(await ask("memory/forget", { memory_id })).toBe("arguments_invalid");
+  for (const members of [{ namespace: "a/b" }, { scope: { a: 1 } }, { metadata: { a: 1 } }]) {
+    expect([members, await ask("memory/init", members)]).toEqual([members, "arguments_invalid"]);
+  }
+  expect(await keys()).toEqual([]);
+});
+
+test("many calls in one message count as many, and are bounded", async () => {
+  const { plugin, keys } = await memory();
+  const { ask, answer, host } = await opened(
+    { memory: {} },
+    { plugins: [plugin], rate: { messages: 6, seconds: 10 }, limits: { parallel: 1 } },
+  );
+  const memory_id = "default";
+  const entries = Array.from({ length: 20 }, (_, at) => entry(`${at}`));
+  // The handshake has counted too.
+  const { stored, errors } = await answer("memory/store", { memory_id, entries });
+  expect(stored).toHaveLength(5);
+  expect(errors).toHaveLength(15);
+  expect(errors).toContain(
+    "entries[5]: rate_limited: the session makes calls more often than it may",
+  );
+  expect(await ask("memory/store", { memory_id, entries })).toBe("rate_limited");
+  expect(await keys()).toHaveLength(5);
+  host.clock.now += 10_000;
+  const many = Array.from({ length: 101 }, (_, at) => entry(`m${at}`));
+  expect(await ask("memory/store", { memory_id, entries: many })).toBe("arguments_invalid");
+  const all = many.map(({ key = null }) => key);
+  expect(await ask("memory/retrieve", { memory_id, keys: all })).toBe("arguments_invalid");
+  expect(await keys()).toHaveLength(5);
+});
+
+test("a token that is revoked in the middle of a message ends it there", async () => {
+  const set: string[] = [];
+  let revoke = (): void => {};
+  const { plugin } = await memory();
+  const slow: SessionPlugin = {
+    ...plugin,
+    operations: {
+      "memory/set": {
+        run: async ({ arguments: { key } }) => {
+          set.push(String(key));
+          if (set.length === 2) revoke();
+          return null;
+        },
+      },
+    },
+  };
+  const host = await hosted({ plugins: [slow] });
+  const token = host.token("memory");
+  const peer = await Peer.at(host.port);
+  peer.send(sdk("handshake", { agent_caps: ["memory"], auth_token: token }));
+  await peer.next();
+  revoke = () => {
+    const revocation = host.issuer.revocationOf(token);
+    if (!revocation.ok) throw new Error("there is nothing to revoke");
+    host.revocations.add(revocation.entry);
+  };
+  const entries = ["a", "b", "c", "d"].map((name) => entry(name));
+  peer.send(sdk("memory/store", { memory_id: "default", entries }));
+  const answer = (await peer.next()) ?? {};
+  expect(set).toEqual([KEY("a"), KEY("b")]);
+  expect(JSON.stringify(answer)).toMatch(/permission_denied|capability_ended/);
+});
+
+test("an operation's own message is judged before what a plugin has is shown", async () => {
+  const counting = {
+    ...{ command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)", "--", "{from}"] },
+    parameters: { from: { type: "integer", maximum: 50 } },
+    required: ["from"],
+  };
+  const plugin = closed(
+    await createProcPlugin({
+      programs: { count: counting, other: counting },
+      limits: { grace: 50 },
+    }),
+  );
+  const hop = { constraints: { name: "count", from: { max: 10 } } };
+  const { ask, answer } = await opened({ proc: hop }, { plugins: [plugin] });
+  const spawn = (...cmd: readonly string[]): Promise<Json> => ask("proc/spawn", { cmd });
+  // Beyond the token: the same for programs that there are, and for others.
+  for (const cmd of [
+    ["other", "5"],
+    ["none", "5"],
+    ["bash", "-c", "id"],
+    ["count", "11"],
+  ]) {
+    expect([cmd, await spawn(...cmd)]).toEqual([cmd, "permission_denied"]);
+  }
+  // What is no number as the program would be given it is no number to the token.
+  for (const from of ["1e1", "+5", "05", "5.0", " 5", "0x5", "five", "", "-"]) {
+    expect([from, await spawn("count", from)]).toEqual([from, "permission_denied"]);
+  }
+  expect(await spawn("count")).toBe("permission_denied");
+  expect(await spawn("count", "5", "6")).toBe("permission_denied");
+  for (const members of [
+    ...[{ cmd: [] }, { cmd: "count 5" }, { cmd: [5] }, { cmd: ["count", 5] }],
+    ...[
+      { cmd: ["count", "5"], cwd: "/" },
+      { cmd: ["count", "5"], env: { A: "b" } },
+    ],
+    ...[
+      { cmd: ["count", "5"], timeout: "5" },
+      { cmd: ["count", "5"], stdin_mode: "tty" },
+    ],
+  ]) {
+    expect([members, await ask("proc/spawn", members)]).toEqual([members, "arguments_invalid"]);
+  }
+  const reading = await opened(
+    { proc: { operations: ["proc/start", "proc/read"], constraints: { name: "count" } } },
+    { plugins: [plugin] },
+  );
+  expect(await reading.ask("proc/list")).toBe("permission_denied");
+  const { proc_id } = await reading.answer("proc/spawn", { cmd: ["count", "5"], timeout: 1 });
+  expect(await reading.answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({
+    ...{ proc_id, status: "running", error: "" },
+  });
+  expect(await reading.ask("proc/kill", { proc_id: proc_id ?? "" })).toBe("permission_denied");
+  expect(await reading.ask("proc/kill", { proc_id: proc_id ?? "", signal: "SIGKILL" })).toBe(
+    "arguments_invalid",
+  );
+  expect(await reading.ask("proc/write", { proc_id: proc_id ?? "", data: "x" })).toBe(
+    "type_unknown",
+  );
+  // It belongs to its session.
+  expect(await answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({ type: "error" });
+  await sleep(1500);
+  await expect
+    .poll(async () => (await reading.answer("proc/status", { proc_id: proc_id ?? "" }))["status"])
+    .toBe("killed");
+});
+
+test("the gate stands: before the handshake, without the capability, without a token", async () => {
+  const { plugin, keys } = await memory();
+  const host = await hosted({ plugins: [...plugins().slice(0, 1), plugin] });
+  const store = sdk("memory/store", { memory_id: "default", entries: [entry("a")] });
+  const early = await Peer.at(host.port);
+  for (const message of [store, sdk("memory/init"), { type: "ping", id: "p", version: "1.0" }]) {
+    early.send(message);
+    expect(await early.code()).toBe("not_handshaken");
+  }
+  early.send(sdk("handshake", { agent_caps: ["memory"], auth_token: "" }));
+  expect(await early.part("ok", "reason")).toEqual({ ok: false, reason: "auth_failed" });
+  await early.over;
+  const peer = await Peer.at(host.port);
+  const auth_token = [host.token("tools"), host.token("memory")].join(",");
+  peer.send(sdk("handshake", { agent_caps: ["tools"], auth_token }));
+  await peer.next();
+  for (const message of [store, sdk("memory/init"), sdk("memory/get")]) {
+    peer.send(message);
+    expect(await peer.part("code", "capability_name")).toEqual({
+      ...{ code: "capability_missing", capability_name: "memory" },
+    });
+  }
+  const { id: _, ...anonymous } = sdk("tool/call", { tool_name: "add", arguments: {} });
+  for (const message of [anonymous, { ...anonymous, id: "" }, { ...anonymous, id: 7 }]) {
+    peer.send(message);
+    expect(await peer.part("req_id", "code")).toEqual({ req_id: "", code: "message_invalid" });
+  }
+  expect(await keys()).toEqual([]);
+});
+
+test("calls at once are as many as they may be, and an id under way is not taken twice", async () => {
+  const held = newHeld();
+  const { peer } = await opened({ tools: {} }, { plugins: plugins(held), limits: { parallel: 2 } });
+  const wait = (id: string): void =>
+    peer.send(sdk("tool/call", { tool_name: "wait", arguments: {} }, id));
+  wait("1");
+  wait("1");
+  expect(await peer.part("req_id", "code")).toEqual({ req_id: "1", code: "message_invalid" });
+  wait("2");
+  wait("3");
+  expect(await peer.part("req_id", "code")).toEqual({ req_id: "3", code: "too_many_parallel" });
+  held.release();
+  expect(await peer.code()).toBe("tool/call/resp");
+});
+
+test("a plugin answers the SDK by its own capability's operations alone", async () => {
+  const held = newHeld();
+  const [tools] = plugins(held);
+  if (tools === undefined) throw new Error("there is no plugin");
+  const reaching: SessionPlugin = {
+    ...{ name: "reaching", type: "memory" },
+    operations: { "memory/get": { run: async () => null } },
+    sdk: {
+      "memory/init": async ({ call }) => ({ data: await call("tool/call", { name: "add" }) }),
+    },
+  };
+  const host = await opened({ memory: {}, tools: {} }, { plugins: [tools, reaching] });
+  expect(await host.ask("memory/init")).toBe("server_error");
+  expect(held.ran).toEqual([]);
+  expect(host.host.failures).toHaveLength(1);
+});
