@@ -48,6 +48,8 @@ export interface AgentConfig {
     readonly revocations: number;
   };
   readonly delegation?: DelegationConfig;
+  /** Absent members are what `openRevocations` has. */
+  readonly revocationList?: RevocationListConfig;
   /** Absent means that services rely on the list for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
   /** With the protocol agent-auth. */
@@ -58,6 +60,12 @@ export interface AgentConfig {
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
   readonly log: "info" | "warn" | "silent";
+}
+
+/** How soon what other processes revoke counts, in milliseconds. */
+export interface RevocationListConfig {
+  readonly refreshMs?: number;
+  readonly staleAfterMs?: number;
 }
 
 /** A grant, with a duration such as `2h` for the time in which it must be approved. */

@@ -27,6 +27,7 @@ import {
   feedMaxAgeOf,
   metricsAddressOf,
   type RunOptions,
+  revocationListOf,
 } from "./settings.js";
 import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 
@@ -94,6 +95,7 @@ async function open(
   const home = await openHome({
     ...{ folder: homeFolder, database: place, grants, maxLifetime },
     onLoading: loadingShown(context),
+    revocations: revocationListOf(read),
     ledger: {
       retention: config.ledger.retention,
       onProblem: (problem) => warnOfLedger(context, problem),

@@ -2,6 +2,8 @@ import { resolve } from "node:path";
 import { readDuration } from "../../src/caveats/time.js";
 import type { HomeConfig } from "../../src/home/home-config.js";
 import type { HomeFiles } from "../../src/home/home-files.js";
+import type { HomeOptions } from "../../src/home/open-home.js";
+import { STALE_AFTER } from "../../src/stores/revocations/open-revocations.js";
 import type { Context } from "../context.js";
 import { type CliError, usageError } from "../exit.js";
 import { databaseAt, findHome, type HomeChoice } from "../home.js";
@@ -67,6 +69,28 @@ export function agentHome(
     throw invalidConfig(file, [problemAt("lifetime", what)]);
   }
   return { ...home, lifetime, maxLifetime };
+}
+
+/**
+ * How the revocation list is followed, where the configuration says it.
+ *
+ * @throws CliError `config_invalid` if it would be too old between any two looks.
+ */
+export function revocationListOf({
+  config: { revocationList: list = {} },
+  file,
+}: Pick<ReadConfig<Pick<AgentConfig, "revocationList">>, "config" | "file">): NonNullable<
+  HomeOptions["revocations"]
+> {
+  const { refreshMs, staleAfterMs } = list;
+  if ((refreshMs ?? 0) >= (staleAfterMs ?? STALE_AFTER * 1000)) {
+    const what = "must be more than the milliseconds between two looks (refreshMs)";
+    throw invalidConfig(file, [problemAt("revocationList.staleAfterMs", what)]);
+  }
+  return {
+    ...(refreshMs === undefined ? {} : { refreshEvery: refreshMs }),
+    ...(staleAfterMs === undefined ? {} : { staleAfter: staleAfterMs / 1000 }),
+  };
 }
 
 const DAY = 24 * 60 * 60;

@@ -14,7 +14,7 @@ import { listeningError } from "../serve/listen.js";
 import { warn, warnOfLedger } from "../serve/log.js";
 import { type Closing, closeAll, openAll, pruneHourly } from "../serve/opened.js";
 import { keepInForce, type ReadPolicy, readPolicy, unknownTerms } from "../serve/policy.js";
-import { homeOf } from "../serve/settings.js";
+import { homeOf, revocationListOf } from "../serve/settings.js";
 import { sessionAgent } from "./agent.js";
 import { memoryPlugin, openPlugins } from "./plugins.js";
 import type { SessionConfig } from "./session-config.js";
@@ -61,6 +61,7 @@ async function open(
   const home = await openHome({
     ...{ folder: files.folder, database: files.database },
     onLoading: loadingShown(context),
+    revocations: revocationListOf(read),
     ledger: {
       retention: config.ledger.retention,
       onProblem: (problem) => warnOfLedger(context, problem),

@@ -5,6 +5,7 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { McpPluginOptions } from "../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
 import type { ProcPluginOptions } from "../../src/protocols/a2e/plugins/proc/proc-plugin.js";
 import type { MemoryLimits } from "../../src/stores/memory/memory-limits.js";
+import type { RevocationListConfig } from "../serve/agent-config.js";
 
 /**
  * What `proviso session serve` is given, as it stands in the file and with the defaults of its schema,
@@ -37,6 +38,7 @@ export interface SessionConfig {
     readonly call?: number;
     readonly longestCall?: number;
   };
+  readonly revocationList?: RevocationListConfig;
   readonly rate?: { readonly messages: number; readonly seconds: number };
   readonly ledger: { readonly values: readonly string[]; readonly retention: number };
 }

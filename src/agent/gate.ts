@@ -168,6 +168,7 @@ async function clearWith<Of extends Operation>(
     const still = issuer.standing(token, { invoker, audience });
     return still.allowed ? undefined : still.denials;
   };
+  await issuer.catchUp();
   const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
   if (denials.length > 0) return refusal(denials, capability);
   return {

@@ -186,11 +186,12 @@ export class IssuingAgent {
    * @throws TypeError if the leave is used up, or of another agent.
    * @throws LeaveLostError if the capability no longer stands.
    */
-  begin(clearance: Clearance<Operation>, caller: Presenter): void {
+  async begin(clearance: Clearance<Operation>, caller: Presenter): Promise<void> {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) throw new TypeError("a call needs leave for each time it runs");
     this.#leaves.set(clearance, undefined);
     // What lies between leave and run, such as storing a task, takes time.
+    await this.issuer.catchUp();
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
     if (denials !== undefined) throw new LeaveLostError(denials);
@@ -210,7 +211,7 @@ export class IssuingAgent {
     ending: { readonly signal: AbortSignal },
   ): Promise<Json> {
     if (!("signal" in ending)) throw new TypeError('ending: must have a "signal"');
-    this.begin(clearance, caller);
+    await this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
     const own = skillArguments(given);
     const result: unknown = await asked.run({

@@ -45,7 +45,8 @@ export interface AdmittedCapability {
 export type Presented = PresentedCapability | AuthenticatedCapability;
 
 /**
- * Verifies each distinct token once. Those over {@link MAX_PRESENTED} are denied unread.
+ * Verifies each distinct token once. What is asked of it right after is judged by a revocation list that is as recent
+ * as it can be. Those over {@link MAX_PRESENTED} are denied unread.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -54,6 +55,7 @@ export async function authenticateAll(
   caller: Presenter,
   context: PresentedContext,
 ): Promise<readonly AuthenticatedCapability[]> {
+  await context.issuer.catchUp();
   if (presented.length <= MAX_PRESENTED && presented.every(isAuthenticated)) return presented;
   const known = new Map<string, Authentication>();
   const authentic: AuthenticatedCapability[] = [];
@@ -75,6 +77,7 @@ export async function authenticateOne(
   { issuer, ledger }: PresentedContext,
   known: Map<string, Authentication> = new Map(),
 ): Promise<AuthenticatedCapability> {
+  await issuer.catchUp();
   if (isAuthenticated(one)) return one;
   return branded(await authenticated(one, caller, { issuer, ledger }, known));
 }

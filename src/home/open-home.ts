@@ -10,7 +10,10 @@ import { followKeyringFile } from "../stores/follow-keyring.js";
 import { type LedgerOptions, LedgerStore } from "../stores/ledger/ledger-store.js";
 import { openRegistry } from "../stores/registry/registry-store.js";
 import { ResourceNumberStore } from "../stores/resource-numbers.js";
-import { openRevocations } from "../stores/revocations/open-revocations.js";
+import {
+  openRevocations,
+  type RevocationStoreOptions,
+} from "../stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../stores/revocations/revocation-store.js";
 import { grantDifferences, type HomeConfig } from "./home-config.js";
 import { type HomeFiles, homeFiles, readHome } from "./home-files.js";
@@ -31,6 +34,8 @@ export interface HomeOptions {
   /** The name this service goes by in `audience`, for invocations that name none. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
+  /** How soon what other processes revoke counts here; as `openRevocations` has it unless given. */
+  readonly revocations?: Pick<RevocationStoreOptions, "refreshEvery" | "staleAfter"> | undefined;
   /** Called while the revocations are read, with the part that has been read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
   /** As the issuer's: how much of what was verified is remembered, or `false`. */
@@ -61,7 +66,8 @@ export interface Home {
 }
 
 const OPTIONS = [
-  ...["folder", "database", "grants", "maxLifetime", "audience", "ledger", "onLoading", "cache"],
+  ...["folder", "database", "grants", "maxLifetime", "audience", "ledger", "revocations"],
+  ...["onLoading", "cache"],
 ];
 
 /**
@@ -97,13 +103,15 @@ const OPTIONS = [
  */
 export async function openHome(options: HomeOptions): Promise<Home> {
   assertMembers(options, OPTIONS, "options");
+  const { revocations: following = {}, onLoading } = options;
+  assertMembers(following, ["refreshEvery", "staleAfter"], "options.revocations");
   const files = homeFiles(options.folder, options.database);
   const issued = issuerOptions(options, readHome(files), files.config);
   const keys = followKeyringFile(files.keyring);
   const database = await openStores(files.database);
   try {
-    const loading = { savedAt: files.revocations, onLoading: options.onLoading };
-    const revocations = await openRevocations(database, loading);
+    const loading = { savedAt: files.revocations, onLoading };
+    const revocations = await openRevocations(database, { ...following, ...loading });
     const issuer = createIssuer({ ...issued, keys, revocations });
     const ledger = new LedgerStore(database, options.ledger);
     return {

@@ -246,6 +246,15 @@ export class Issuer {
   }
 
   /**
+   * Waits until the revocation list is as recent as it can be. {@link Issuer.authorize}, {@link Issuer.standing} and
+   * {@link Issuer.stillStands} are synchronous and go by what is known, until that is too old to be relied on; code
+   * that can wait calls this before. It rejects never.
+   */
+  async catchUp(): Promise<void> {
+    await this.#context.revocations.catchUp?.();
+  }
+
+  /**
    * Checks a token against an invocation: limits and form, issuer and key, every signature,
    * revocation, the grant, then every rule of every hop. Nothing else needs to be called, and a bad
    * token is a refusal, never an exception.

@@ -22,6 +22,12 @@ export interface RevocationSource {
    * @param now - The checker's clock, in milliseconds since 1970.
    */
   isCurrent(now: number): boolean;
+  /**
+   * Looks whether there is something new, unless it has just looked: for code that can wait, right before it asks.
+   * Those that wait at the same time share one look. It never rejects: after a look that fails, what is known goes on
+   * being the answer, for as long as {@link RevocationSource.isCurrent} says. Absent where nothing is ever behind.
+   */
+  catchUp?(): Promise<void>;
 }
 
 /** Where entries are read whole. */

@@ -31,8 +31,9 @@ test("leave is asked for, used once and recorded; then the caller's code runs", 
   if (!leave.allowed) throw new Error(leave.denials[0].message);
   expect(leave).toMatchObject({ asked: { operation: "note" }, authority: "capability" });
   expect(await ledger.list({ kind: "invocation" })).toEqual([]);
-  agent.begin(leave, ALICE);
-  expect(() => agent.begin(leave, ALICE)).toThrow("a call needs leave for each time it runs");
+  const begun = agent.begin(leave, ALICE);
+  await expect(agent.begin(leave, ALICE)).rejects.toThrow("a call needs leave for each time");
+  await begun;
   const [line] = await ledger.list({ kind: "invocation" });
   expect(line).toMatchObject({ operation: "note", decision: "allowed" });
   expect(line).not.toHaveProperty("skill");
@@ -73,7 +74,7 @@ test("a capability that is revoked before the code runs stops it", async () => {
   const leave = await agent.clearOperation(ALICE, asked(token));
   if (!leave.allowed) throw new Error(leave.denials[0].message);
   await agent.revoke(ALICE, { token });
-  expect(() => agent.begin(leave, ALICE)).toThrow(LeaveLostError);
+  await expect(agent.begin(leave, ALICE)).rejects.toThrow(LeaveLostError);
   expect(await ledger.list({ kind: "invocation" })).toMatchObject([
     { operation: "note", decision: "refused", codes: ["revoked"] },
   ]);

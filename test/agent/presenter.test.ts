@@ -24,7 +24,7 @@ test("its capability allows what it says, and the ledger has the capability's pr
   const clearance = await agent.clearOperation({}, { ...ASKED, capabilities });
   if (!clearance.allowed) throw new Error("it is refused");
   expect(clearance.principal).toBe("alice");
-  agent.begin(clearance, {});
+  await agent.begin(clearance, {});
   const [event] = await ledger.list();
   expect(event).toMatchObject({ decision: "allowed", principal: "alice", operation: "count" });
   expect(event).not.toHaveProperty("invoker");

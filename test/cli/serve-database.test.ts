@@ -102,6 +102,32 @@ test("readiness is honest, a key file or a database lost, while the process says
   await becomes({ status: "ok" });
 });
 
+test("how long an agent that is cut off from its database goes on is configured", async () => {
+  const revocationList = { refreshMs: 20, staleAfterMs: 500 };
+  const { capability, outcome } = await serve(bench, { ...CONFIG, revocationList });
+  const token = await capability(WAIT);
+  const database = join(bench.home, "proviso.db");
+  renameSync(database, `${database}.away`);
+  const began = performance.now();
+  try {
+    await eventually(async () => (await outcome("wait", WAITING, token)) === "revocation_stale");
+    // The default is 5 seconds.
+    expect(performance.now() - began).toBeLessThan(4500);
+  } finally {
+    renameSync(`${database}.away`, database);
+  }
+  await eventually(async () => (await outcome("wait", WAITING, token)) === "allowed");
+  bench.write(
+    "stale.json",
+    JSON.stringify({ ...CONFIG, revocationList: { refreshMs: 600, staleAfterMs: 500 } }),
+  );
+  const wrong = await bench.run(["serve", "stale.json"]);
+  expect([wrong.status, wrong.stderr]).toEqual([
+    6,
+    expect.stringContaining("revocationList.staleAfterMs: must be more than the milliseconds"),
+  ]);
+});
+
 test("metrics are nowhere unless they are given an address", async () => {
   const { url, running } = await serve(bench, CONFIG, ["--metrics", "127.0.0.1:0"]);
   expect((await send(`${url}/metrics`)).status).toBe(404);

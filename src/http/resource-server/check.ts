@@ -11,6 +11,8 @@ import { checkRequirement, type RouteRequirement } from "./requirement.js";
 /** What checks capabilities: an `Issuer`, or anything else with its `authorize`. */
 export interface CapabilityAuthority {
   authorize(token: string, invocation: Invocation): Decision;
+  /** Called before each `authorize`, and waited for: a revocation list is brought up to date. */
+  catchUp?(): Promise<void>;
   /** The grants and their operations, where it knows them: routes may name no others then. */
   readonly grants?: ReadonlyMap<string, { readonly operations: readonly string[] }> | undefined;
 }
@@ -76,6 +78,7 @@ export function createCheck(
           ...(args && { arguments: given("arguments", await args(...request)) }),
           ...(by === undefined ? {} : { invoker: by }),
         };
+        await authority.catchUp?.();
         const decision = authority.authorize(token, invocation);
         if (decision.allowed === true) return { ok: true, capability: decision.capability };
         return { ok: false, refusal: denied(decision.denials, challenge) };

@@ -93,7 +93,7 @@ export class GuardedHandler implements Operations {
     this.#shielded("message", context, async () => {
       const { reply } = callOf(context);
       if (reply !== undefined) return reply;
-      const answer = await this.#inner.sendMessage(this.#begun(context, tenant), context);
+      const answer = await this.#inner.sendMessage(await this.#begun(context, tenant), context);
       if ("artifacts" in answer) this.#options.visibility?.note(answer.id, context);
       return answer;
     });
@@ -106,7 +106,7 @@ export class GuardedHandler implements Operations {
     try {
       const { reply } = callOf(context);
       if (reply !== undefined) return yield* this.#replied(reply, context);
-      const request = this.#begun(context, tenant);
+      const request = await this.#begun(context, tenant);
       // A task that an earlier message began is followed, as by a subscription.
       const again = async (): Promise<void> => {
         if (callOf(context).earlier !== undefined) await admit(this.#options.agent, context);
@@ -215,14 +215,14 @@ export class GuardedHandler implements Operations {
   }
 
   /** The message that leave was asked for, where its capability still stands: it runs now. */
-  #begun(context: ServerCallContext, tenant: string): SendMessageRequest {
+  async #begun(context: ServerCallContext, tenant: string): Promise<SendMessageRequest> {
     const { leave, request, caller, references = [] } = callOf(context);
     if (leave === undefined || request?.message === undefined) throw notLetIn();
     // What runs a skill asks again itself, once the task is stored.
     if (leave.kind === "operation") {
       const use = useOf(leave.clearance);
       if (use !== undefined) recordUse(context, use);
-      this.#options.agent.begin(leave.clearance, caller);
+      await this.#options.agent.begin(leave.clearance, caller);
     }
     const message = { ...request.message, referenceTaskIds: [...references] };
     const { configuration, metadata } = request;

@@ -97,7 +97,7 @@ export class Steps {
       throw refusedBy(ready);
     }
     try {
-      agent.begin(clearance, presenter);
+      await agent.begin(clearance, presenter);
     } catch (error) {
       if (!(error instanceof LeaveLostError)) throw error;
       running.suspects = true;

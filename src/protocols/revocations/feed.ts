@@ -72,8 +72,10 @@ export class RevocationFeed {
   get authenticator(): Authenticator {
     return {
       audience: "proviso-revocations",
-      authenticate: async (request) =>
-        authenticateService(request, this.#keys(), this.#revocations),
+      authenticate: async (request) => {
+        await this.#revocations.catchUp?.();
+        return authenticateService(request, this.#keys(), this.#revocations);
+      },
     };
   }
 

@@ -30,6 +30,10 @@ interface FollowerParts {
 
 /** Milliseconds for one answer. */
 const PATIENCE = 10_000;
+/** Milliseconds for which a check waits for an answer. */
+const CHECK_PATIENCE = 2000;
+/** Intervals after which the last answer is too old for a check that can wait. */
+const FEW = 3;
 /** Seconds after which it asks again when there was no answer. */
 const AGAIN = 5;
 const ATTEMPTS = 3;
@@ -65,6 +69,32 @@ export class RevocationFollower implements RevocationSource {
   isCurrent(now: number): boolean {
     // Also by a clock that no one sets: one that is set back must not make the list younger.
     return now < this.#trustedUntil && this.age < this.#parts.maxAge;
+  }
+
+  /**
+   * Asks the issuer, where the last answer is older than a few intervals, as after this process was stopped. While
+   * questions fail, only the timer asks. @see RevocationSource.catchUp
+   */
+  async catchUp(): Promise<void> {
+    const isBehind = (): boolean => this.age > FEW * this.#parts.interval;
+    if (!isBehind() || this.#closed || this.#problem !== undefined) return;
+    // What is under way may have begun before: then one question more.
+    for (let asked = 0; asked < 2 && isBehind(); asked++) {
+      if (!(await this.#answered())) return;
+    }
+  }
+
+  /** Whether there is an answer within the time for which a check waits. */
+  #answered(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const late = setTimeout(() => resolve(false), CHECK_PATIENCE);
+      this.refresh()
+        .then(
+          () => resolve(true),
+          () => resolve(false),
+        )
+        .finally(() => clearTimeout(late));
+    });
   }
 
   /** The version of the list; 0 before the first answer. */

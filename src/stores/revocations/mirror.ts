@@ -12,6 +12,16 @@ import { readSavedList, saveList } from "./saved-list.js";
 
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
+/** Intervals after which a look is too long ago for who can wait: this process was stopped, or is busy. */
+const FEW = 3;
+
+/** A moment, in milliseconds. */
+interface Moment {
+  /** Of `performance`. */
+  readonly running: number;
+  /** Since 1970. */
+  readonly ofDay: number;
+}
 
 /** Reads from the database. */
 type Read = <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>;
@@ -33,9 +43,11 @@ export class RevocationMirror {
   #table: PackedTable = new PackedTable();
   #state: RevocationState = { version: 0, pruned: 0 };
   #pruning: Promise<void> = Promise.resolve();
-  /** When the last look that succeeded began, in milliseconds of `performance`. */
-  #readAt = Number.NEGATIVE_INFINITY;
+  /** When the last look that succeeded began, by both clocks. */
+  #readAt: Moment = { running: Number.NEGATIVE_INFINITY, ofDay: 0 };
   #problem: StorageError | undefined;
+  #refreshEvery = 0;
+  #refreshing: Promise<boolean> | undefined;
 
   constructor(database: StoreDatabase, rows: RevocationRows) {
     this.#database = database;
@@ -50,9 +62,10 @@ export class RevocationMirror {
     return this.#table.size;
   }
 
-  /** Seconds, by a clock that no one sets: it must not depend on the time of day. */
+  /** Seconds: by a clock that no one sets back, and by the time of day, since the first may stop with the machine. */
   get age(): number {
-    return (performance.now() - this.#readAt) / 1000;
+    const { running, ofDay } = this.#readAt;
+    return Math.max(performance.now() - running, Date.now() - ofDay) / 1000;
   }
 
   /** Why the last look failed; absent if it did not. */
@@ -67,6 +80,7 @@ export class RevocationMirror {
   /** Reads everything, then looks every so often for what has changed. */
   async follow({ refreshEvery, savedAt, savedFrom, onLoading }: Following): Promise<void> {
     const [database, rows] = [this.#database, this.#rows];
+    this.#refreshEvery = refreshEvery;
     await database.read((db) => rows.check(db, database.dialect));
     const place = savedAt === undefined ? undefined : { database, rows, path: savedAt };
     const saved = place && (await readSavedList(place, onLoading));
@@ -88,6 +102,16 @@ export class RevocationMirror {
     again();
   }
 
+  /** As {@link RevocationSource.catchUp} promises. */
+  async catchUp(): Promise<void> {
+    const isBehind = (): boolean => this.age * 1000 > FEW * this.#refreshEvery;
+    // What is under way may have been read before this process was stopped: then one look more.
+    for (let looks = 0; looks < 2 && isBehind(); looks++) {
+      await this.#refresh();
+      if (this.#problem !== undefined || this.#database.isClosed) return;
+    }
+  }
+
   /** Takes over an entry that the database has. */
   async add(entry: KeptRevocation): Promise<void> {
     await this.#pruning;
@@ -101,7 +125,7 @@ export class RevocationMirror {
    * @throws StorageError
    */
   async look(read: Read, progress: Progress = () => {}): Promise<number> {
-    const began = performance.now();
+    const began: Moment = { running: performance.now(), ofDay: Date.now() };
     const known = this.version;
     const { version, pruned } = await read((db) => this.#rows.state(db));
     this.#rows.assertGrown(known, version);
@@ -125,12 +149,19 @@ export class RevocationMirror {
       progress((reached - known) / (version - known));
       if (pace.isOver) await pace.rest();
     }
-    this.#readAt = Math.max(this.#readAt, began);
+    if (began.running > this.#readAt.running) this.#readAt = began;
     return count;
   }
 
-  /** One look; `false` once the database is closed. */
-  async #refresh(): Promise<boolean> {
+  /** One look, shared by all that ask while it is under way; `false` once the database is closed. */
+  #refresh(): Promise<boolean> {
+    this.#refreshing ??= this.#refreshed().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refreshed(): Promise<boolean> {
     const { name } = this.#database;
     try {
       await this.look((action) => inTime(this.#database.read(action), name, PATIENCE));

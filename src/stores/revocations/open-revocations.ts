@@ -29,7 +29,8 @@ export interface RevocationStoreOptions {
 }
 
 const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
-const STALE_AFTER = 5;
+/** Seconds. */
+export const STALE_AFTER = 5;
 // They take half a second.
 const SAVED_FROM = 100_000;
 const OPTIONS = ["refreshEvery", "staleAfter", "clock", "savedAt", "savedFrom", "onLoading"];

@@ -71,6 +71,11 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.age < this.#staleAfter;
   }
 
+  /** Looks at the database, unless the last look is but a few `refreshEvery` ago. @see RevocationSource.catchUp */
+  catchUp(): Promise<void> {
+    return this.#mirror.catchUp();
+  }
+
   /** The version of the list: grows with every change and never shrinks. */
   get version(): number {
     return this.#mirror.version;

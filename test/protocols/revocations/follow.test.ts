@@ -56,6 +56,36 @@ describe("a copy", () => {
     expect(await problemOf(follower.refresh())).toBe("this list is closed");
   });
 
+  test("is waited for by who can wait: at first, and after this process stood still", async () => {
+    const made = pair({ interval: 0.05 });
+    const { follower, list } = made;
+    await Promise.all(Array.from({ length: 10 }, () => follower.catchUp()));
+    expect(made.answers).toHaveLength(1);
+    list.add({ kind: "key", id: "key_1", at: AT });
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    expect(follower.size).toBe(0);
+    await follower.catchUp();
+    expect(follower.size).toBe(1);
+    follower.close();
+    await follower.catchUp();
+  });
+
+  test("asks no more often while its issuer cannot be reached, and nobody waits for ever", async () => {
+    const fetch = vi.fn<typeof globalThis.fetch>(() => Promise.reject(new TypeError("no")));
+    const { follower } = pair({ fetch });
+    await follower.catchUp();
+    const asked = fetch.mock.calls.length;
+    for (let at = 0; at < 10; at++) await follower.catchUp();
+    expect(fetch.mock.calls.length).toBe(asked);
+    follower.close();
+    const silent = pair({ fetch: () => new Promise(() => {}) });
+    const began = performance.now();
+    await silent.follower.catchUp();
+    expect(performance.now() - began).toBeLessThan(5000);
+    silent.follower.close();
+  });
+
   test("trusts no longer than its own limit, whatever its issuer says", async () => {
     const made = pair({ maxAge: 60 });
     await made.follower.refresh();

@@ -42,6 +42,9 @@ test.skipIf(process.env[ADDRESS] === undefined)(
     expect(store.isCurrent()).toBe(true);
     way.stopped = true;
     await expect.poll(() => store.isCurrent()).toBe(false);
+    // Who waits for a look does not wait for ever.
+    await store.catchUp();
+    expect(store.isCurrent()).toBe(false);
     await expect.poll(() => store.problem?.code).toBe("store_unreachable");
     way.stopped = false;
     await expect.poll(() => store.isCurrent()).toBe(true);

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { revocationId } from "../../src/index.js";
+import { createStores, openRevocations, openStores } from "../../src/stores/index.js";
+import { onBothDatabases } from "../support/databases.js";
+import { Bench } from "./run.js";
+import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
+
+// A process that is stopped for a while (SIGSTOP, a machine that is suspended, a container that is paused) answers
+// what has come meanwhile by what has been revoked meanwhile.
+
+const CALLS = 40;
+const PAUSE = 3000;
+
+onBothDatabases((place) => {
+  test("calls that waited while the process stood still are refused if their tokens were revoked", async () => {
+    const bench = new Bench();
+    await bench.init();
+    writeAgent(bench);
+    const database = await place();
+    await (await createStores(database)).close();
+    bench.write("policy.json", JSON.stringify(POLICY));
+    const config = { ...CONFIG, policy: "policy.json", database };
+    const { running, capability, outcome } = await serveSpawned(bench, config);
+    const parent = await capability(WAIT);
+    const tokens = await Promise.all(
+      Array.from({ length: CALLS }, () => bench.output("attenuate", parent, "--op", "wait")),
+    );
+    const spare = await capability(WAIT);
+    const call = (all: readonly string[]) =>
+      Promise.all(all.map((token) => outcome("wait", { ms: 1 }, token)));
+    // Each has a connection, on which the next call is read before anything else happens.
+    expect(await call(tokens)).toEqual(tokens.map(() => "allowed"));
+
+    const revoking = await openStores(database);
+    const revocations = await openRevocations(revoking);
+    const at = "2026-01-01T00:00:00Z";
+    running.child.kill("SIGSTOP");
+    const answers = call(tokens);
+    const over = sleep(PAUSE);
+    await Promise.all(
+      tokens.map((token) => revocations.add({ kind: "link", id: revocationId(token), at })),
+    );
+    await over;
+    running.child.kill("SIGCONT");
+    expect(await answers).toEqual(tokens.map(() => "revoked"));
+    await revoking.close();
+    const spares = tokens.map(() => spare);
+    expect(await call(spares)).toEqual(spares.map(() => "allowed"));
+
+    // The policy's file, too.
+    running.child.kill("SIGSTOP");
+    bench.write("policy.json", JSON.stringify({ rules: [] }));
+    const denied = call(spares);
+    await sleep(1000);
+    running.child.kill("SIGCONT");
+    expect(await denied).toEqual(spares.map(() => "policy_denied"));
+  });
+});

@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createIssuer, createKeyring } from "../../../src/issuer/index.js";
+import {
+  createStores,
+  openRevocations,
+  type RevocationStore,
+  type RevocationStoreOptions,
+  type StoreDatabase,
+} from "../../../src/stores/index.js";
+import { act } from "../../issuer/support.js";
+import { onBothDatabases } from "../../support/databases.js";
+
+// What another process revokes while this one stands still: `act` runs to its end before anything else runs here.
+
+onBothDatabases((place) => {
+  let where: string;
+  async function opened(
+    options: RevocationStoreOptions = {},
+  ): Promise<{ readonly database: StoreDatabase; readonly store: RevocationStore }> {
+    where = await place();
+    const database = await createStores(where);
+    onTestFinished(() => database.close());
+    return { database, store: await openRevocations(database, { refreshEvery: 20, ...options }) };
+  }
+  const revokeElsewhere = (id: string): void => {
+    expect(act(["add-to-store", where, id])).toMatchObject({ result: expect.any(Number) });
+  };
+  const finds = (store: RevocationStore, id: string): boolean =>
+    store.find({ links: [], capability: id, keys: [], issued: 0 }).length > 0;
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  describe("after this process stood still", () => {
+    test("who waits for a look finds what was revoked meanwhile", async () => {
+      const { store } = await opened({ staleAfter: 60 });
+      for (const id of ["cap_1", "cap_2"]) {
+        revokeElsewhere(id);
+        expect(finds(store, id)).toBe(false);
+        await store.catchUp();
+        expect(finds(store, id)).toBe(true);
+      }
+    });
+
+    test("those who wait share one look, and a look is enough for those who follow", async () => {
+      const { database, store } = await opened({ refreshEvery: 200, staleAfter: 60 });
+      revokeElsewhere("cap_1");
+      const read = vi.spyOn(database, "read");
+      await Promise.all(Array.from({ length: 100 }, () => store.catchUp()));
+      expect(finds(store, "cap_1")).toBe(true);
+      // The state and what has changed, once or, beside a look that had begun before, twice.
+      expect(read.mock.calls.length).toBeLessThanOrEqual(4);
+      const before = read.mock.calls.length;
+      await store.catchUp();
+      expect(read.mock.calls.length).toBe(before);
+    });
+
+    test("who cannot wait is refused, where the list has grown too old", async () => {
+      const { store } = await opened({ staleAfter: 0.05 });
+      const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
+      const { token } = issuer.mint({ grant: "g", operations: ["x"] });
+      const code = (): string => {
+        const decision = issuer.authorize(token, { grant: "g", operation: "x" });
+        return decision.allowed ? "allowed" : decision.denials[0].code;
+      };
+      revokeElsewhere("cap_1");
+      expect(code()).toBe("revocation_stale");
+      await issuer.catchUp();
+      expect(code()).toBe("allowed");
+    });
+
+    test("so it is where the machine slept, and the clock of the process with it", async () => {
+      const { store } = await opened({ refreshEvery: 10_000, staleAfter: 30 });
+      expect(store.isCurrent()).toBe(true);
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31_000 });
+      expect(store.isCurrent()).toBe(false);
+      await store.catchUp();
+      expect(store.isCurrent()).toBe(true);
+    });
+  });
+
+  test("a look that fails is no failure of who waits: the list grows older", async () => {
+    const { database, store } = await opened({ staleAfter: 0.3 });
+    await store.add({ kind: "capability", id: "cap_1", at: "2026-01-01T00:00:00Z" });
+    vi.spyOn(database, "read").mockRejectedValue(new Error("no connection"));
+    await expect.poll(() => store.problem).toBeDefined();
+    await store.catchUp();
+    expect(finds(store, "cap_1")).toBe(true);
+    await expect.poll(() => store.isCurrent()).toBe(false);
+    await store.catchUp();
+    expect(store.isCurrent()).toBe(false);
+    vi.restoreAllMocks();
+    await store.catchUp();
+    expect(store.isCurrent()).toBe(true);
+    await database.close();
+    await store.catchUp();
+  });
+});
