@@ -9,6 +9,7 @@ import { CliError, EXIT, type ExitCode } from "../exit.js";
 import { type Paint, printable } from "../output.js";
 
 const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
+  card_malformed: "proviso card lint shows where",
   capability_undeclared: "proviso card shows what the agent declares",
   capability_deprecated: "leave --no-deprecated out, or require what supersedes it",
   grant_missing: "proviso card shows the agent's grants",
@@ -35,10 +36,10 @@ function adviceOn({ code, rule, nearest, actual }: DiscoveryDenial): string | un
   return code === "legacy_only" && nearest !== undefined ? undefined : ADVICE[code];
 }
 
-/** Which version to ask for, by what the card has: `0.3`, or a range such as `1.0 to 1.2`. */
+/** Which version to ask for, by what the card has: `0.3`, or the end of a range such as `1.0 to 1.2`. */
 function versionAdvice(actual: Json | undefined): string {
   const [first] = [actual].flat();
-  const [version] = typeof first === "string" ? (/\d+\.\d+/.exec(first) ?? []) : [];
+  const version = typeof first === "string" ? first.match(/\d+\.\d+/g)?.at(-1) : undefined;
   return version === undefined
     ? "proviso card lint shows what the card has to say, for its operator to add"
     : `--protocol ${version} asks for what it speaks, if you speak it too`;

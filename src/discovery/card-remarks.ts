@@ -8,7 +8,7 @@ import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { hasCapability } from "./judge.js";
 import { listIn } from "./places.js";
-import { registeredCapability, tierAt } from "./registry.js";
+import { isVendorCapability, registeredCapability, tierAt } from "./registry.js";
 import { DISCOVERY_URI } from "./uris.js";
 import { rangeText } from "./versions.js";
 
@@ -68,9 +68,12 @@ function capabilityRemarks(card: CardReading, version: CardVersion): readonly Re
 
 /** Whether a card says anything of the contract's, wherever it says it. */
 function declaresContract({ extensions, capabilities, range, delegates }: CardReading): boolean {
-  const isOwn = (name: string): boolean =>
-    name === "push_notifications" || registeredCapability(name)?.isOwnFlag === true;
-  const declared = [...capabilities.keys()].filter((name) => !isOwn(name));
+  const isContract = (name: string): boolean => {
+    const entry = registeredCapability(name);
+    if (entry === undefined) return isVendorCapability(name);
+    return entry.isOwnFlag !== true && name !== "push_notifications";
+  };
+  const declared = [...capabilities.keys()].filter(isContract);
   const parts = [range.min, range.max, delegates].filter((one) => one !== undefined);
   return extensions.includes(DISCOVERY_URI) || declared.length + parts.length > 0;
 }

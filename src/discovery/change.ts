@@ -52,6 +52,10 @@ const MOST_SHOWN = 80;
 
 /** A value as it is where it is short, else by its kind and size. */
 function brief(value: Json): string {
+  if (typeof value === "string") {
+    const start = value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}...` : value;
+    return withoutControls(JSON.stringify(start));
+  }
   if (typeof value !== "object" || value === null) return shown(value);
   const size = Array.isArray(value) ? value.length : Object.keys(value).length;
   const text = size > MOST_SHOWN ? undefined : JSON.stringify(value);

@@ -327,9 +327,9 @@ describe("what is said of values that look alike", () => {
     ],
     [
       "texts that begin alike, from where they differ",
-      "https://cdn.example/schemas/one/of/many/v1.json",
-      "https://cdn.example/schemas/one/of/many/v2.json",
-      '...".example/schemas/one/of/many/v1.json" is now ...".example/schemas/one/of/many/v2.json"',
+      `${"https://cdn.example/".padEnd(80, "a")}/schemas/one/of/many/v1.json`,
+      `${"https://cdn.example/".padEnd(80, "a")}/schemas/one/of/many/v2.json`,
+      'aaa/schemas/one/of/many/v1.json" is now ..."aaaaaaaa/schemas/one/of/many/v2.json"',
     ],
     ["an array that is an object", [], {}, "[] is now {}"],
   ])("%s", (_, before, after, expected) => {
