@@ -77,7 +77,7 @@ export async function hostedAgent(
   return agent === undefined || host === undefined ? undefined : { agent, host };
 }
 
-/** The host that has a key and has proven it; where there is none, the last one that had it when it was revoked. */
+/** The host that has proven a key; without one, the last host that was revoked with it. */
 export async function hostWithKey(
   view: RegistryView | RegistryDraft,
   thumbprint: string,

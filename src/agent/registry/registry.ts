@@ -91,7 +91,7 @@ export class Registry {
     return this.#context.store.read((view) => view.hosts.get(id));
   }
 
-  /** The host that has the key and has proven it; where there is none, the last one that was revoked with it. */
+  /** The host that has proven the key; without one, the last host that was revoked with it. */
   hostByKey(thumbprint: string): Promise<HostRecord | undefined> {
     return this.#context.store.read((view) => hostWithKey(view, thumbprint));
   }

@@ -16,7 +16,7 @@ export interface AnswerContext {
 /** Seconds between two looks at an agent's status. */
 const INTERVAL = 5;
 
-/** A moment as answers have it; absent where there is none, since the text makes none of them nullable. */
+/** A moment as answers have it; absent if unknown, since the text makes no moment nullable. */
 export function momentIn(name: string, milliseconds: number | undefined): JsonObject {
   return milliseconds === undefined ? {} : { [name]: new Date(milliseconds).toISOString() };
 }

@@ -23,8 +23,7 @@ export interface ReadKey {
 const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * Reads a public key that another party sent. A point of small order is refused: signatures under one hold whoever
- * makes them.
+ * Reads a public key that another party sent. A point of small order is refused: anyone can sign under it.
  *
  * @param what - What errors call it, such as `public_key`.
  */

@@ -14,8 +14,8 @@ export interface HostParty {
 }
 
 /**
- * A host that has signed. Which one it is, the agent tells that the request names: a key that was not proven may be
- * that of several.
+ * A host that has signed, before it is known which: several may have been given the same unproven key. The agent that
+ * the request names decides.
  */
 export interface SigningHost {
   readonly kind: "signer";

@@ -91,7 +91,7 @@ export const FRAME: Section = {
       what: "markup in a text",
       text: "must be taken out before it is rendered (8.10)",
       reference: "`<…>` is taken out once, of `a < b > c` too",
-      ours: "HTML's tags and comments are taken out until there is none, and what is shown is escaped",
+      ours: "HTML's tags and comments are taken out until no markup is left, and what is shown is escaped",
       why: "`<<b>b>` must not become markup",
       shown: "texts.test.ts",
     },

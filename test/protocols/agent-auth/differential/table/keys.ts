@@ -59,11 +59,11 @@ export const KEYS: Section = {
       text: "nothing for rotation",
       reference: "taken",
       ours: "409 `key_in_use`",
-      why: "two parties of one key could not be told apart",
+      why: "two parties with one key could not be distinguished",
       shown: "keys.test.ts",
     },
     {
-      what: "a public key that is none: without `kty`, of the wrong length, no point of the curve, or of small order",
+      what: "a malformed public key: without `kty`, of the wrong length, no point of the curve, or of small order",
       text: "400 `invalid_request` for what is malformed, `unsupported_algorithm` for another algorithm (5.13)",
       reference: "accepted, or 400 `unsupported_algorithm`",
       ours: "400 `invalid_public_key`",

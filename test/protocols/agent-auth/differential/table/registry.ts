@@ -52,7 +52,7 @@ export const REGISTRY: Section = {
       text: "no capability before a user approves (8.10); works with no user, by the server's policy (2.2.2, 2.8)",
       reference: "active at once, with the host's defaults",
       ours: "active at once, with what it asks for of the defaults and the policy permits `autonomous:` and its host",
-      why: "the text says both; the operator's policy decides, and permits nobody unless it says so",
+      why: "the text says both; the operator's policy decides, and permits nothing by default",
       shown: "registration.test.ts",
     },
     {
@@ -105,7 +105,7 @@ export const REGISTRY: Section = {
     },
     {
       what: "`approval.device_code`",
-      text: "there is none (7)",
+      text: "not a member (7)",
       reference: "there",
       ours: "absent",
       why: "as the text has it: agents poll their status",
@@ -143,7 +143,7 @@ export const REGISTRY: Section = {
       places: [{ path: "outcome", reference: "409 agent_claimed", ours: "403 agent_claimed" }],
     },
     {
-      what: "`user_id`, `activated_at`, `last_used_at` and `expires_at` where there is none",
+      what: "`user_id`, `activated_at`, `last_used_at` and `expires_at` without a value",
       text: "optional and not nullable in a status (5.5)",
       reference: "null",
       ours: "absent",
