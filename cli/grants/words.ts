@@ -1,6 +1,7 @@
 import type { Approval, AskedGrant } from "../../src/agent/approvals/approval.js";
 import {
   approversOf,
+  causeWords,
   isFromStranger,
   principalOf,
   resultOf,
@@ -47,6 +48,7 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
   const { id, state, subject, rule, decisions, digest, expires } = approval;
   const { agent, host, purpose, bindingMessage, audience, lifetime } = subject;
   const principal = principalOf(approval);
+  const cause = causeWords(approval);
   const approvers = approversOf(approval);
   const needed = rule.needed ?? 1;
   const rows: Row[] = [
@@ -66,6 +68,7 @@ export function approvalLines(approval: Approval, paint: Paint, now: number): re
     ],
     ["until", `${formatTime(expires)} (${seenFromNow(formatTime(expires), now)})`],
     ["digest", digest],
+    ...(cause === undefined ? [] : ([["ended", cause]] as const)),
   ];
   const results = resultOf(approval, now);
   return [

@@ -28,7 +28,7 @@ export async function openServedRegistry(
   { home, policy, grants, skills }: RegistryParts,
 ): Promise<Registry> {
   const { agentAuth = {}, protocols } = config;
-  const parts = { store: home.registryStore, revocations: home.revocations, policy };
+  const parts = { store: home.registryStore, revocations: home.revocations, policy, grants };
   if (!protocols.includes("agent-auth")) {
     const unused = problemAt("agentAuth", 'has no effect: "protocols" does not name "agent-auth"');
     refuseConfig(file, config.agentAuth === undefined ? [] : [unused]);

@@ -207,6 +207,7 @@ async function decide(
   const { findApproval } = await import("../grants/found.js");
   const { approverFor, refusedDecision } = await import("../grants/deciding.js");
   const { approvalLines } = await import("../grants/words.js");
+  const { causeWords } = await import("../../src/agent/approvals/approval-result.js");
   await open(context, options, async ({ registry }) => {
     const approval = await findApproval(registry, id);
     const answer = { ...answerTo(approval), digest: approval.digest };
@@ -217,6 +218,10 @@ async function decide(
     const { approval: decided } = outcome;
     const lines = approvalLines(decided, stdoutPaint(context), Date.now());
     printAnswer(context, options, { kind: "approval", ...decided }, lines);
+    if (answer.answer === "approve" && decided.cause !== undefined) {
+      const message = `it is ${decided.state}: ${causeWords(decided)}`;
+      throw new CliError({ code: decided.cause, exitCode: EXIT.refused, message });
+    }
     if (answer.answer === "approve" && decided.state === "denied") {
       throw new CliError({
         ...{ code: "nothing_left", exitCode: EXIT.refused },

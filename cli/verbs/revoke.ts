@@ -134,7 +134,7 @@ function fromName(options: Options, { keys: present }: Home, now: number): Revoc
   if (principal !== undefined) {
     // Tokens carry whole seconds: the next second is after every token issued so far.
     const before = formatTime(now + 1000);
-    const effect = `all tokens of this principal issued before ${before}; later ones are not`;
+    const effect = `all tokens of this principal issued before ${before}, with what its agents were granted and what waits for approval; later ones are not`;
     return { entry: { kind: "principal", id: principal, before, until, ...shared }, effect };
   }
   const kid = key ?? "";

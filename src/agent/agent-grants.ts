@@ -117,6 +117,8 @@ async function makeToken(
   const ends = [grant.expires, agent.expires].filter((end) => end !== undefined);
   const expires = formatTime(Math.min(now + lifetime * 1000, ...ends));
   if (expires <= formatTime(now)) return undefined;
+  // It may have been revoked while the policy was asked, and a new token would be of a later moment.
+  if (known(context.registry).isRevoked(grant)) return undefined;
   const further = hopTexts(grant.hops.map(({ hop }) => hop));
   const { capability, identifier } = issuer.issue(
     () => ({

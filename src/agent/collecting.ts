@@ -1,7 +1,12 @@
 import { formatTime, parseTime } from "../caveats/time.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Approval, AskedGrant } from "./approvals/approval.js";
-import { type ApprovedGrant, resultOf, sealedAfter } from "./approvals/approval-result.js";
+import {
+  type ApprovedGrant,
+  causeWords,
+  resultOf,
+  sealedAfter,
+} from "./approvals/approval-result.js";
 import type { Caller } from "./caller.js";
 import { type GrantedCapability, LEGACY_NOTICE, type NamedHandle } from "./issuance.js";
 import type { IssuedCapability } from "./ledger.js";
@@ -54,6 +59,9 @@ export async function collectApproved(
   }
   if (found.state !== "approved" && found.state !== "used") {
     return denied("approval_denied", wordsOf(found));
+  }
+  if (approvals.isVoid(found)) {
+    return denied("approval_denied", wordsOf({ ...found, cause: "principal_revoked" }));
   }
   const left = await whatIsLeft(found, caller, context);
   const refused = refusedOf(found, left, context.clock());
@@ -130,6 +138,8 @@ async function issue(
   if (expires <= formatTime(now)) return undefined;
   const further = approved.hops.map(({ hop }) => hop);
   const numbers = await context.handles.numbersOf((resources ?? []).map(({ name }) => name));
+  // What was revoked meanwhile would come back by a token of a later moment.
+  if (known(context.registry).approvals.isVoid(used)) return undefined;
   const { capability, identifier } = context.issuer.issue(
     (draft) => {
       const handles = composed(numbers, draft.handles([...numbers.values()]));
@@ -235,7 +245,10 @@ function refusedOf(
   });
 }
 
-function wordsOf({ state, decisions }: Approval): string {
+function wordsOf(approval: Approval): string {
+  const { state, decisions } = approval;
+  const cause = causeWords(approval);
+  if (cause !== undefined) return `the approval is void: ${cause}`;
   if (state === "expired") return "the approval's time is over; ask again";
   if (state === "cancelled") return "the request was taken back";
   const said = decisions.find(({ answer }) => answer === "deny")?.reason;

@@ -71,8 +71,15 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   const operations = operationsOf([...skills.values()], settled.operations);
   const grants = expandGrants([...issuer.grants.values()], [...operations.values()]);
   const approved = grants.findIndex(({ approval }) => approval !== undefined);
-  if (approved >= 0 && settled.registry === undefined) {
+  const { registry } = settled;
+  if (approved >= 0 && registry === undefined) {
     throw new TypeError(`grants[${approved}].approval: needs a registry, which keeps approvals`);
+  }
+  const apart = grants.findIndex((grant) => grant.approval && !registry?.approvesBy(grant));
+  if (apart >= 0) {
+    throw new TypeError(
+      `grants[${apart}].approval: the registry must know it, to judge decisions by it: createRegistry({ grants })`,
+    );
   }
   return new IssuingAgent({
     ...settled,

@@ -96,7 +96,8 @@ export interface RefusedGrant {
  * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which took it.
  * - `too_many_pending`: as many requests of the caller wait for an approval as may.
  * - `approval_unknown`: the caller has asked for nothing that an approval of this id is about.
- * - `approval_denied`: an approver denied it, no approver decided in time, or it was taken back.
+ * - `approval_denied`: an approver denied it, no approver decided in time, it was taken back, or it is void: what the
+ *   user had was revoked since, or other people approve it by now.
  */
 export type RequestDenialCode =
   | "invalid_request"

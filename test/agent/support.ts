@@ -64,11 +64,14 @@ export interface WorldOptions extends AgentChoices {
   readonly rules?: PolicyDefinition;
   /** Bytes that must be free on the disk of the ledger; none unless given. */
   readonly reserve?: number;
+  /** A database of either kind; an SQLite file unless given. */
+  readonly place?: string;
 }
 
 export async function world({
   rules = POLICY,
   reserve = 0,
+  place,
   ...options
 }: WorldOptions = {}): Promise<World> {
   const directory = temporaryFolder();
@@ -79,7 +82,7 @@ export async function world({
   const now = (): number => clock.now;
   const keys = { ring: createKeyring({ clock: now }) };
   const revocations = new RevocationList();
-  const database = await createStores(join(directory, "proviso.db"), { reserve });
+  const database = await createStores(place ?? join(directory, "proviso.db"), { reserve });
   onTestFinished(() => database.close());
   const ledger = new LedgerStore(database, { clock: now });
   // What waits cannot be written where the reserve is more than what is free.

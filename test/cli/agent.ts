@@ -102,7 +102,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const { mode, undeclaredAmbient, payments = false, ...server } = choices;
   if (payments) skills.push(TRANSFER);
   const grants = payments ? [...GRANTS, PAYMENTS] : GRANTS;
-  const registry = new Registry({ store: openRegistry(database), revocations });
+  const registry = new Registry({ store: openRegistry(database), revocations, grants });
   const agent = await createIssuingAgent({
     issuer: createIssuer({
       ...{ name: "documents-agent", keys: createKeyring(), revocations },

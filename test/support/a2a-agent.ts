@@ -165,18 +165,25 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     ...{ size: revocations.size, version: revocations.version, age: revocations.age },
   }));
   const skills = skillsOver(folder, (skill) => ran.push(skill));
+  const grants = expandGrants(GRANTS, skills).map((grant) => {
+    const rule = approval?.[grant.id];
+    return rule === undefined ? grant : { ...grant, approval: rule };
+  });
   const issuer = createIssuer({
     name: name ?? "documents-agent",
     keys: followKeyringFile(join(home, "keyring.json")),
     revocations,
     clock,
     ...(cache === undefined ? {} : { cache }),
-    grants: expandGrants(GRANTS, skills).map((grant) => {
-      const rule = approval?.[grant.id];
-      return rule === undefined ? grant : { ...grant, approval: rule };
-    }),
+    grants,
   });
-  const registry = new Registry({ store: openRegistry(stores), revocations, policy, clock });
+  const registry = new Registry({
+    store: openRegistry(stores),
+    revocations,
+    policy,
+    clock,
+    grants,
+  });
   const agent = await createIssuingAgent({
     ...{ issuer, revocations, policy, ledger, clock },
     skills,

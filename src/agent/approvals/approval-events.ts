@@ -13,7 +13,7 @@ export interface Actor {
 
 /** An event of an approval, as it stands in the ledger. */
 export function approvalEvent(
-  { id, subject }: Pick<Approval, "id" | "subject">,
+  { id, subject, cause }: Pick<Approval, "id" | "subject" | "cause">,
   change: string,
   now: number,
   { principal = subject.principal, operator }: Actor = {},
@@ -27,6 +27,7 @@ export function approvalEvent(
     ...(principal === undefined ? {} : { principal }),
     ...(operator === true ? { operator } : {}),
     ...(purpose === undefined ? {} : { purpose }),
+    ...(cause === undefined ? {} : { codes: [cause] }),
     ...(only !== undefined && more.length === 0 ? { grant: only.grant } : {}),
   };
 }

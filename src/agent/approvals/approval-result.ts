@@ -3,7 +3,7 @@ import { emptyRules, meetOf } from "../../caveats/meet.js";
 import { formatTime } from "../../caveats/time.js";
 import { assertMembers } from "../../checks/members.js";
 import type { GrantApproval } from "../../issuer/grant.js";
-import type { Approval, ApprovalRule, AskedGrant } from "./approval.js";
+import type { Approval, ApprovalCause, ApprovalRule, AskedGrant } from "./approval.js";
 
 /** What an approval comes to for one of the grants asked for. */
 export interface ApprovedGrant {
@@ -100,14 +100,39 @@ export function decidersOf(
   return [...new Set([...(approvers ?? []), hintedUser])];
 }
 
-/** Whether as many have approved as must, among them the user that takes the agent on. */
-export function isApproved(approval: Pick<Approval, "rule" | "subject" | "decisions">): boolean {
-  const approvers = approversOf(approval);
+/**
+ * Whether as many have approved as must, among them the user that takes the agent on.
+ *
+ * @param inForce - Rules that must be met besides the approval's own.
+ */
+export function isApproved(
+  approval: Pick<Approval, "rule" | "subject" | "decisions">,
+  inForce: readonly ApprovalRule[] = [],
+): boolean {
   if (principalOf(approval) === undefined) return false;
-  if (approvers === undefined) return true;
-  const { decisions, rule } = approval;
+  return [approval.rule, ...inForce].every((rule) => approvalsMissing(approval, rule) === 0);
+}
+
+/** How many approvals a rule needs besides those that there are. */
+export function approvalsMissing(
+  { subject, decisions }: Pick<Approval, "subject" | "decisions">,
+  rule: ApprovalRule,
+): number {
+  const approvers = approversOf({ rule, subject });
+  // The user that takes the agent on, alone.
+  if (approvers === undefined) return 0;
   const approved = decisions.filter(({ approver }) => approvers.includes(approver));
-  return approved.length >= (rule.needed ?? 1);
+  return Math.max(0, (rule.needed ?? 1) - approved.length);
+}
+
+const CAUSES: { readonly [Cause in ApprovalCause]: string } = {
+  principal_revoked: "what its user had granted or asked for was revoked since; ask again",
+  approvers_changed: "other people approve it by now, and too few of them have; ask again",
+};
+
+/** Why an approval ended without a decision that ends it, in words for the asker; `undefined` for any other. */
+export function causeWords({ cause }: Pick<Approval, "cause">): string | undefined {
+  return cause === undefined ? undefined : CAUSES[cause];
 }
 
 /**

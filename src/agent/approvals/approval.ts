@@ -60,6 +60,13 @@ export interface ApprovalSubject {
 export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
 
 /**
+ * Why an approval ended without a decision that ends it: `principal_revoked` if all capabilities of its principal were
+ * revoked after it was opened (it is cancelled), `approvers_changed` if those who approve by the rule in force are not
+ * those who have approved, or can (it is denied).
+ */
+export type ApprovalCause = "principal_revoked" | "approvers_changed";
+
+/**
  * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
  * user that the asker names, or that enters the user code, must approve, and the approvers of the rule besides.
  */
@@ -86,6 +93,7 @@ export interface Approval {
   readonly digest: string;
   readonly subject: ApprovalSubject;
   readonly state: ApprovalState;
+  readonly cause?: ApprovalCause;
   readonly rule: ApprovalRule;
   /** How approvers come to know of it: by a code that the user enters, or by its standing in their list. */
   readonly method: "user_code" | "backchannel";

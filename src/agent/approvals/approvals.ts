@@ -18,7 +18,8 @@ import {
   type OpenedAlone,
   type OpenedApproval,
 } from "./opening.js";
-import { ApprovalSettling, type DecisionOutcome, isOver } from "./settling.js";
+import { ApprovalSettling, type DecisionOutcome } from "./settling.js";
+import { type InForce, isVoid, NOTHING_IN_FORCE } from "./standing.js";
 import { hashOfUserCode } from "./user-code.js";
 
 export interface ApprovalsOptions {
@@ -27,6 +28,8 @@ export interface ApprovalsOptions {
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
   readonly effects?: ApprovalEffects | undefined;
+  /** What counts besides what is stored: rules by now, and revocations; nothing unless given. */
+  readonly inForce?: InForce | undefined;
 }
 
 /** What people decide before something is granted, for every protocol. Works on the store alone. */
@@ -34,18 +37,21 @@ export class Approvals {
   readonly #store: RegistryStore;
   readonly #clock: () => number;
   readonly #random: (length: number) => Uint8Array;
+  readonly #inForce: InForce;
   readonly #opening: ApprovalOpening;
   readonly #settling: ApprovalSettling;
 
   /** @throws TypeError for an option that is not known. */
   constructor(options: ApprovalsOptions) {
-    assertMembers(options, ["store", "clock", "random", "effects"], "options");
+    assertMembers(options, ["store", "clock", "random", "effects", "inForce"], "options");
     const { store, clock = Date.now, random = randomBytes, effects = {} } = options;
+    const { inForce = NOTHING_IN_FORCE } = options;
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    this.#opening = new ApprovalOpening(store, clock, random);
-    this.#settling = new ApprovalSettling(store, clock, effects);
+    this.#inForce = inForce;
+    this.#opening = new ApprovalOpening(store, clock, random, (one) => this.seen(one));
+    this.#settling = new ApprovalSettling(store, clock, effects, inForce);
   }
 
   /**
@@ -83,7 +89,7 @@ export class Approvals {
     await this.#store.change(async (draft) => {
       const approval = await draft.approvals.get(id);
       const now = this.#clock();
-      if (approval?.state !== "approved" || approval.expires <= now) return;
+      if (approval === undefined || this.seen(approval).state !== "approved") return;
       const collected = Object.fromEntries(
         places.map((place) => [place, newCapabilityId(this.#random)]),
       );
@@ -101,6 +107,11 @@ export class Approvals {
     return this.#settling.decide(id, by, answer);
   }
 
+  /** What a decision would come to now; nothing is decided or recorded. */
+  tried(approval: Approval, by: Approver, answer: ApproverAnswer): DecisionOutcome {
+    return this.#settling.tried(approval, by, answer);
+  }
+
   /** Takes an approval back that is not settled. @returns Whether it was still open. */
   cancel(id: string, by: Actor): Promise<boolean> {
     return this.#settling.cancel(id, by);
@@ -111,9 +122,24 @@ export class Approvals {
     return this.#settling.cancelIn(draft, current, by);
   }
 
-  /** Settles an approval whose time is over, in a change under way. */
-  expireIn(draft: RegistryDraft, current: Approval): Promise<Approval> {
-    return this.#settling.expireIn(draft, current);
+  /** An approval as it stands now, which may not be stored yet: its time may be over, for example. */
+  seen(approval: Approval): Approval {
+    return this.#settling.seen(approval);
+  }
+
+  /** Settles an approval that has ended without a decision, in a change under way. */
+  settleIn(draft: RegistryDraft, current: Approval): Promise<Approval> {
+    return this.#settling.settleIn(draft, current);
+  }
+
+  /** True if its principal's capabilities were revoked after it was opened, whatever has become of it. */
+  isVoid(approval: Approval): boolean {
+    return isVoid(approval, this.#inForce);
+  }
+
+  /** True if a principal, as authenticated, may see an approval and decide about it. */
+  mayDecide(approval: Approval, principal: string): boolean {
+    return mayDecide(approval, principal, this.#inForce.rulesFor(approval.subject));
   }
 
   /** Settles each approval whose time is over, which denies what waits for it. @returns How many. */
@@ -121,7 +147,7 @@ export class Approvals {
     return this.#settling.expire();
   }
 
-  /** An approval; one whose time is over has been denied by that. */
+  /** An approval; one that has ended without a decision is settled by that. */
   get(id: string): Promise<Approval | undefined> {
     return this.#settling.get(id);
   }
@@ -147,8 +173,8 @@ export class Approvals {
     const found = await this.#store.read((view) => everyRecord(view.approvals, query));
     const waiting = found.filter(
       (one) =>
-        one.expires > this.#clock() &&
-        mayDecide(one, principal) &&
+        this.seen(one).state === "pending" &&
+        this.mayDecide(one, principal) &&
         !one.decisions.some(({ approver }) => approver === principal),
     );
     return [
@@ -160,20 +186,17 @@ export class Approvals {
   /** Latest first. @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given. */
   async history(principal: string, among: number = MAX_FOUND): Promise<readonly Approval[]> {
     const query = { approver: principal, latestFirst: true, limit: among };
-    const found = [...(await this.#store.read((view) => view.approvals.find(query)))];
-    const now = this.#clock();
-    const over = found.filter(({ state, expires }) => state !== "pending" || expires <= now);
-    const seen = over.map((one) =>
-      isOver(one, now) ? { ...one, state: "expired" as const } : one,
-    );
-    return seen.sort((a, b) => b.updated - a.updated);
+    const found = await this.#store.read((view) => view.approvals.find(query));
+    const over = found.map((one) => this.seen(one)).filter(({ state }) => state !== "pending");
+    return over.sort((a, b) => b.updated - a.updated);
   }
 
-  /** All of them, in the order of their making; for an operator. */
-  list(
+  /** All of them, in the order of their making; for an operator. @param page - `state`: as it is stored. */
+  async list(
     page: { readonly after?: string; readonly limit?: number; readonly state?: ApprovalState } = {},
   ): Promise<readonly Approval[]> {
-    return this.#store.read((view) => view.approvals.find(page));
+    const found = await this.#store.read((view) => view.approvals.find(page));
+    return found.map((one) => this.seen(one));
   }
 
   /**

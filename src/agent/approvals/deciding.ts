@@ -3,8 +3,9 @@ import { CAPABILITY_LIMITS } from "../../capability/limits.js";
 import { withoutDurations } from "../../caveats/durations.js";
 import type { Hop, HopInit } from "../../caveats/hop.js";
 import { canonicalHop, encodeHop } from "../../caveats/write-hop.js";
-import type { Approval, ApprovalDecision, ApprovalState } from "./approval.js";
+import type { Approval, ApprovalDecision, ApprovalRule, ApprovalState } from "./approval.js";
 import {
+  causeWords,
   decidersOf,
   isApproved,
   MAX_HOPS_BYTES,
@@ -71,20 +72,27 @@ const MAX_REASON = 512;
 // Handles and seals belong to the token that is made later; a nonce makes twins distinct there.
 const NOT_TAKEN_AWAY = ["resourceHandles", "maxFurtherHops", "nonce"] as const;
 
-/** The approval with a decision more, or why the decision is refused. */
+/**
+ * The approval with a decision more, or why the decision is refused.
+ *
+ * @param inForce - Rules that must be met besides the approval's own.
+ */
 export function decideOn(
   approval: Approval,
   by: Approver,
   given: ApproverAnswer,
   now: number,
+  inForce: readonly ApprovalRule[],
 ): { readonly ok: true; readonly approval: Approval } | DecisionRefusal {
   if (approval.state === "expired" || (approval.state === "pending" && approval.expires <= now)) {
     return refuseDecision("approval_expired", "its time is over; the agent can ask again");
   }
   if (approval.state !== "pending") {
-    return refuseDecision("approval_settled", `it is settled already: ${approval.state}`);
+    const why = causeWords(approval);
+    const more = why === undefined ? "" : `, since ${why}`;
+    return refuseDecision("approval_settled", `it is settled already: ${approval.state}${more}`);
   }
-  const standing = standingOf(approval, by);
+  const standing = standingOf(approval, by, inForce);
   if ("code" in standing) return standing;
   if (given.digest !== approval.digest) {
     return refuseDecision(
@@ -96,12 +104,22 @@ export function decideOn(
   if ("code" in decision) return decision;
   const decisions = [...approval.decisions, { ...decision, ...standing }];
   const decided: Approval = { ...approval, decisions, updated: now };
-  return { ok: true, approval: { ...decided, state: stateOf(decided, now) } };
+  return { ok: true, approval: { ...decided, state: stateOf(decided, inForce, now) } };
 }
 
-/** Whether a principal, as authenticated, may see an approval and decide about it. */
-export function mayDecide(approval: Approval, principal: string): boolean {
-  return decidersOf(approval)?.includes(principal) ?? false;
+/**
+ * Whether a principal, as authenticated, may see an approval and decide about it.
+ *
+ * @param inForce - The rules in force, of which one must name the principal too; none where they are not known.
+ */
+export function mayDecide(
+  approval: Pick<Approval, "rule" | "subject">,
+  principal: string,
+  inForce: readonly ApprovalRule[] = [],
+): boolean {
+  const names = (rule: ApprovalRule): boolean =>
+    decidersOf({ rule, subject: approval.subject })?.includes(principal) ?? false;
+  return names(approval.rule) && (inForce.length === 0 || inForce.some(names));
 }
 
 /** Whether a principal may take the agent on: no user has, and the asker names no other. */
@@ -114,11 +132,12 @@ export function mayTakeOn(approval: Approval, principal: string): boolean {
 function standingOf(
   approval: Approval,
   { principal, userCode }: Approver,
+  inForce: readonly ApprovalRule[],
 ): Pick<ApprovalDecision, "takesOn"> | DecisionRefusal {
   if (approval.decisions.some(({ approver }) => approver === principal)) {
     return refuseDecision("approval_settled", "this approver has decided already");
   }
-  const known = mayDecide(approval, principal);
+  const known = mayDecide(approval, principal, inForce);
   const open = mayTakeOn(approval, principal);
   if (userCode === undefined) {
     if (known) return approval.subject.hintedUser === principal && open ? { takesOn: true } : {};
@@ -206,11 +225,11 @@ export function sizeOf(hops: readonly (Hop | undefined)[]): number {
   return hops.reduce((sum, hop) => sum + (hop === undefined ? 0 : encodeHop(hop).length), 0);
 }
 
-function stateOf(approval: Approval, now: number): ApprovalState {
+function stateOf(approval: Approval, inForce: readonly ApprovalRule[], now: number): ApprovalState {
   if (approval.decisions.some(({ answer }) => answer === "deny")) return "denied";
   const result = resultOf(approval, now);
   if (result.length > 0 && result.every(({ granted }) => !granted)) return "denied";
-  return isApproved(approval) ? "approved" : "pending";
+  return isApproved(approval, inForce) ? "approved" : "pending";
 }
 
 /** Refuses a decision. */

@@ -46,12 +46,20 @@ export class ApprovalOpening {
   readonly #store: RegistryStore;
   readonly #clock: () => number;
   readonly #random: (length: number) => Uint8Array;
+  readonly #seen: (approval: Approval) => Approval;
   readonly #codes = new ShownCodes();
 
-  constructor(store: RegistryStore, clock: () => number, random: (length: number) => Uint8Array) {
+  /** @param seen - Gives an approval as it stands now. */
+  constructor(
+    store: RegistryStore,
+    clock: () => number,
+    random: (length: number) => Uint8Array,
+    seen: (approval: Approval) => Approval,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
+    this.#seen = seen;
   }
 
   /** @see Approvals.open */
@@ -93,7 +101,9 @@ export class ApprovalOpening {
       const query = { agent: agent.id, state: "pending", openAt: now } as const;
       const waiting = await everyRecord(draft.approvals, query);
       // Users share an agent, such as an OAuth client, and do not keep each other from asking.
-      const open = waiting.filter(({ subject }) => subject.principal === principal);
+      const open = waiting.filter(
+        (one) => one.subject.principal === principal && this.#seen(one).state === "pending",
+      );
       const same = open.some(({ subject }) => subject.request === id);
       if (same || open.length < most) return { ok: true, pending: await this.open(draft, request) };
       const message = `${open.length} requests of this caller wait for an approval, as many as may`;

@@ -14,6 +14,7 @@ import {
   decideOn,
   refuseDecision,
 } from "./deciding.js";
+import { type InForce, standing } from "./standing.js";
 
 /** The outcome of a decision. */
 export type DecisionOutcome = { readonly ok: true; readonly approval: Approval } | DecisionRefusal;
@@ -27,12 +28,24 @@ export class ApprovalSettling {
   readonly #store: RegistryStore;
   readonly #clock: () => number;
   readonly #effects: ApprovalEffects;
+  readonly #inForce: InForce;
   readonly #waiting = new Waiting((id) => this.get(id));
 
-  constructor(store: RegistryStore, clock: () => number, effects: ApprovalEffects) {
+  constructor(
+    store: RegistryStore,
+    clock: () => number,
+    effects: ApprovalEffects,
+    inForce: InForce,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#effects = effects;
+    this.#inForce = inForce;
+  }
+
+  /** @see Approvals.seen */
+  seen(approval: Approval): Approval {
+    return standing(approval, this.#inForce, this.#clock());
   }
 
   /** @see Approvals.get */
@@ -50,16 +63,15 @@ export class ApprovalSettling {
     for (let attempt = 1; ; attempt++) {
       const seen = await this.get(id);
       if (seen === undefined) return unknown();
-      const tentative = decideOn(seen, by, answer, this.#clock());
+      const tentative = this.tried(seen, by, answer);
       if (!tentative.ok) return this.#refused(seen, by, tentative);
       const { approval: expected } = tentative;
       const effect = this.#effectOf(expected);
       const facts = expected.state === "approved" ? await effect?.prepare(expected) : undefined;
       const outcome = await this.#store.change(async (draft) => {
-        const now = this.#clock();
         const current = await draft.approvals.get(id);
         if (current === undefined) return unknown();
-        const decided = decideOn(current, by, answer, now);
+        const decided = this.tried(current, by, answer);
         if (!decided.ok) return decided;
         // Another approver came between, and what was prepared may not fit any more.
         const { approval } = decided;
@@ -68,7 +80,7 @@ export class ApprovalSettling {
         const objection =
           answer.answer === "approve" ? await effect?.objection(draft, approval) : undefined;
         if (objection !== undefined) return objection;
-        return this.#settle(draft, approval, by, now, facts);
+        return this.#settle(draft, approval, by, approval.updated, facts);
       });
       if (outcome === undefined) {
         if (attempt < MAX_ATTEMPTS) continue;
@@ -78,6 +90,16 @@ export class ApprovalSettling {
       this.#waiting.wake(id);
       return outcome;
     }
+  }
+
+  /** @see Approvals.tried */
+  tried(approval: Approval, by: Approver, answer: ApproverAnswer): DecisionOutcome {
+    const now = this.#clock();
+    const current = standing(approval, this.#inForce, now);
+    const rules = this.#inForce.rulesFor(current.subject);
+    const outcome = decideOn(current, by, answer, now, rules);
+    if (!outcome.ok) return outcome;
+    return { ok: true, approval: standing(outcome.approval, this.#inForce, now) };
   }
 
   #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
@@ -135,12 +157,12 @@ export class ApprovalSettling {
     return true;
   }
 
-  /** @see Approvals.expireIn */
-  async expireIn(draft: RegistryDraft, current: Approval): Promise<Approval> {
+  /** @see Approvals.settleIn */
+  async settleIn(draft: RegistryDraft, current: Approval): Promise<Approval> {
+    const seen = this.seen(current);
+    if (seen === current) return current;
     const now = this.#clock();
-    if (!isOver(current, now)) return current;
-    const over: Approval = { ...current, state: "expired", updated: now };
-    return (await this.#settle(draft, over, {}, now, undefined)).approval;
+    return (await this.#settle(draft, { ...seen, updated: now }, {}, now, undefined)).approval;
   }
 
   /** @see Approvals.expire */
@@ -157,14 +179,14 @@ export class ApprovalSettling {
     }
   }
 
-  /** An approval that was read, as it is now: one whose time is over is settled by that. */
-  async looked(seen: Approval | undefined): Promise<Approval | undefined> {
-    if (seen === undefined || !isOver(seen, this.#clock())) return seen;
+  /** An approval that was read, as it is now: one that has ended without a decision is settled by that. */
+  async looked(read: Approval | undefined): Promise<Approval | undefined> {
+    if (read === undefined || this.seen(read) === read) return read;
     const now = await this.#store.change(async (draft) => {
-      const current = await draft.approvals.get(seen.id);
-      return current === undefined ? undefined : this.expireIn(draft, current);
+      const current = await draft.approvals.get(read.id);
+      return current === undefined ? undefined : this.settleIn(draft, current);
     });
-    this.#waiting.wake(seen.id);
+    this.#waiting.wake(read.id);
     return now;
   }
 }
@@ -179,11 +201,6 @@ function settled(decided: Approval, hasEffect: boolean, now: number): Approval {
 function changeOf({ state, decisions }: Approval): string {
   if (state !== "pending") return `approval.${state}`;
   return decisions.length === 0 ? "approval.opened" : "approval.supported";
-}
-
-/** Whether the time of an approval is over that is not settled. */
-export function isOver({ state, expires }: Approval, now: number): boolean {
-  return (state === "pending" || state === "approved") && expires <= now;
 }
 
 function unknown(): DecisionRefusal {

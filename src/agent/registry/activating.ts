@@ -1,17 +1,10 @@
 import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
 import { forgetGrants } from "./forgetting.js";
-import {
-  endedNames,
-  newGrant,
-  permittedOf,
-  principalOfAgent,
-  RESET,
-  standingOf,
-} from "./granting.js";
+import { newGrant, permittedOf, principalOfAgent, standingOf } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { activated, registryEvent } from "./keeping.js";
-import { type HostedAgent, hostedAgent, seenAgent, seenGrant } from "./looking.js";
+import { type HostedAgent, hostedAgent, seenAgent, seenGrant, withheldNow } from "./looking.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord } from "./records.js";
@@ -64,32 +57,35 @@ async function reactivate(
   if (agent.status !== "expired") refuseStatus(agent.status);
   if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
   await draft.put("hosts", host);
-  // Before the agent's own reset, which ends grants too.
-  const ended = endedNames(await everyRecord(draft.grants, { agent: agent.id }));
+  const owner = withheldNow(agent, await everyRecord(draft.grants, { agent: agent.id }), context);
   for (const approval of await draft.approvals.find({ agent: agent.id, state: "pending" })) {
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }
   await endGrants(draft, agent, { reason: RESET, by: {}, now }, context);
   await forgetGrants(draft, await everyRecord(draft.grants, { agent: agent.id }), now);
-  const defaults = defaultsOf(host, context).filter((name) => !ended.has(name));
+  const { withheld = [] } = owner;
+  const defaults = defaultsOf(host, context).filter((name) => !withheld.includes(name));
   const wanted = readAsked(
     defaults.map((name) => ({ name })),
     context,
   );
-  const granting = { host, agent, defaults, permitted, ended };
+  const granting = { host, agent: owner, defaults, permitted };
   const made = wanted.map((one) =>
-    newGrant(one, agent, standingOf(one.term, granting), undefined, context),
+    newGrant(one, granting, standingOf(one.term, granting), undefined, context),
   );
   const needsApproval = made.some(({ status }) => status === "pending") || host.status !== "active";
   const after: AgentRecord = needsApproval
-    ? { ...withoutExpiry(agent), status: "pending", updated: now }
-    : activated(agent, host, now, context);
+    ? { ...withoutExpiry(owner), status: "pending", updated: now }
+    : activated(owner, host, now, context);
   const principal = principalOfAgent(after, host);
   const about = { record: agent.id, agent: agent.id, principal };
   const event = registryEvent("agent.reactivated", now, about);
   const answer = { host, agent: after, grants: made };
   return keepAnswered(draft, answer, needsApproval ? {} : undefined, event, context);
 }
+
+/** Why the grants of an agent that was reactivated are revoked: it may get defaults again. */
+const RESET = "the agent was reactivated";
 
 function withoutExpiry({ expires: _, activated: __, ...agent }: AgentRecord): AgentRecord {
   return agent;

@@ -1,4 +1,4 @@
-import { endedNames, isLive } from "./granting.js";
+import { isLive } from "./granting.js";
 import type { AgentGrant, AgentRecord } from "./records.js";
 import { everyRecord, type RegistryDraft } from "./registry-store.js";
 
@@ -24,16 +24,8 @@ export async function forgetGrants(
   const ended = all
     .filter((grant) => grant.status !== "pending" && !isLive(grant, now))
     .sort((a, b) => a.updated - b.updated);
-  const oldest = ended.slice(0, Math.min(GRANTS_AT_ONCE, Math.max(0, ended.length - KEPT)));
-  // What people have ended is no default any more, as long as a grant of it says so.
-  const names = new Set(endedNames(all.filter((grant) => !oldest.includes(grant))));
-  const removed = oldest.reverse().filter((grant) => {
-    const [byPeople] = endedNames([grant]);
-    if (byPeople === undefined || names.has(byPeople)) return true;
-    names.add(byPeople);
-    return false;
-  });
-  await removeGrants(draft, all, removed);
+  const surplus = Math.max(0, ended.length - KEPT);
+  await removeGrants(draft, all, ended.slice(0, Math.min(GRANTS_AT_ONCE, surplus)));
 }
 
 /**

@@ -52,17 +52,16 @@ interface GrantingCase {
   readonly defaults: readonly string[];
   /** The names that the policy permits. */
   readonly permitted: ReadonlySet<string>;
-  /** Names of which the agent had a grant revoked or denied: no default any more. */
-  readonly ended: ReadonlySet<string>;
 }
 
 /** What becomes of a capability that is asked for: at once, after an approval, or never. */
 export function standingOf(
   { name, approval }: CapabilityTerm,
-  { host, agent, defaults, permitted, ended }: GrantingCase,
+  { host, agent, defaults, permitted }: GrantingCase,
 ): Pick<AgentGrant, "status" | "reason"> {
   if (!permitted.has(name)) return { status: "denied", reason: POLICY_DENIES };
-  const isDefault = defaults.includes(name) && approval === undefined && !ended.has(name);
+  const isDefault =
+    defaults.includes(name) && approval === undefined && !agent.withheld?.includes(name);
   const linked = host.status === "active" && host.principal !== undefined;
   if (agent.mode === "autonomous") {
     if (isDefault) return { status: "active" };
@@ -78,14 +77,17 @@ export const POLICY_DENIES = "the policy does not permit it";
 
 export function newGrant(
   { term, hops }: Wanted,
-  agent: AgentRecord,
-  standing: Pick<AgentGrant, "status" | "reason">,
+  { agent, host }: Pick<GrantingCase, "agent" | "host">,
+  { status, reason }: Pick<AgentGrant, "status" | "reason">,
   purpose: string | undefined,
   context: Pick<RegistryContext, "clock" | "random" | "settings">,
 ): AgentGrant {
   const now = context.clock();
   const { settings, random } = context;
-  const { status, reason } = standing;
+  const active = (): Pick<AgentGrant, "principal" | "expires"> => ({
+    principal: principalOfAgent(agent, host),
+    expires: endOf(hops, now, settings.lifetimes.grant),
+  });
   return {
     ...{ id: newId("grant", context), agent: agent.id, host: agent.host },
     ...{ capability: term.name, grant: term.grant, operation: term.operation, status, hops },
@@ -93,7 +95,7 @@ export function newGrant(
     ...(purpose === undefined ? {} : { purpose }),
     ...(reason === undefined ? {} : { reason }),
     ...{ created: now, updated: now },
-    ...(status === "active" ? { expires: endOf(hops, now, settings.lifetimes.grant) } : {}),
+    ...(status === "active" ? active() : {}),
   };
 }
 
@@ -120,21 +122,26 @@ export function isLive(grant: AgentGrant, now: number): boolean {
   return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
 }
 
-/** The names of which an agent had a grant revoked or denied by people, not by time or policy. */
-export function endedNames(grants: readonly AgentGrant[]): ReadonlySet<string> {
-  const ended = grants.filter(
-    ({ status, reason = "" }) =>
-      (status === "revoked" || status === "denied") && !NOT_BY_PEOPLE.includes(reason),
-  );
-  return new Set(ended.map(({ capability }) => capability));
+/** True if what a grant is of can be had: the capability of its name is there, under the same grant. */
+export function isOffered(
+  { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
+  { terms }: Pick<RegistryContext, "terms">,
+): boolean {
+  // Where only records are looked at, no capabilities are known.
+  if (terms === undefined) return true;
+  const term = terms.get(capability);
+  return term?.grant === grant && term.operation === operation;
 }
 
-/** Why the grants of an agent that was reactivated are revoked: it may get defaults again. */
-export const RESET = "the agent was reactivated";
-/** Why what was not decided in time is denied. */
-export const LATE = "no approver decided in time; ask again";
+/** Why a grant ends whose capability was removed, or belongs to another grant by now. */
+export const NOT_OFFERED = "the capability is not offered any more";
 
-const NOT_BY_PEOPLE: readonly string[] = [RESET, LATE, POLICY_DENIES];
+/** An agent to which people have revoked or denied capabilities: they are no defaults of it any more. */
+export function withholding(agent: AgentRecord, names: readonly string[]): AgentRecord {
+  const { withheld = [] } = agent;
+  const more = names.filter((name) => !withheld.includes(name));
+  return more.length === 0 ? agent : { ...agent, withheld: [...withheld, ...new Set(more)] };
+}
 
 /**
  * Whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for arguments;

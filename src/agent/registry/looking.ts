@@ -1,3 +1,4 @@
+import { isLive, isOffered, NOT_OFFERED, withholding } from "./granting.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft, type RegistryView } from "./registry-store.js";
@@ -9,10 +10,11 @@ export interface ListedGrant {
   readonly host: HostRecord;
 }
 
-type Clocked = Pick<RegistryContext, "clock" | "settings">;
-
 /** An agent as it is now: one whose time is over is expired, or revoked after its whole lifetime. */
-export function seenAgent(agent: AgentRecord, { clock, settings }: Clocked): AgentRecord {
+export function seenAgent(
+  agent: AgentRecord,
+  { clock, settings }: Pick<RegistryContext, "clock" | "settings">,
+): AgentRecord {
   const now = clock();
   const { status, expires, created } = agent;
   if (status !== "active" && status !== "expired") return agent;
@@ -22,22 +24,63 @@ export function seenAgent(agent: AgentRecord, { clock, settings }: Clocked): Age
   return agent;
 }
 
-/** A grant as it is now: one whose time is over is revoked. */
-export function seenGrant(grant: AgentGrant, { clock }: Clocked): AgentGrant {
-  const { status, expires } = grant;
-  if (status !== "active" || expires === undefined || expires > clock()) return grant;
-  return { ...grant, status: "revoked", reason: "it expired" };
+/** A grant as it is now: an active one is revoked once it has ended without its record saying so. */
+export function seenGrant(
+  grant: AgentGrant,
+  context: Pick<RegistryContext, "clock" | "terms" | "revocations">,
+): AgentGrant {
+  if (grant.status !== "active") return grant;
+  const reason = !isLive(grant, context.clock())
+    ? "it expired"
+    : isRevoked(grant, context)
+      ? "it was revoked"
+      : isOffered(grant, context)
+        ? undefined
+        : NOT_OFFERED;
+  return reason === undefined ? grant : { ...grant, status: "revoked", reason };
 }
 
-/** Denies what an agent waits for, and whose time is over. */
-export async function expireApprovalsOf(agent: string, context: RegistryContext): Promise<void> {
+/** True if the revocation list ends an active grant: its capability, or all that its principal had before. */
+export function isRevoked(
+  grant: AgentGrant,
+  { revocations }: Pick<RegistryContext, "revocations">,
+): boolean {
+  const { capabilityId: capability, principal, updated: issued } = grant;
+  const who = principal === undefined ? {} : { principal };
+  return revocations.find({ links: [], keys: [], capability, issued, ...who }).length > 0;
+}
+
+/**
+ * An agent from which is withheld, too, what ended with all that its principal had.
+ *
+ * @param kept - Its grants, as they are stored.
+ */
+export function withheldNow(
+  agent: AgentRecord,
+  kept: readonly AgentGrant[],
+  context: Pick<RegistryContext, "revocations">,
+): AgentRecord {
+  // A capability by itself is also revoked before a change that ends its grant, whatever the reason.
+  const ended = kept.filter(
+    (grant) => grant.status === "active" && isRevoked({ ...grant, capabilityId: "" }, context),
+  );
+  return withholding(
+    agent,
+    ended.map(({ capability }) => capability),
+  );
+}
+
+/** Settles what an agent waits for and what has ended without a decision. */
+export async function settleApprovalsOf(
+  agent: string,
+  { store, approvals }: RegistryContext,
+): Promise<void> {
   const query = { agent, state: "pending" } as const;
-  const isOver = ({ expires }: { readonly expires: number }): boolean => expires <= context.clock();
-  const waiting = await context.store.read((view) => view.approvals.find(query));
-  if (!waiting.some(isOver)) return;
-  await context.store.change(async (draft) => {
+  const waiting = await store.read((view) => view.approvals.find(query));
+  if (waiting.every((one) => approvals.seen(one) === one)) return;
+  await store.change(async (draft) => {
     for (const approval of await draft.approvals.find(query)) {
-      await context.approvals.expireIn(draft, approval);
+      await approvals.settleIn(draft, approval);
     }
   });
 }

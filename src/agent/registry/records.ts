@@ -63,6 +63,8 @@ export interface AgentRecord {
   readonly principal?: string;
   /** Why an approver denied it, in the approver's words. */
   readonly denial?: string;
+  /** Names of capabilities that people have revoked or denied to it: no defaults of it any more. */
+  readonly withheld?: readonly string[];
   readonly created: number;
   readonly updated: number;
   readonly activated?: number;
@@ -95,6 +97,8 @@ export interface AgentGrant {
   readonly hops: readonly GrantHop[];
   /** The id of the capability: the same in every token that is minted for the grant. */
   readonly capabilityId: string;
+  /** On whose behalf, from when it became active on. */
+  readonly principal?: string;
   /** The approval that it waits for, or waited for. */
   readonly approval?: string;
   /** Why the agent asks, in its own words. */

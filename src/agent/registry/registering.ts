@@ -119,9 +119,7 @@ async function waitingAnswer(
   { approvals, clock }: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
   const waiting = { agent: agent.id, state: "pending" } as const;
-  for (const one of await draft.approvals.find(waiting)) {
-    if (one.expires <= clock()) await approvals.expireIn(draft, one);
-  }
+  for (const one of await draft.approvals.find(waiting)) await approvals.settleIn(draft, one);
   const [open] = await draft.approvals.find({ ...waiting, openAt: clock(), limit: 1 });
   if (open === undefined) return undefined;
   const grants = await draft.grants.find({ agent: agent.id });
@@ -140,9 +138,9 @@ async function grantAll(
   const { purpose } = asked;
   const wanted = readAsked(asked.capabilities ?? [], context);
   const defaults = defaultsOf(host, context);
-  const granting = { host, agent: given, defaults, permitted, ended: new Set<string>() };
+  const granting = { host, agent: given, defaults, permitted };
   const made = wanted.map((one) =>
-    newGrant(one, given, standingOf(one.term, granting), purpose, context),
+    newGrant(one, granting, standingOf(one.term, granting), purpose, context),
   );
   // An agent that no user has taken on waits, even if it asks for nothing.
   const unlinked = asked.mode === "delegated" && host.principal === undefined;

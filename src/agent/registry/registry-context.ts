@@ -1,3 +1,4 @@
+import type { RevocationSource } from "../../revocation/source.js";
 import type { Approvals } from "../approvals/approvals.js";
 import type { Policy } from "../policy.js";
 import type { RevokingStore } from "./revoking-store.js";
@@ -11,6 +12,7 @@ export interface RegistryContext {
   readonly random: (length: number) => Uint8Array;
   readonly terms: CapabilityTerms | undefined;
   readonly policy: Policy | undefined;
+  readonly revocations: RevocationSource;
   readonly settings: SettledSettings;
   readonly approvals: Approvals;
 }

@@ -1,19 +1,24 @@
 import { randomBytes } from "../../bytes/random.js";
 import { assertMembers } from "../../checks/members.js";
+import type { GrantApproval } from "../../issuer/grant.js";
 import type { RevocationSink } from "../../revocation/sink.js";
+import type { RevocationSource } from "../../revocation/source.js";
 import type { Actor } from "../approvals/approval-events.js";
 import { Approvals } from "../approvals/approvals.js";
+import { digestOfJson } from "../approvals/digest.js";
 import type { Policy } from "../policy.js";
 import { reactivateAgent } from "./activating.js";
 import { createHost, defaultsOf, enrolHost } from "./hosts.js";
+import { type ApprovedByRule, inForceOf } from "./in-force.js";
 import {
-  expireApprovalsOf,
   hostsGiven,
   hostWithKey,
+  isRevoked,
   type ListedGrant,
   listGrants,
   seenAgent,
   seenGrant,
+  settleApprovalsOf,
 } from "./looking.js";
 import type { AgentAnswer, Outcome } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
@@ -46,19 +51,26 @@ import { Uses } from "./using.js";
 
 export interface RegistryOptions {
   readonly store: RegistryStore;
-  /** Where revocations go: the store or list that the issuer looks them up in. */
-  readonly revocations: RevocationSink;
+  /** Where revocations go and are looked up: the store or list that the issuer looks them up in. */
+  readonly revocations: RevocationSink & RevocationSource;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
   /** What can be asked for; without it nothing can, but all else works. */
   readonly terms?: CapabilityTerms | undefined;
+  /**
+   * Grants of an issuing agent that no capability is of, and whose approvals it keeps: the rule of each is in force
+   * when it is decided about.
+   */
+  readonly grants?: readonly ApprovedByRule[] | undefined;
   /** Asked before something becomes active, and again at each call; without it, at each call alone. */
   readonly policy?: Policy | undefined;
   readonly settings?: RegistrySettings | undefined;
 }
 
-const MEMBERS = ["store", "revocations", "clock", "random", "terms", "policy", "settings"];
+const MEMBERS = [
+  ...["store", "revocations", "clock", "random", "terms", "grants", "policy", "settings"],
+];
 
 /**
  * Hosts, their agents, and what each may do: who gets what at once, what needs whose approval, what ends it.
@@ -70,6 +82,7 @@ export class Registry {
   readonly approvals: Approvals;
   readonly terms: CapabilityTerms | undefined;
   readonly settings: SettledSettings;
+  readonly #rules: ReadonlyMap<string, GrantApproval | undefined>;
   readonly #context: RegistryContext;
   readonly #uses: Uses;
 
@@ -77,14 +90,29 @@ export class Registry {
   constructor(options: RegistryOptions) {
     assertMembers(options, MEMBERS, "options");
     const { clock = Date.now, random = randomBytes, terms, policy, settings = {} } = options;
-    const store = new RevokingStore(options.store, options.revocations, clock);
+    const { revocations, grants = [] } = options;
+    const store = new RevokingStore(options.store, revocations, clock);
     this.terms = terms;
     this.settings = settledSettings(settings, terms);
-    const context = { store, clock, random, terms, policy, settings: this.settings };
-    const effects = effectsOf(context);
-    this.approvals = new Approvals({ store, clock, random, effects });
+    const own = [...(terms?.values() ?? [])].map(({ grant: id, approval }) => ({ id, approval }));
+    this.#rules = new Map([...own, ...grants].map(({ id, approval }) => [id, approval]));
+    const context = { store, clock, random, terms, policy, revocations, settings: this.settings };
+    const inForce = inForceOf({ ...context, rules: this.#rules });
+    this.approvals = new Approvals({ store, clock, random, effects: effectsOf(context), inForce });
     this.#context = { ...context, approvals: this.approvals };
     this.#uses = new Uses(this.#context);
+  }
+
+  /** True if a grant of an issuing agent is approved by the very rule that this registry was given for it. */
+  approvesBy({ id, approval }: ApprovedByRule): boolean {
+    const rule = this.#rules.get(id);
+    if (rule === undefined || approval === undefined) return rule === approval;
+    return digestOfJson(rule) === digestOfJson(approval);
+  }
+
+  /** True if an active grant is not any more: its capability was revoked, or all of its principal from before. */
+  isRevoked(grant: AgentGrant): boolean {
+    return isRevoked(grant, this.#context);
   }
 
   host(id: string): Promise<HostRecord | undefined> {
@@ -125,7 +153,7 @@ export class Registry {
 
   /** What an agent was granted, asked for or denied, in the order of asking, expired ones as they are now. */
   async grantsOf(agent: string): Promise<readonly AgentGrant[]> {
-    await expireApprovalsOf(agent, this.#context);
+    await settleApprovalsOf(agent, this.#context);
     const found = await this.#context.store.read((view) => everyRecord(view.grants, { agent }));
     return found.map((grant) => seenGrant(grant, this.#context));
   }

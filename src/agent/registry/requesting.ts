@@ -2,23 +2,16 @@ import type { OpenedApproval } from "../approvals/opening.js";
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { forgetGrants } from "./forgetting.js";
-import {
-  coversWanted,
-  endedNames,
-  isLive,
-  newGrant,
-  permittedOf,
-  principalOfAgent,
-  standingOf,
-} from "./granting.js";
+import { coversWanted, newGrant, permittedOf, principalOfAgent, standingOf } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { keepGrant } from "./keeping.js";
 import {
-  expireApprovalsOf,
   type HostedAgent,
   hostedAgent,
   seenAgent,
   seenGrant,
+  settleApprovalsOf,
+  withheldNow,
 } from "./looking.js";
 import { openApproval, waitingFor } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
@@ -43,7 +36,7 @@ export async function requestGrants(
     const wanted = readAsked(asked.capabilities, context);
     const { idempotencyKey, ...request } = asked;
     const repeat = repeatable(id, idempotencyKey, request, context);
-    await expireApprovalsOf(id, context);
+    await settleApprovalsOf(id, context);
     for (;;) {
       const principal = await context.store.read(async (view) => {
         const found = await hostedAgent(view, id);
@@ -83,8 +76,9 @@ async function requested(
   const { agent, host } = await livingAgent(draft, id, context);
   if (principalOfAgent(agent, host) !== principal) return undefined;
   const now = context.clock();
-  const all = await everyRecord(draft.grants, { agent: id });
-  const live = all.filter((grant) => isLive(grant, now));
+  const kept = await everyRecord(draft.grants, { agent: id });
+  const all = kept.map((grant) => seenGrant(grant, context));
+  const live = all.filter(({ status }) => status === "active");
   const waiting = all.filter(({ status }) => status === "pending");
   const uncovered = wanted.filter((one) => !live.some((grant) => coversWanted(grant, one, now)));
   if (uncovered.length === 0) {
@@ -92,8 +86,10 @@ async function requested(
     leave("already_granted", "all that is asked for is granted already", { capabilities });
   }
   const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
-  const defaults = defaultsOf(host, context);
-  const granting = { host, agent, defaults, permitted, ended: endedNames(all) };
+  // More than a delegated agent began with takes its user's consent; an autonomous agent has no user.
+  const defaults = agent.mode === "autonomous" ? defaultsOf(host, context) : [];
+  const owner = withheldNow(agent, kept, context);
+  const granting = { host, agent: owner, defaults, permitted };
   const living = live.length + waiting.length + fresh.length;
   if (living > context.settings.bounds.grantsPerAgent) {
     leave("limit_exceeded", "the agent has as many grants as it may; revoke some");
@@ -101,7 +97,7 @@ async function requested(
   const made: AgentGrant[] = [];
   for (const one of fresh) {
     const standing = standingOf(one.term, granting);
-    made.push(again(all, newGrant(one, agent, standing, asked.purpose, context)));
+    made.push(again(all, newGrant(one, granting, standing, asked.purpose, context)));
   }
   const pending = made.filter(({ status }) => status === "pending");
   const opened =

@@ -1,5 +1,6 @@
 import type { Actor } from "../approvals/approval-events.js";
 import { outcomeOf } from "./answering.js";
+import { withholding } from "./granting.js";
 import { registryEvent } from "./keeping.js";
 import { type HostedAgent, hostedAgent } from "./looking.js";
 import { type AgentAnswer, leave, type Outcome } from "./outcomes.js";
@@ -121,10 +122,11 @@ async function end(
   context: RegistryContext,
   concerned: (grant: AgentGrant) => boolean,
 ): Promise<readonly AgentGrant[]> {
-  await draft.put("agents", agent);
   const all = await everyRecord(draft.grants, { agent: agent.id });
   const ending = { reason: wordsOf(by), by, now: context.clock() };
   const ended = await endGrants(draft, agent, ending, context, concerned);
+  const names = ended.map(({ capability }) => capability);
+  await draft.put("agents", withholding(agent, names));
   const left = all
     .filter(({ status }) => status === "pending")
     .filter((grant) => !concerned(grant));

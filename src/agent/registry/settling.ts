@@ -1,8 +1,21 @@
-import type { Approval } from "../approvals/approval.js";
+import type { Approval, ApprovalState } from "../approvals/approval.js";
 import type { Actor, ApprovalEffect, ApprovalEffects } from "../approvals/approval-events.js";
-import { type ApprovedGrant, principalOf, resultOf } from "../approvals/approval-result.js";
+import {
+  type ApprovedGrant,
+  causeWords,
+  principalOf,
+  resultOf,
+} from "../approvals/approval-result.js";
 import { type DecisionRefusal, refuseDecision } from "../approvals/deciding.js";
-import { endOf, isLive, LATE, POLICY_DENIES, permittedOf } from "./granting.js";
+import {
+  endOf,
+  isLive,
+  isOffered,
+  NOT_OFFERED,
+  POLICY_DENIES,
+  permittedOf,
+  withholding,
+} from "./granting.js";
 import { asEnrolled } from "./hosts.js";
 import { activated, keepGrant, registryEvent } from "./keeping.js";
 import { hostedAgent, seenAgent } from "./looking.js";
@@ -84,43 +97,52 @@ async function activate(
   if (found === undefined || principal === undefined) return;
   const agent = seenAgent(found.agent, context);
   const linked = await link(draft, found.host, principal, { by, now }, context);
+  const results = resultOf(settled, now);
+  const refused = results.flatMap(({ granted, asked: { name = "" } }) => (granted ? [] : [name]));
   const owner = agent.status === "pending" ? activated(agent, linked, now, context) : agent;
-  await draft.put("agents", owner);
+  await draft.put("agents", withholding(owner, refused));
   if (agent.status === "pending") {
     const about = { record: agent.id, agent: agent.id, principal, operator };
     draft.note(registryEvent("agent.activated", now, about));
   }
-  for (const result of resultOf(settled, now)) {
+  for (const result of results) {
     const grant = await draft.grants.get(result.asked.agentGrant ?? "");
     if (grant?.status !== "pending") continue;
-    const own = approvedGrant(grant, result, settled, now);
-    const allowed = permitted.has(grant.capability);
+    const { granted, reason = "denied" } = result;
+    const why = !granted
+      ? reason
+      : !permitted.has(grant.capability)
+        ? POLICY_DENIES
+        : isOffered(grant, context)
+          ? undefined
+          : NOT_OFFERED;
     const after: AgentGrant =
-      allowed || own.status === "denied"
-        ? own
-        : { ...own, status: "denied", reason: POLICY_DENIES };
+      why === undefined
+        ? approvedGrant(grant, result, settled, principal, now)
+        : { ...grant, status: "denied", reason: why, updated: now };
     await keepGrant(draft, after, { principal, operator }, now);
   }
 }
 
 function approvedGrant(
   grant: AgentGrant,
-  { granted, hops, reason }: ApprovedGrant,
+  { hops }: ApprovedGrant,
   { subject, decisions }: Approval,
+  principal: string,
   now: number,
 ): AgentGrant {
-  if (!granted) return { ...grant, status: "denied", reason: reason ?? "denied", updated: now };
   const own = hops.map(({ who, hop }) => ({ by: "approver" as const, who, hop }));
   const all = [...grant.hops, ...own];
   const by = decisions.at(-1)?.approver;
   return {
     ...grant,
-    ...{ status: "active", hops: all, updated: now, expires: endOf(all, now, subject.lifetime) },
+    ...{ status: "active", principal, hops: all, updated: now },
+    expires: endOf(all, now, subject.lifetime),
     ...(by === undefined ? {} : { grantedBy: by }),
   };
 }
 
-/** Denies what waits for the approval; with a registration, the agent. */
+/** Denies what waits for the approval; with a registration that people deny, the agent. */
 async function deny(
   draft: RegistryDraft,
   settled: Approval,
@@ -129,22 +151,27 @@ async function deny(
 ): Promise<void> {
   const principal = principalOf(settled);
   const { operator } = by;
-  const late = settled.state === "expired";
-  const said = settled.decisions.find(({ answer }) => answer === "deny")?.reason;
-  const results = resultOf(settled, now);
-  for (const { asked, reason = "the request was denied" } of results) {
+  const names: string[] = [];
+  for (const { asked, reason = "the request was denied" } of resultOf(settled, now)) {
     const grant = await draft.grants.get(asked.agentGrant ?? "");
     if (grant?.status !== "pending") continue;
-    const cancelled = settled.state === "cancelled" ? "the request was taken back" : reason;
-    const words = late ? LATE : cancelled;
-    const denied: AgentGrant = { ...grant, status: "denied", reason: words, updated: now };
+    names.push(grant.capability);
+    const why = ENDED[settled.state] ?? reason;
+    const denied: AgentGrant = {
+      ...{ ...grant, status: "denied", updated: now },
+      reason: causeWords(settled) ?? why,
+    };
     await keepGrant(draft, denied, { principal, operator }, now);
   }
   const agent = await draft.agents.get(settled.subject.agent.id);
-  // What is late can be registered again with the same key.
-  if (agent?.status !== "pending" || settled.state !== "denied") return;
+  if (agent === undefined || !isByPeople(settled, by)) return;
+  const withheld = withholding(agent, names);
+  if (agent.status !== "pending" || settled.state !== "denied") {
+    return draft.put("agents", withheld);
+  }
+  const said = settled.decisions.find(({ answer }) => answer === "deny")?.reason;
   const rejected: AgentRecord = {
-    ...agent,
+    ...withheld,
     ...{ status: "rejected", updated: now },
     ...(said === undefined ? {} : { denial: said }),
   };
@@ -152,6 +179,19 @@ async function deny(
   const about = { record: agent.id, agent: agent.id, principal, operator };
   draft.note(registryEvent("agent.rejected", now, about));
   await endGrants(draft, rejected, { reason: "the agent was denied", by, now }, context);
+}
+
+/** Why a grant is denied whose approval ended without a denial; what is late can be registered again. */
+const ENDED: { readonly [State in ApprovalState]?: string } = {
+  expired: "no approver decided in time; ask again",
+  cancelled: "the request was taken back",
+};
+
+/** True if people said no: approvers, or a user or an operator who took the request back. */
+function isByPeople({ state, cause }: Approval, { principal, operator }: Actor): boolean {
+  if (cause !== undefined) return false;
+  const taken = principal !== undefined || operator === true;
+  return state === "denied" || (state === "cancelled" && taken);
 }
 
 /** Links a host to a user, if it is not; agents that acted for no user end then. */

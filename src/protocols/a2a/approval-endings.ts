@@ -1,6 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import type { Approval } from "../../agent/approvals/approval.js";
-import { resultOf } from "../../agent/approvals/approval-result.js";
+import { causeWords, resultOf } from "../../agent/approvals/approval-result.js";
 import type { Json } from "../../bytes/json.js";
 import { METHODS } from "./extension.js";
 import type { Ending } from "./task-endings.js";
@@ -31,11 +31,14 @@ export function endingOfApproval(approval: Approval): Ending {
       };
     }
     case "denied": {
-      const text = `denied: ${reasonsOf(approval).join("; ")}`;
+      const text = `denied: ${causeWords(approval) ?? reasonsOf(approval).join("; ")}`;
       return { state: TaskState.TASK_STATE_REJECTED, text, reason: "approval_denied" };
     }
-    case "cancelled":
-      return CANCELLED;
+    case "cancelled": {
+      const text = causeWords(approval);
+      if (text === undefined) return CANCELLED;
+      return { state: TaskState.TASK_STATE_REJECTED, text, reason: "approval_denied" };
+    }
     default: {
       const text = "too few have decided in time; ask again";
       return { state: TaskState.TASK_STATE_FAILED, text, reason: "approval_expired" };

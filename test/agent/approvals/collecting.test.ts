@@ -8,6 +8,7 @@ import type { RequestOutcome } from "../../../src/agent/outcomes.js";
 import { Registry } from "../../../src/agent/registry/registry.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { attenuate } from "../../../src/capability/attenuate.js";
+import type { Grant } from "../../../src/issuer/grant.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { GRANTS } from "../documents.js";
 import { ALICE, BOB, type World, world } from "../support.js";
@@ -23,15 +24,20 @@ interface Approving extends World {
 
 async function approving(approval: object = {}): Promise<Approving> {
   const given = await world();
-  const { revocations, database, clock, policy } = given;
-  const registry = new Registry({
-    ...{ store: openRegistry(database), revocations, clock: () => clock.now, policy },
-  });
   const approved = ["documents:read", "documents:admin"];
   const grants = GRANTS.map((grant) =>
     approved.includes(grant.id) ? { ...grant, approval } : grant,
   );
-  return { ...given, registry, agent: await given.again({ grants, registry }) };
+  return { ...given, ...(await configured(given, grants)) };
+}
+
+/** The same stores under grants with other approvals. */
+async function configured(given: World, grants: readonly Grant[]) {
+  const { revocations, database, clock, policy } = given;
+  const registry = new Registry({
+    ...{ store: openRegistry(database), revocations, clock: () => clock.now, policy, grants },
+  });
+  return { registry, agent: await given.again({ grants, registry }) };
 }
 
 async function asked(
@@ -218,7 +224,7 @@ test("a request waits as long as its grants say, of several the shortest, and as
         ? { ...grant, approval: hour }
         : grant,
   );
-  const agent = await given.again({ grants, registry: given.registry });
+  const { agent } = await configured(given, grants);
   const both = { ...REPORTS, grants: ["documents:read", "clock:read"] };
   const operations = ["retrieve", "tell"];
   const waits = async (of: IssuingAgent, params: Json): Promise<number> => {

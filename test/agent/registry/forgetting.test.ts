@@ -2,16 +2,7 @@ import { expect, test } from "vitest";
 import type { AgentGrant, AgentRecord } from "../../../src/agent/registry/records.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { approval as approvalOf, subject } from "../../stores/registry/support.js";
-import {
-  activeAgent,
-  approve,
-  type Bank,
-  bank,
-  done,
-  keyOf,
-  NOW,
-  registration,
-} from "./support.js";
+import { activeAgent, type Bank, bank, done, keyOf, NOW, registration } from "./support.js";
 
 /** Puts records that ended long ago, one after the other. */
 async function put(
@@ -51,16 +42,17 @@ test("of an agent's grants that have ended, the latest are kept, and what people
   done(await ask("transfer_funds"));
   const left = async (): Promise<readonly string[]> =>
     (await registry.grantsOf(agent.id)).map(({ id }) => id).filter((id) => id.startsWith("old"));
-  // A hundred at once, of 621 the oldest; the oldest of all is what people ended.
+  // A hundred at once, of 621 the oldest.
   expect((await left())[0]).toBe("old_099");
-  expect(await registry.grant(like.id)).toMatchObject({ status: "revoked" });
+  expect(await registry.grant(like.id)).toBeUndefined();
   expect(await registry.approvals.get("approval_old_098")).toBeUndefined();
   expect(await registry.approvals.get("approval_old_099")).toMatchObject({ state: "denied" });
   done(await ask("print_report"));
   expect(await left()).toHaveLength(500);
-  const again = done(await ask(like.capability));
-  expect(again.grants).toMatchObject([{ capability: like.capability, status: "pending" }]);
-  expect(await approve(given, again.approval)).toMatchObject({ ok: true });
+  given.clock.now += 3_600_000;
+  const again = done(await registry.reactivate(agent.id));
+  expect(again.grants.map(({ capability }) => capability)).not.toContain(like.capability);
+  expect(again.grants).toHaveLength(1);
 });
 
 test("of a host's agents that have ended, the latest are kept", async () => {

@@ -138,6 +138,11 @@ export async function claimed(side: Side, round: string): Promise<World> {
   return worldOf(round, `user ${round}`, done(asked));
 }
 
+/** Codes of decisions that came too late: who is first to read may see what another changes in part. */
+const TOO_LATE = [
+  ...["approval_settled", "approval_expired", "approver_denied", "agent_ended", "host_taken"],
+];
+
 const decision =
   (answer: "approve" | "deny", word: string, as?: string): Step =>
   async ({ registry }, { approval, userCode, user }) => {
@@ -145,7 +150,7 @@ const decision =
     const by = { principal: as ?? user, userCode };
     const decided = await registry.approvals.decide(id, by, { answer, digest });
     if (decided.ok) return word;
-    expect(["approval_settled", "approval_expired", "approver_denied"]).toContain(decided.code);
+    expect(TOO_LATE).toContain(decided.code);
     return undefined;
   };
 

@@ -5,6 +5,7 @@ import type { Grant } from "../../../src/issuer/grant.js";
 import {
   activeAgent,
   approve,
+  type Bank,
   bank,
   done,
   linkedHost,
@@ -101,18 +102,41 @@ test("of several that are asked for, only what is new waits", async () => {
   expect(approval?.subject.asked).toHaveLength(1);
 });
 
-test("a default that was revoked is no longer one; one that expired still is", async () => {
+test("more than a delegated agent began with takes its user's consent, defaults too", async () => {
+  const given = await bank({ settings: { defaults: ["check_balance", "list_payees"] } });
+  await linkedHost(given);
+  const asked = registration({ capabilities: [{ name: "list_payees" }] });
+  const { agent, grants } = done(await given.registry.register(asked));
+  expect(statuses(grants)).toEqual({ list_payees: "active" });
+  const more = done(await given.registry.requestGrants(agent.id, ask("check_balance")));
+  expect(statuses(more.grants)).toEqual({ check_balance: "pending" });
+  expect(await approve(given, more.approval)).toMatchObject({ ok: true });
+  expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({
+    ...{ check_balance: "active", list_payees: "active" },
+  });
+});
+
+test("a delegated agent whose default expired asks its user for it", async () => {
   const given = await bank({ settings: { defaults: ["check_balance"], lifetimes: { grant: 60 } } });
   const { agent } = await activeAgent(given);
-  const { registry } = given;
   given.clock.now += 60_000;
-  const [expired] = await registry.grantsOf(agent.id);
+  const [expired] = await given.registry.grantsOf(agent.id);
   expect(expired).toMatchObject({ status: "revoked", reason: "it expired" });
+  const again = done(await given.registry.requestGrants(agent.id, ask("check_balance")));
+  expect(statuses(again.grants)).toEqual({ check_balance: "pending" });
+});
+
+test("an autonomous agent gets a default again that expired, and none that was revoked", async () => {
+  const settings = { defaults: ["check_balance"], lifetimes: { grant: 60 } };
+  const given = await bank({ anyone: true, settings });
+  const { registry } = given;
+  const { agent } = done(await registry.register(registration({ mode: "autonomous" })));
+  given.clock.now += 60_000;
   const again = done(await registry.requestGrants(agent.id, ask("check_balance")));
   expect(statuses(again.grants)).toEqual({ check_balance: "active" });
-  done(await registry.revokeGrants(agent.id, ["check_balance"], { principal: "alice" }));
+  done(await registry.revokeGrants(agent.id, ["check_balance"], { operator: true }));
   const third = done(await registry.requestGrants(agent.id, ask("check_balance")));
-  expect(statuses(third.grants)).toEqual({ check_balance: "pending" });
+  expect(statuses(third.grants)).toEqual({ check_balance: "denied" });
 });
 
 test("the limits of agent, server and approvers are hops of their own", async () => {
@@ -318,4 +342,24 @@ test("a capability that is not offered any more cannot be used, nor asked for", 
   });
   const request = await later.registry.requestGrants(agent.id, ask("check_balance"));
   expect(refusalOf(request).code).toBe("invalid_capabilities");
+  // It is inoperative wherever it is shown, and works again once it is offered again.
+  expect(await later.registry.grant(balance?.id ?? "")).toMatchObject({
+    ...{ status: "revoked", reason: "the capability is not offered any more" },
+  });
+  const seen = async ({ registry }: Bank) =>
+    (await registry.activeGrants("alice")).map(({ grant }) => grant.capability).sort();
+  expect(await seen(later)).toEqual(["list_payees"]);
+  expect(await seen(given)).toEqual(["check_balance", "list_payees"]);
+});
+
+test("what was asked for and is offered no more is not granted by an approval", async () => {
+  const given = await bank();
+  const { agent } = await activeAgent(given);
+  const { approval } = done(await given.registry.requestGrants(agent.id, ask("delete_payee")));
+  const later = await given.again({ without: ["delete_payee"] });
+  expect(await approve(later, approval)).toMatchObject({ ok: true });
+  const grants = await later.registry.grantsOf(agent.id);
+  expect(grants.find(({ capability }) => capability === "delete_payee")).toMatchObject({
+    ...{ status: "denied", reason: "the capability is not offered any more" },
+  });
 });

@@ -51,7 +51,7 @@ onBothDatabases((place) => {
     const given = await opened({ bounds: { pendingPerUser: 2, pendingPerAgent: 3 } });
     const { registry } = given;
     await linkedHost(given);
-    const own = done(await registry.register(registration()));
+    const own = done(await registry.register(registration({ capabilities: [] })));
     const ask = async (name: string) => {
       given.clock.now += 1;
       const asked = { capabilities: [{ name }], method: "backchannel" } as const;

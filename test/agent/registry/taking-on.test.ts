@@ -117,7 +117,7 @@ onBothDatabases((place) => {
     const approval = { approvers: ["dave", "carol"], needed: 2 };
     const given = await opened({ settings: { approval, defaults: [] } });
     const { registry } = given;
-    const asked = done(await registry.register(registration()));
+    const asked = done(await registry.register(registration({ capabilities: [] })));
     expect(asked.approval?.subject.asked).toEqual([]);
     expect(await approve(given, asked.approval, { as: "dave" })).toMatchObject({ ok: true });
     const denied = await approve(given, asked.approval, { as: "carol", answer: "deny" });

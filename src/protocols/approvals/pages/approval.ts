@@ -1,4 +1,5 @@
 import type { Approval } from "../../../agent/approvals/approval.js";
+import { causeWords } from "../../../agent/approvals/approval-result.js";
 import type { GrantHop } from "../../../agent/registry/records.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
@@ -71,7 +72,10 @@ ${hops.map(
 }
 
 /** How an approval stands, in words. */
-export function stateWords({ state, decisions, rule }: Approval): Part {
+export function stateWords(approval: Approval): Part {
+  const { state, decisions, rule } = approval;
+  const cause = causeWords(approval);
+  if (cause !== undefined) return html`<span class="bad">Ended</span>: ${cause}`;
   const approved = decisions.filter(({ answer }) => answer === "approve").length;
   switch (state) {
     case "pending":

@@ -31,7 +31,10 @@ export function deviceRoutes(desk: Desk, router: Router): void {
       if (approval?.state === "expired") {
         return refuse(desk, req, res, { ...REFUSALS.approval_expired, record: approval.id });
       }
-      if (approval === undefined || (approval.state !== "pending" && !canSee(approval, session))) {
+      if (
+        approval === undefined ||
+        (approval.state !== "pending" && !canSee(desk, approval, session))
+      ) {
         desk.record({ status: 400, code: "user_code_invalid", title: "", message: "" }, session);
         const wrong =
           "No request has this code now. Compare it with what the agent shows: 8 letters, no vowels, no digits.";
@@ -39,7 +42,8 @@ export function deviceRoutes(desk: Desk, router: Router): void {
       }
       await desk.attempts.right(session);
       const entered = { ...session, codes: [[approval.id, code] as const] };
-      if (canAnswer(approval, entered)) desk.sessions.entered(res, session, approval.id, code);
+      if (canAnswer(desk, approval, entered))
+        desk.sessions.entered(res, session, approval.id, code);
       return goTo(desk, res, `/requests/${encodeURIComponent(approval.id)}`);
     }),
   );

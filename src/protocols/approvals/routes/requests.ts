@@ -1,6 +1,6 @@
 import type { Router } from "express";
 import type { Approval } from "../../../agent/approvals/approval.js";
-import { type ApproverAnswer, decideOn } from "../../../agent/approvals/deciding.js";
+import type { ApproverAnswer } from "../../../agent/approvals/deciding.js";
 import type { DecisionOutcome } from "../../../agent/approvals/settling.js";
 import { type Desk, goTo, refuse, show } from "../desk.js";
 import { Form, formOf } from "../form.js";
@@ -44,7 +44,7 @@ export function requestRoutes(desk: Desk, router: Router): void {
 async function found(desk: Desk, { req, res, session }: Visit): Promise<Approval | undefined> {
   const id = idIn(req);
   const approval = await desk.approvals.get(id);
-  if (approval !== undefined && canSee(approval, session)) return approval;
+  if (approval !== undefined && canSee(desk, approval, session)) return approval;
   const refusal = REFUSALS[approval === undefined ? "approval_unknown" : "approver_denied"];
   refuse(desk, req, res, approval === undefined ? refusal : { ...refusal, record: id });
   return undefined;
@@ -61,7 +61,12 @@ async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void>
   const limits = readLimits(form, fields, approval.subject, desk.now());
   const confirmation = desk.confirmations.of(req, session, confirmableOf(approval));
   const again = confirmation === undefined ? {} : { confirmation };
-  if (wanted !== "deny" && stale && canAnswer(approval, session) && approval.state === "pending") {
+  if (
+    wanted !== "deny" &&
+    stale &&
+    canAnswer(desk, approval, session) &&
+    approval.state === "pending"
+  ) {
     return showRequest(desk, one, approval, { ...again, notice: STALE, status: 409 });
   }
   if (wanted !== "deny" && limits.problems.length > 0) {
@@ -109,7 +114,7 @@ async function decide(
   const by = { principal: session.principal, userCode: enteredCode(approval, session) };
   if (answer.answer === "approve") {
     // What is refused in any case needs no sign-in.
-    const tentative = decideOn(approval, by, answer, desk.now());
+    const tentative = desk.approvals.tried(approval, by, answer);
     if (!tentative.ok) {
       desk.record({ ...REFUSALS[tentative.code], record: approval.id }, session);
       return tentative;
@@ -137,7 +142,7 @@ function pathOf({ id }: Approval): string {
 /** Shows a request; once the user has signed in to approve it, with the form as it was filled in before. */
 async function showConfirmed(desk: Desk, one: Visit, approval: Approval): Promise<void> {
   const confirmation = desk.confirmations.of(one.req, one.session, confirmableOf(approval));
-  if (confirmation === undefined || !isAnswerable(approval, one.session)) {
+  if (confirmation === undefined || !isAnswerable(desk, approval, one.session)) {
     return showRequest(desk, one, approval);
   }
   const fields = fieldsOf(approval, desk);
@@ -173,7 +178,7 @@ async function showRequest(
   const parts = requestPage({
     ...{ desk, approval, session, now: desk.now() },
     fields: fieldsOf(approval, desk),
-    answerable: isAnswerable(approval, session),
+    answerable: isAnswerable(desk, approval, session),
     assurance: assuranceOf(desk, weightOf(desk, approval), confirmation),
     asker: {
       unknown: isOfStranger(approval),
@@ -189,7 +194,7 @@ async function showRequest(
 }
 
 /** Whether the user of a session can answer a request now. */
-function isAnswerable(approval: Approval, session: Session): boolean {
+function isAnswerable(desk: Desk, approval: Approval, session: Session): boolean {
   const decided = approval.decisions.some(({ approver }) => approver === session.principal);
-  return approval.state === "pending" && canAnswer(approval, session) && !decided;
+  return approval.state === "pending" && canAnswer(desk, approval, session) && !decided;
 }

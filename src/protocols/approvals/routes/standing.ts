@@ -1,6 +1,6 @@
 import type { Approval } from "../../../agent/approvals/approval.js";
 import { principalOf } from "../../../agent/approvals/approval-result.js";
-import { mayDecide, mayTakeOn } from "../../../agent/approvals/deciding.js";
+import { mayTakeOn } from "../../../agent/approvals/deciding.js";
 import type { Desk } from "../desk.js";
 import type { ShownGrant } from "../pages/grants.js";
 import type { Session } from "../session/sessions.js";
@@ -11,17 +11,17 @@ export function enteredCode({ id }: Approval, { codes }: Session): string | unde
 }
 
 /** Whether the user of a session may answer: it is for them, or no user's yet and they have its code. */
-export function canAnswer(approval: Approval, session: Session): boolean {
-  if (mayDecide(approval, session.principal)) return true;
+export function canAnswer({ approvals }: Desk, approval: Approval, session: Session): boolean {
+  if (approvals.mayDecide(approval, session.principal)) return true;
   return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
 /** Whether the user of a session may see what is asked: also after deciding about it. */
-export function canSee(approval: Approval, session: Session): boolean {
+export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
   const { principal } = session;
   const own = principalOf(approval) === principal;
   const decided = approval.decisions.some(({ approver }) => approver === principal);
-  return own || decided || canAnswer(approval, session);
+  return own || decided || canAnswer(desk, approval, session);
 }
 
 /** What a host was given before on a user's behalf. */

@@ -406,6 +406,28 @@ export const EXECUTIONS: Section = {
       ],
     },
     {
+      what: "a grant of a capability that is offered no more, in status and introspection",
+      text: "such grants become inoperative (2.12)",
+      reference: "active",
+      ours: "denied, and not introspected, until the capability is offered again",
+      why: "as the text has it: a service that relies on introspection would go on",
+      places: [
+        {
+          endpoint: /status/,
+          path: "agent_capability_grants[].status",
+          reference: '"active"',
+          ours: '"denied"',
+          step: /removed/,
+        },
+        {
+          endpoint: /introspect/,
+          path: /^agent_capability_grants\[\]\.(capability|status)$/,
+          ours: "–",
+          step: /removed/,
+        },
+      ],
+    },
+    {
       what: "an argument that is missing where values are excluded by `not_in`",
       text: "nothing but that an exact value must be supplied (2.13)",
       reference: "allowed",

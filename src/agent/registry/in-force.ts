@@ -1,0 +1,35 @@
+import type { GrantApproval } from "../../issuer/grant.js";
+import type { ApprovalRule, ApprovalSubject } from "../approvals/approval.js";
+import type { InForce } from "../approvals/standing.js";
+import type { RegistryContext } from "./registry-context.js";
+
+/** A grant of an issuing agent, and who approves it; without `approval`, what is asked for is issued at once. */
+export interface ApprovedByRule {
+  readonly id: string;
+  readonly approval?: GrantApproval | undefined;
+}
+
+/** What decisions rest on: rules and capabilities as they are configured now, and the revocation list. */
+export function inForceOf({
+  rules,
+  terms,
+  settings,
+  revocations,
+}: Pick<RegistryContext, "terms" | "settings" | "revocations"> & {
+  /** By id of the grant. */
+  readonly rules: ReadonlyMap<string, GrantApproval | undefined>;
+}): InForce {
+  const approvalsOf = ({ kind, asked }: ApprovalSubject): readonly GrantApproval[] => {
+    if (kind === "capabilities") return asked.flatMap(({ grant }) => rules.get(grant) ?? []);
+    // Without capabilities, as for the command, it is not known what is configured.
+    if (terms === undefined) return [];
+    if (asked.length === 0) return [settings.approval];
+    return asked.map(({ name = "" }) => terms.get(name)?.approval ?? settings.approval);
+  };
+  return {
+    rulesFor: (subject) =>
+      approvalsOf(subject).map(({ lifetime: _, ...rule }): ApprovalRule => rule),
+    isRevoked: (principal, issued) =>
+      revocations.find({ links: [], keys: [], capability: "", principal, issued }).length > 0,
+  };
+}
