@@ -4,7 +4,7 @@
 set -eu
 
 packages="python3-pymacaroons python3-nacl libmacaroons-dev golang-go golang-gopkg-macaroon.v2-dev \
-gcc zsh fish chromium"
+gcc zsh fish chromium sqlite3"
 
 fail() {
   echo "install-peers: $1" >&2

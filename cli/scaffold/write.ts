@@ -27,11 +27,15 @@ const TOKEN_BYTES = 24;
  *
  * @param folder - Absolute: not there yet, or empty. A folder that is there stays the same folder, since a
  *   shell may stand in it.
+ * @param database - Where the database is, if not in its home: a path, or an address of PostgreSQL.
  * @returns The id of the root key.
  * @throws CliError `folder_in_use` or `agent_unwritable`.
  * @throws HomeError or StorageError if the home cannot be made.
  */
-export async function writeAgent(folder: string): Promise<{ readonly kid: string }> {
+export async function writeAgent(
+  folder: string,
+  database?: string,
+): Promise<{ readonly kid: string }> {
   const isNew = !existsSync(folder);
   if (!isNew) assertEmpty(folder);
   const building = temporaryName(isNew ? folder : join(folder, "agent"));
@@ -44,7 +48,10 @@ export async function writeAgent(folder: string): Promise<{ readonly kid: string
       if (file.isPrivate === true) createPrivateFile(path, file.text);
       else writeFileSync(path, file.text, { flag: "wx" });
     }
-    const keyring = await createHome({ folder: join(building, HOME_FOLDER), issuer: name });
+    const keyring = await createHome({
+      ...{ folder: join(building, HOME_FOLDER), issuer: name },
+      database,
+    });
     if (isNew) renameSync(building, folder);
     else moveInto(folder, building);
     syncDirectoryOf(folder);

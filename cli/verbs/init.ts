@@ -6,9 +6,11 @@ import { readDuration } from "../../src/caveats/time.js";
 import { createHome } from "../../src/home/create-home.js";
 import { type HomeGrant, isLifetime } from "../../src/home/home-config.js";
 import { grantsById } from "../../src/issuer/grant.js";
+import { isAddress } from "../../src/storage/database.js";
+import { withoutPassword } from "../../src/storage/postgres.js";
 import type { Context } from "../context.js";
 import { asUsage, usageError } from "../exit.js";
-import { addDatabase, type HomeChoice, homeFor } from "../home.js";
+import { addDatabase, databaseAt, type HomeChoice, homeFor } from "../home.js";
 import { spanInWords } from "../moment.js";
 import { printAnswer, printable, quoted, say } from "../output.js";
 import { NEXT } from "../scaffold/readme.js";
@@ -58,7 +60,8 @@ export function define(program: Command, context: Context): void {
     .description(
       "Writes an agent of your own: its configuration, policy, one skill with its test, an access " +
         "token for development, and a home. It runs at once, and nothing has to be installed " +
-        "beside it. Refuses a folder that is not empty.",
+        "beside it. PROVISO_DATABASE names another database than the home's own. Refuses a folder " +
+        "that is not empty.",
     )
     .argument("[dir]", "the agent's folder, which gives it its name; this one unless given")
     .action(writeNewAgent(context));
@@ -86,7 +89,16 @@ function writeNewAgent(context: Context) {
       throw usageError("the folder's name is empty", "name a folder, or leave it out");
     const folder = resolve(context.cwd, dir ?? ".");
     const { writeAgent } = await import("../scaffold/write.js");
-    const { kid } = await writeAgent(folder);
+    const named = context.env["PROVISO_DATABASE"] || undefined;
+    const database = named === undefined ? undefined : databaseAt(named, context.cwd);
+    const { kid } = await writeAgent(folder, database);
+    if (database !== undefined) {
+      const shown = isAddress(database) ? withoutPassword(database) : database;
+      say(
+        context,
+        `The database is ${printable(shown)}: serve needs PROVISO_DATABASE as it is now.`,
+      );
+    }
     const place = relative(context.cwd, folder);
     printAnswer(context, self.optsWithGlobals<GlobalOptions>(), { folder, kid, next: NEXT }, [
       `Made an agent at ${printable(folder)}`,
