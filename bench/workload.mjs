@@ -98,12 +98,6 @@ export function inVersion1(token) {
   return writeMacaroons(readMacaroons(token).macaroons, "v1");
 }
 
-/** The request that carries a token. @param {string} token */
-export function requestWith(token) {
-  const params = { skill: "retrieve_document", arguments: ALLOWED.arguments, token };
-  return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "a2a/skill/invoke", params });
-}
-
 /** @param {string} token @param {Invocation} call @param {boolean} allowed */
 export function decide(token, call, allowed) {
   if (issuer.authorize(token, call).allowed !== allowed) throw new Error(`not ${allowed}`);

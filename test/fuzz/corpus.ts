@@ -108,7 +108,7 @@ export const SAMPLES: readonly Sample[] = CORPUS.flatMap((presented) =>
 );
 
 /** A text as its holder presents it: converted to v2 if it is a macaroon in another form, else as it is. */
-export function converted(text: string): string {
+function converted(text: string): string {
   try {
     const { format, macaroons } = readMacaroons(text);
     return format === "v2" ? text : writeMacaroons(macaroons, "v2");
