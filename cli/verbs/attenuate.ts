@@ -63,10 +63,8 @@ async function run(context: Context, options: Options, argument?: string): Promi
       result.overreaches.map((one) => inFlags(one, restrictions)),
       intersect,
     );
-  const { token: child, hop, revocationId: id } = result;
-  if (Object.keys(restrictions).length === 0) {
-    say(context, "note: nothing is taken away; the child can be revoked on its own");
-  }
+  const { token: child, hop, revocationId: id, note } = result;
+  if (note !== undefined) say(context, `note: ${note}`);
   if (options.json !== true) {
     await printTokens(context, options, undefined, [child]);
     if (!context.stderr.isTerminal) return;

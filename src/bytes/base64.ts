@@ -96,6 +96,10 @@ function endOfData(text: string): number {
   const padding = text.length - end;
   const needed = (4 - (end % 4)) % 4;
   if (padding !== 0 && (padding !== needed || padding > 2)) {
+    // A character that is none makes the length wrong too, and comes first in reading order.
+    for (let i = 0; i < end; i++) {
+      if ((VALUES[text.charCodeAt(i)] ?? INVALID) === INVALID) throw badCharacter(text, i);
+    }
     throw new TokenError("base64_padding", `wrong number of "=" at the end: ${padding}`, end);
   }
   return end;

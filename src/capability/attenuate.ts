@@ -1,11 +1,13 @@
 import { encodeBase64url } from "../bytes/base64.js";
+import { canonicalJson, type Json } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import { TokenError } from "../bytes/token-error.js";
 import { intersectHop, overreaches } from "../caveats/attenuation.js";
+import type { Authority } from "../caveats/authority.js";
 import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
-import { meetOf } from "../caveats/meet.js";
+import { meet, meetOf } from "../caveats/meet.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 import { knownMembers } from "../checks/members.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
@@ -47,6 +49,8 @@ export type Attenuation =
       readonly hop: Hop;
       /** Revokes the new token and all that descends from it; the given token lives on. */
       readonly revocationId: string;
+      /** Given if the hop takes nothing away: a sentence that says so. */
+      readonly note?: string;
     }
   | Overreaching;
 
@@ -111,8 +115,8 @@ export function attenuate(
   const parent = readSingle(token);
   const narrowed = narrow(parent, readLinks(parent), hop, options);
   if (!narrowed.ok) return narrowed;
-  const { child, hop: appended } = narrowed;
-  return { ok: true, ...written(child), hop: appended };
+  const { child, hop: appended, note } = narrowed;
+  return { ok: true, ...written(child), hop: appended, ...(note === undefined ? {} : { note }) };
 }
 
 /** A token as handed out, and what revokes it. */
@@ -136,7 +140,7 @@ export function narrow(
   init: HopInit,
   options: AttenuateOptions,
   limits: CapabilityLimits = CAPABILITY_LIMITS,
-): { readonly ok: true; readonly child: Macaroon; readonly hop: Hop } | Overreaching {
+): Narrowed | Overreaching {
   const given = knownMembers(options, OPTIONS, "options");
   const { nonce = true, intersect = false, now = Date.now() } = given;
   if (typeof nonce !== "boolean") throw new TypeError("options.nonce must be a boolean");
@@ -161,7 +165,27 @@ export function narrow(
   const child = addFirstPartyCaveat(parent, bytes);
   const over = overCapabilityLimits([child], limits);
   if (over !== undefined) throw over;
-  return { ok: true, child, hop };
+  return takesAway(authority, hop)
+    ? { ok: true, child, hop }
+    : { ok: true, child, hop, note: "nothing is taken away; the child can be revoked on its own" };
+}
+
+interface Narrowed {
+  readonly ok: true;
+  readonly child: Macaroon;
+  readonly hop: Hop;
+  readonly note?: string;
+}
+
+/** Whether a hop leaves less than the link of a hop alone does, which counts as one of the hops that may follow. */
+function takesAway(authority: Authority, hop: Hop): boolean {
+  const { furtherHops, ...rest } = authority;
+  const linked = furtherHops === undefined ? rest : { ...rest, furtherHops: furtherHops - 1 };
+  return !isDeepEqual(meet(linked, hop, 0), linked);
+}
+
+function isDeepEqual(one: Authority, other: Authority): boolean {
+  return canonicalJson({ ...one } as Json) === canonicalJson({ ...other } as Json);
 }
 
 function unreadableLinks(links: readonly ReadLink[]): Overreach[] {

@@ -1,4 +1,5 @@
 import { TokenError } from "../bytes/token-error.js";
+import { described } from "../checks/described.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { maxCharacters } from "../macaroon/read.js";
 import type { RootKey } from "../macaroon/root-key.js";
@@ -26,7 +27,7 @@ export interface AuthenticationContext {
   readonly cache?: VerificationCache | undefined;
 }
 
-/** An authentic token, or why the text is none of the issuer's. */
+/** An authentic token, or why the text was refused. */
 export type Authentication = { readonly ok: true; readonly token: AuthenticToken } | Refused;
 
 interface Refused {
@@ -41,6 +42,10 @@ interface Refused {
  */
 export function authenticate(text: string, context: AuthenticationContext): Authentication {
   const { cache, limits } = context;
+  if (typeof text !== "string") {
+    const message = `the token must be a string, not ${described(text)}`;
+    return refuse({ code: "token_malformed", message });
+  }
   if (cache === undefined || text.length > maxCharacters(limits)) return verify(text, context);
   const known = cache.find(text);
   if (known !== undefined) {

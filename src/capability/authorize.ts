@@ -60,8 +60,8 @@ export type Decision =
  * The whole check of a token against an invocation (docs/spec.md, section 7). A bad token is a
  * decision, never an exception.
  *
- * @throws TypeError if the token is not a string, the invocation has a wrong shape, or it leaves open
- *   under which grant the service acts.
+ * @throws TypeError if the token is an object that is no authentic token, the invocation has a wrong shape, or it
+ *   leaves open under which grant the service acts.
  */
 export function checkToken(
   given: string | AuthenticToken,
@@ -75,7 +75,7 @@ export function checkToken(
 /**
  * Authenticates a token; of one that was authenticated before, looks up the key again.
  *
- * @throws TypeError for what is neither a string nor an authentic token.
+ * @throws TypeError for an object that is no authentic token.
  */
 export function authenticated(
   given: string | AuthenticToken,
@@ -142,7 +142,7 @@ const PRESENTATION = ["invoker", "audience", "time"];
  * operation, handles and arguments. What it allows is in the `authority` of the answer, for display and for
  * choosing; only {@link checkToken} allows a call.
  *
- * @throws TypeError if the token is not a string or the presentation has a wrong shape.
+ * @throws TypeError if the presentation has a wrong shape.
  */
 export function checkStanding(
   given: string | AuthenticToken,

@@ -31,7 +31,7 @@ const BYTES_PER_CHARACTER = 4;
 
 /**
  * The tokens that were verified last, by a digest of their whole text: signature and discharges included. It holds
- * no decision. Whoever finds a token here must still look up its key.
+ * no decision. The caller must still look up the key of a token that is found here.
  */
 export class VerificationCache {
   /** The least recently used entry first. */

@@ -10,6 +10,7 @@ import {
 import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
 import { isErrno } from "../bytes/error-code.js";
 import { assertMembers } from "../checks/members.js";
+import { plainObject } from "../checks/plain.js";
 import { createKeyring, type Keyring } from "../issuer/keyring.js";
 import { isAddress } from "../storage/database.js";
 import { createPrivateFile, syncDirectoryOf, temporaryName } from "../storage/new-file.js";
@@ -44,7 +45,7 @@ const PRIVATE_FOLDER = 0o700;
  * @throws StorageError if the keyring or the database cannot be written.
  */
 export async function createHome(options: NewHome): Promise<Keyring> {
-  const { folder: place, database, ...config } = options;
+  const { folder: place, database, ...config } = plainObject(options, "options");
   assertMembers(config, ["issuer", "maxLifetime", "grants"], "options");
   const text = `${JSON.stringify(checkHomeConfig(config), undefined, 2)}\n`;
   const wanted = homeFiles(place, database);

@@ -24,6 +24,7 @@ import {
 } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Invocation } from "../caveats/invocation.js";
+import { described } from "../checks/described.js";
 import { knownMembers } from "../checks/members.js";
 import {
   ambientScope,
@@ -190,8 +191,6 @@ export class Issuer {
    * Verifies every signature of a token, once for all that is asked of it afterwards: the other methods
    * take what comes out in the place of the text, and need no HMAC and no parsing then. Judges no hop.
    *
-   * @throws TypeError if the token is not a string.
-   *
    * @example
    * ```ts
    * import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
@@ -228,7 +227,7 @@ export class Issuer {
    * Whether a token is good for anything at all, and what it leaves: the whole check but for the
    * rules on operation, handles and arguments. It allows no call; {@link Issuer.authorize} does.
    *
-   * @throws TypeError if the token is neither a string nor authentic, or `by` has a wrong shape.
+   * @throws TypeError if `by` has a wrong shape.
    */
   standing(token: string | AuthenticToken, by: Presentation = {}): Decision {
     return checkStanding(token, by, this.#context);
@@ -261,8 +260,8 @@ export class Issuer {
    *
    * @param token - Its text, or what {@link Issuer.authenticate} gave: then only the key is looked up
    *   again.
-   * @throws TypeError if the token is neither of these, the invocation has a wrong shape, or leaves open
-   *   under which grant the service acts; the message names the candidates.
+   * @throws TypeError if the invocation has a wrong shape, or leaves open under which grant the service acts; the
+   *   message names the candidates.
    * @throws StorageError if `keys` follows a key file that cannot be read: nothing is allowed then.
    */
   authorize(token: string | AuthenticToken, invocation: Invocation): Decision {
@@ -274,8 +273,6 @@ export class Issuer {
    * store. Any party that presents a token may have it revoked, so only its signatures are checked. For a
    * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
    * holder could fill the list with the children of a dead token. A revoked discharge does not count.
-   *
-   * @throws TypeError if the token is neither a string nor authentic.
    */
   revocationOf(token: string | AuthenticToken, reason?: string): TokenRevocation {
     return tokenRevocation(token, reason, this.#context);
@@ -330,6 +327,8 @@ export class Issuer {
    * @throws TypeError if it is not a string.
    */
   isAuthentic(text: string): boolean {
+    if (typeof text !== "string")
+      throw new TypeError(`text must be a string, not ${described(text)}`);
     const result = authenticate(text, this.#context);
     return result.ok || result.denial.code.startsWith("discharge_");
   }

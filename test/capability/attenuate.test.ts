@@ -36,6 +36,7 @@ describe("a narrowed token", () => {
       token: expect.any(String),
       hop: { operations: ["get", "put"], purpose: "why", nonce: NONCE },
       revocationId: child.ok ? revocationId(child.token) : "",
+      note: "nothing is taken away; the child can be revoked on its own",
     });
     expect(child.ok && inspect(child.token).links[1]).toMatchObject({ hop: child.ok && child.hop });
   });

@@ -105,7 +105,7 @@ describe("an inspection", () => {
       }),
     );
     expect(inspect(bytes, { now: NOW }).location).toBe("here");
-    expect(inspect(bytes, { now: NOW }).identifier).toStrictEqual({ base64url: "_w" });
+    expect(inspect(bytes, { now: NOW }).identifier).toStrictEqual({ base64url: "_w", hex: "ff" });
   });
 
   test("tells where to ask for a discharge, if the caveat does", () => {

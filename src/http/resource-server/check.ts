@@ -2,8 +2,9 @@
 // and node:http. This file and the Fetch adapter run where there is no Node.
 
 import type { Decision, VerifiedCapability } from "../../capability/authorize.js";
-import type { Invocation } from "../../caveats/invocation.js";
+import { type Invocation, plainArguments, plainHandles } from "../../caveats/invocation.js";
 import { assertMembers, meant } from "../../checks/members.js";
+import { NotPlainError } from "../../checks/plain.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 import { checkRequirement, type RouteRequirement } from "./requirement.js";
@@ -70,12 +71,16 @@ export function createCheck(
       if (token === undefined) return { ok: false, refusal: missing(challenge) };
       try {
         const by = await invoker?.(...request);
+        const handles = await resourceHandles?.(...request);
+        const values = await args?.(...request);
+        const read = fromRequest(() => ({
+          ...(resourceHandles && { resourceHandles: plainHandles(handles, "resourceHandles") }),
+          ...(args && { arguments: plainArguments(values, "arguments") }),
+        }));
+        if (typeof read === "string") return { ok: false, refusal: unreadable(read, challenge) };
         const invocation: Invocation = {
           ...{ grant: grants, operation },
-          ...(resourceHandles && {
-            resourceHandles: given("resourceHandles", await resourceHandles(...request)),
-          }),
-          ...(args && { arguments: given("arguments", await args(...request)) }),
+          ...read,
           ...(by === undefined ? {} : { invoker: by }),
         };
         await authority.catchUp?.();
@@ -110,8 +115,12 @@ function checkKnown(
   throw new TypeError(`requirement.operation: no such grant has "${operation}"${hint}`);
 }
 
-/** An invocation takes what is absent for none; from a route that names some, it is a mistake. */
-function given<T>(name: string, value: T | undefined): T {
-  if (value !== undefined) return value;
-  throw new TypeError(`requirement.${name} gave undefined for a request`);
+/** What a request names, or a sentence about what of it is not plain: the caller's mistake, not the server's. */
+function fromRequest<T>(read: () => T): T | string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NotPlainError) return error.message;
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { VerifiedCapability } from "../../capability/authorize.js";
+import { plainObject } from "../../checks/plain.js";
 import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
 import { admit } from "./node-request.js";
 import type { Awaitable, RouteRequirement } from "./requirement.js";
@@ -62,7 +63,7 @@ export function createCapabilityMiddleware(
   authority: CapabilityAuthority,
   options: NodeOptions,
 ): NodeRequires {
-  const { onFailure, ...common } = options;
+  const { onFailure, ...common } = plainObject(options, "options");
   if (typeof onFailure !== "function") {
     throw new TypeError("options.onFailure must be a function that is called with what is thrown");
   }

@@ -304,3 +304,36 @@ describe("on Fetch", () => {
     await expect(handler(asked())).rejects.toThrow("it broke");
   });
 });
+
+describe("a request whose arguments or handles are not plain is the caller's mistake", () => {
+  test.each<[unknown, string]>([
+    [[1], "arguments must be a plain object, not an array"],
+    ["a", "arguments must be a plain object, not a string"],
+    [{ handles: "rh_1" }, "resourceHandles must be an array of strings, not a string"],
+    [{ handles: ["rh_1", 2] }, "resourceHandles[1] must be a string, not a number"],
+  ])("%j is 400 with the place", async (body, message) => {
+    const requires = forExpress(issuer);
+    const app = express();
+    app.use(express.json({ strict: false }));
+    const route = requires({
+      ...GET,
+      resourceHandles: (req: ExpressRequest) => req.body.handles ?? [],
+      arguments: (req: ExpressRequest) => req.body,
+    });
+    app.post("/", route, (_, res) => void res.send("ran"));
+    const url = await serving(createServer(app));
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: "invalid_request", message });
+  });
+
+  test("without options, proviso/node names them", () => {
+    expect(misuse(() => forNode(issuer, undefined as unknown as NodeOptions))).toBe(
+      "options must be a plain object, not undefined",
+    );
+  });
+});
