@@ -24,10 +24,11 @@ interface Entry {
   readonly bytes: number;
 }
 
-// A generous estimate of what a parsed token takes: a fixed part, one for each link, one for each character.
+// An estimate of what a parsed token takes with what is worked out from it: a fixed part, one for each link, one for
+// each character. Hops of many short limits take most.
 const ENTRY_BYTES = 1024;
 const LINK_BYTES = 1024;
-const BYTES_PER_CHARACTER = 4;
+const BYTES_PER_CHARACTER = 32;
 
 /**
  * The tokens that were verified last, by a digest of their whole text: signature and discharges included. It holds
@@ -59,11 +60,12 @@ export class VerificationCache {
 
   /** The token that was verified from this text; `undefined` too once one of its hops has expired. */
   find(text: string): AuthenticToken | undefined {
+    const now = this.#clock();
     const digest = digestOf(text);
     const entry = this.#entries.get(digest);
     if (entry === undefined) return undefined;
     this.#entries.delete(digest);
-    if (this.#clock() >= entry.expires) {
+    if (now >= entry.expires) {
       this.#bytes -= entry.bytes;
       return undefined;
     }
@@ -73,11 +75,12 @@ export class VerificationCache {
 
   /** Keeps what has just been verified in full, unless it has expired or is larger than the bound. */
   keep(text: string, token: AuthenticToken): void {
+    const now = this.#clock();
     this.forget(text);
     const expires = expiryOf(token);
     const links = token.chains.reduce((sum, chain) => sum + chain.links.length, 0);
     const bytes = ENTRY_BYTES + LINK_BYTES * links + BYTES_PER_CHARACTER * text.length;
-    if (bytes > this.#most.bytes || this.#clock() >= expires) return;
+    if (bytes > this.#most.bytes || now >= expires) return;
     this.#entries.set(digestOf(text), { token, expires, bytes });
     this.#bytes += bytes;
     for (const [digest, oldest] of this.#entries) {

@@ -19,7 +19,7 @@ export interface Domain {
   readonly not_in?: readonly Scalar[];
 }
 
-const NO_TYPES: readonly ScalarType[] = [];
+const NO_TYPES: readonly ScalarType[] = Object.freeze([]);
 
 /** The values one limit allows. */
 export function domainOf(limit: Constraint): Domain {

@@ -1,8 +1,9 @@
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 
-// Base64 of a macaroon begins with A and a letter from g to v (v2), or with M, Y or Z (v1), so it is never hex.
-const HEX = /^(?:[0-9a-fA-F]{2})+$/;
+// Hex of the byte 02 (v2) or of a hexadecimal digit (v1). Base64 of a macaroon begins with A and a letter from g to v,
+// or with M, Y or Z, so it is never hex.
+const HEX = /^(?:02|3[0-9]|6[1-6])(?:[0-9a-fA-F]{2})*$/;
 const PYPI = /^pypi-(?=Ag)/;
 const L402 = /^(?:L402|LSAT) +([\w+/=-]+)(?::[0-9a-fA-F]*)?$/;
 const JWT = /^ey[\w-]+\.[\w-]+\.[\w-]*$/;

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 // The package's entries: small enough to read at a glance, and free of what is only theirs within.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MOST = 40;
+const MOST = 44;
 
 interface Manifest {
   readonly exports: { readonly [entry: string]: string | { readonly types: string } };
