@@ -76,7 +76,7 @@ function render(card: RemoteCard, paint: Paint): string[] {
   if (description !== "") lines.push(printable(description));
   const rows = interfaces.map(
     (one): Row => [
-      printable(one.binding),
+      one.binding === "" ? "no binding" : printable(one.binding),
       `${printable(one.url)}  (A2A ${one.speaks.map(rangeText).join(", ") || "of no known version"})`,
     ],
   );

@@ -124,8 +124,10 @@ function chooseInterface(
   const bound = interfaces.filter((one) => wanted.includes(one.binding));
   if (bound.length === 0) {
     const offered = [...new Set(interfaces.map((one) => one.binding.slice(0, 64)))].slice(0, 8);
-    const names = offered.map(quotedName).join(", ");
-    const said = offered.length === 0 ? "the card names no interface" : `it offers ${names}`;
+    const names = offered.filter((one) => one !== "").map(quotedName);
+    const named =
+      names.length === 0 ? "the card names no binding" : `it offers ${names.join(", ")}`;
+    const said = offered.length === 0 ? "the card names no interface" : named;
     const message = `no interface with binding ${wanted.join(" or ")}: ${said}`;
     denials.push({
       code: "interface_unsupported",

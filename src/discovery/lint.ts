@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, outlineJson } from "../bytes/json.js";
+import { isJsonObject, type Json, type JsonObject, outlineJson } from "../bytes/json.js";
 import { assertMembers } from "../checks/members.js";
 import { type Suggest, suggestions } from "../checks/nearest.js";
 import { objectIn, textIn } from "../client/received.js";
@@ -63,7 +63,7 @@ export async function lintCard(
   }
   const parsed = await parseText(text);
   if (!parsed.ok) {
-    const message = "this is not JSON";
+    const message = notJson(text);
     const remark: Remark = { severity: "error", code: "not_json", path: "", message };
     return [createLocator(text, undefined).at(parsed.offset, remark)];
   }
@@ -87,6 +87,13 @@ export async function lintCard(
   ].map((one) => ({ ...one, path: bounded(one.path) }));
 }
 
+function notJson(text: string): string {
+  if (text.trim() === "") return "this is empty";
+  return text.startsWith("\ufeff")
+    ? "this is not JSON: it begins with a byte order mark"
+    : "this is not JSON";
+}
+
 const SEVERITIES: readonly FindingSeverity[] = ["error", "warning", "remark"];
 
 /** What there is to say of a card; `left` more were not written out. */
@@ -105,7 +112,7 @@ async function remarksOn(
     ...olderRemarks(document, version),
     ...schema.remarks,
     ...params.remarks,
-    ...cardRemarks(card, version, near).filter(
+    ...(isJsonObject(value) ? cardRemarks(card, version, near) : []).filter(
       ({ code, path }) => code !== "contract" || !said.has(path),
     ),
   ];

@@ -6,7 +6,7 @@ import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
 import { OLDER_CARD_SCHEMAS } from "./older-schema.js";
-import { snakeCase } from "./places.js";
+import { camelCase, snakeCase } from "./places.js";
 import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
 import { DISCOVERY_URI } from "./uris.js";
 
@@ -115,10 +115,12 @@ const CONTRACT = [
   "capabilityGrants",
 ];
 
-function ofContract({ name, here, version }: UnknownMember): Said | undefined {
+function ofContract({ name, here, known, version }: UnknownMember): Said | undefined {
   const isField = CONTRACT.some((one) => one === name || snakeCase(one) === name);
+  // A2A's own flags in snake_case are misspelt.
   const isCapability =
     here === "/capabilities" &&
+    !known.includes(camelCase(name)) &&
     (isVendorCapability(name) || CAPABILITY_NAMES.includes(registeredName(name)));
   if (!isField && !isCapability) return undefined;
   const place = `its place is in the params of ${DISCOVERY_URI}`;

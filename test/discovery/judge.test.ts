@@ -222,6 +222,12 @@ test("every reason is given at once", () => {
   ]);
 });
 
+test("an interface without a binding is said to have none", () => {
+  const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
+  const discovery = judgeCard(read({ interfaces }));
+  expect(discovery.ok ? "" : discovery.denials[0]?.message).toMatch(/the card names no binding$/);
+});
+
 test("the nearest thing that the card has is named", () => {
   const discovery = judgeCard(read({ grants: [READ] }), { grants: [{ grant: "document:read" }] });
   expect(discovery).toMatchObject({ denials: [{ nearest: "documents:read" }] });

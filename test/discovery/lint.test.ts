@@ -179,6 +179,12 @@ describe("the place of the offence", () => {
   test("is where a text stops being JSON", async () => {
     expect(await lintCard('{\n  "name": "a",\n}')).toMatchObject([{ code: "not_json", line: 3 }]);
     expect(await lintCard("")).toMatchObject([{ code: "not_json", line: 1, column: 1 }]);
+    expect((await lintCard(" \n"))[0]?.message).toBe("this is empty");
+    const marked = await lintCard(`\ufeff${JSON.stringify(clean)}`);
+    expect(marked.map(({ message }) => message)).toEqual([
+      "this is not JSON: it begins with a byte order mark",
+    ]);
+    expect((await lintCard("[]")).map(({ code }) => code)).toEqual(["schema"]);
   });
 });
 
@@ -305,7 +311,7 @@ describe("the proposal's fields where the proposal writes them", () => {
   });
 
   test("six capabilities at A2A's place are six declarations", async () => {
-    const names = ["pause_resume", "streaming_message", "push_notifications"];
+    const names = ["pause_resume", "streaming_message", "com.acme.voice"];
     const more = ["context_reuse", "multi_tenant", "message_history_injection"];
     const capabilities = Object.fromEntries([...names, ...more].map((name) => [name, true]));
     const found = await lintCard(JSON.stringify(card({ capabilities })));
@@ -338,6 +344,13 @@ describe("members of other versions and of vendors", () => {
       "a slip of the pen",
       { top: { documentationURL: "https://a.example" } },
       ['warning /documentationURL: not a member of A2A; did you mean "documentationUrl"?'],
+    ],
+    [
+      "A2A's own flag in snake_case",
+      { capabilities: { push_notifications: true } },
+      [
+        'warning /capabilities/push_notifications: not a member of A2A; did you mean "pushNotifications"?',
+      ],
     ],
     [
       "what 1.0 has no more",
