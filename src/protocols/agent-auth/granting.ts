@@ -102,7 +102,7 @@ export async function agentStatus(
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  const found = await namedAgent(agentId, asker, context.registry, true);
+  const found = await namedAgent(agentId, asker, context.registry, { waiting: true });
   if (!found.ok) return found;
   const { agent, party } = found;
   const grants = await context.registry.grantsOf(agent.id);
@@ -137,7 +137,8 @@ export async function claim(
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  const found = await namedAgent(body["agent_id"], asker, context.registry);
+  // People are given ids of agents to claim: such a request shows nothing of whose key it is.
+  const found = await namedAgent(body["agent_id"], asker, context.registry, { proves: false });
   if (!found.ok) return found;
   const asking = readAsking(body);
   if (!asking.ok) return asking;

@@ -17,14 +17,18 @@ interface NamedAgent {
  * The agent that a request is about: the one that asks, or one of the host that asks.
  *
  * @param id - `agent_id`; the agent that asks needs none.
- * @param waiting - Whether a host may ask that waits for its first approval.
+ * @param how - Whether a host may ask that waits for its first approval, and whether to ask proves its key; it does
+ *   unless the request may well be about a stranger's agent.
  * @throws StorageError
  */
 export async function namedAgent(
   id: unknown,
   party: SigningHost | AgentParty,
   registry: Registry,
-  waiting = false,
+  {
+    waiting = false,
+    proves = true,
+  }: { readonly waiting?: boolean; readonly proves?: boolean } = {},
 ): Promise<NamedAgent | Fault> {
   const named = party.kind === "agent" && id === undefined ? party.agent.id : id;
   if (typeof named !== "string" || named === "" || named.length > 128) {
@@ -37,8 +41,10 @@ export async function namedAgent(
   if (party.kind === "agent") {
     return agent.id === party.agent.id ? { ok: true, agent, party } : foreign;
   }
-  const host = await registry.hostProved(agent.host, party.thumbprint);
-  if (host === undefined) return foreign;
+  const host = proves
+    ? await registry.hostProved(agent.host, party.thumbprint)
+    : await registry.host(agent.host);
+  if (host === undefined || (!proves && host.thumbprint !== party.thumbprint)) return foreign;
   return hostFault(host, waiting) ?? { ok: true, agent, party: settled(party, host) };
 }
 

@@ -136,6 +136,13 @@ describe("of an agent", () => {
     expect(await ask()).toBe("401 jti_replay");
   });
 
+  test("may say which proof of possession goes with it, which is not asked for", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const odd = { claims: { cnf: { jkt: (await newKey()).thumbprint } } };
+    expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("200");
+  });
+
   test("may name its algorithm by the curve, as RFC 9864 does", async () => {
     const home = await bank();
     const one = await linked(home);

@@ -370,6 +370,20 @@ describe("another's key", () => {
     expect(said(await mallory.asHost("/capability/list"))).toBe("200");
   });
 
+  test("is not proven by a claim: its agent may be one that a stranger named", async () => {
+    const home = await bank();
+    const mallory = await driver(home);
+    await mallory.register({ mode: "autonomous" });
+    const victim = await driver(home);
+    await mallory.asHost("/host/rotate-key", { public_key: victim.host.jwk });
+    const claim = await victim.asHost("/agent/claim", { agent_id: mallory.agentId });
+    expect(said(claim)).toBe("403 unauthorized");
+    const answer = await victim.register();
+    const own = await home.registry.hostByKey(victim.host.thumbprint);
+    expect(answer.body["host_id"]).toBe(own?.id);
+    expect((await home.registry.agent(mallory.agentId))?.host).not.toBe(own?.id);
+  });
+
   test("proves nothing where a stranger's agent is named", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");

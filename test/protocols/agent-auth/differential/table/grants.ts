@@ -357,7 +357,7 @@ export const EXECUTIONS: Section = {
       reference: "the host's defaults are granted on the spot",
       ours: "403 `capability_not_granted`",
       why: "as the text has it",
-      shown: "executing.test.ts",
+      shown: "registration.test.ts",
     },
     {
       what: "execution of a capability that has a location",

@@ -217,15 +217,15 @@ export const REGISTRY: Section = {
       reference: "there",
       ours: "the user revokes the host in the console",
       why: "the host registers anew, under another key",
-      shown: "managing.test.ts",
+      shown: "../approvals/managing.test.ts",
     },
     {
       what: "deletion of a user",
       text: "must revoke the user's hosts and their agents (2.6)",
       reference: "left to the application",
-      ours: "the operator revokes the hosts that `proviso grants` lists for the user; once the policy has no rule for a user, none of the agents can do anything",
+      ours: "nothing by itself: the operator takes the user out of the policy, and none of the agents can do anything more",
       why: "our server has no users of its own: who signs in is known to the identity provider",
-      shown: "executing.test.ts",
+      shown: "requests.test.ts",
     },
   ],
 };
