@@ -26,7 +26,7 @@ export type { ListedGrant } from "./looking.js";
 export type { Outcome, RegistryCode, RegistryRefusal } from "./outcomes.js";
 export type { AgentGrant, AgentRecord, GrantHop, HostRecord } from "./records.js";
 export type { Registry, RegistryOptions } from "./registry.js";
-export type { RegistryStore, SingleUse, UseOutcome } from "./registry-store.js";
+export type { RegistryStore } from "./registry-store.js";
 export type { AskedAnswer, Claim, GrantRequest, Registration } from "./requests.js";
 export type { RegistrySettings } from "./settings.js";
 export { type CapabilityTerm, type CapabilityTerms, capabilityTerms } from "./terms.js";
