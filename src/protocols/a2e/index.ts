@@ -20,8 +20,6 @@ export {
   type PluginCall,
   PluginError,
   type PluginOperation,
-  type SdkHandler,
-  type SdkMessage,
   type SessionPlugin,
   type SessionScope,
 } from "./plugin.js";

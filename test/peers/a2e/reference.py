@@ -1,0 +1,18 @@
+"""Makes the checkout of a2eprotocol/python-sdk importable, unchanged. Its package loads an HTTP server, which needs
+FastAPI; sessions over streams do not, so that a module of the same name stands in where it is not installed."""
+
+import importlib.util
+import os
+import sys
+import types
+
+sys.path.insert(0, os.environ["PROVISO_A2E_SDK"])
+
+if importlib.util.find_spec("fastapi") is None:
+    fastapi = types.ModuleType("fastapi")
+    responses = types.ModuleType("fastapi.responses")
+    for name in ("FastAPI", "HTTPException", "Request"):
+        setattr(fastapi, name, type(name, (), {}))
+    responses.StreamingResponse = type("StreamingResponse", (), {})
+    sys.modules["fastapi"] = fastapi
+    sys.modules["fastapi.responses"] = responses
