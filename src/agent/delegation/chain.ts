@@ -26,6 +26,8 @@ export interface Chain {
   /** When it was delegated, where the hop that did says so, and until when, whatever followed. */
   readonly delegated?: number;
   readonly delegatedUntil: number;
+  /** When the capability expires from which it was delegated, whatever the delegation says. */
+  readonly parentUntil: number;
   readonly expires: number;
 }
 
@@ -64,9 +66,11 @@ export function readChain(token: AuthenticToken): ChainReading {
   const { id: capabilityId, grant, principal } = token.identifier;
   const delegated = parseTime(binding.notBefore ?? "");
   const until = parseTime(meetOf([hops.slice(0, place + 2)]).expires ?? "");
+  const parentUntil = parseTime(meetOf([hops.slice(0, place + 1)]).expires ?? "");
   const chain = {
     ...{ id: chainIdOf(revocationId), revocationId, ancestors: revocationIds.slice(0, -1) },
     ...{ capabilityId, grant, invoker, expires, delegatedUntil: until ?? expires },
+    parentUntil: parentUntil ?? Number.POSITIVE_INFINITY,
     ...(principal === undefined ? {} : { principal }),
     ...(operations === undefined ? {} : { operations }),
     ...(issuers?.operations === undefined ? {} : { issuedOperations: issuers.operations }),

@@ -17,7 +17,7 @@ export interface DelegationRequest {
   readonly delegatee: string;
   /** `GRANT` or `GRANT:OPERATION`, at least one. */
   readonly scopes: readonly string[];
-  /** How long, in seconds. */
+  /** How long, in seconds; it ends with the capability that it comes from, if that ends earlier. */
   readonly ttl: number;
 }
 
@@ -53,7 +53,7 @@ export async function delegate(
   const asked = scopesAsked(request.scopes, holding, context);
   const [first, ...more] = [
     ...asked.problems,
-    ...ttlProblems(request.ttl, now, holding),
+    ...(isTimeToLive(request.ttl) ? [] : [TTL_OUT_OF_RANGE]),
     ...(request.delegatee === delegator.id ? [DELEGATEE_IS_DELEGATOR] : []),
   ];
   if (first !== undefined) return { ok: false, problems: [first, ...more] };
@@ -63,7 +63,8 @@ export async function delegate(
     return { ok: false, problems: [refused ?? DELEGATEE_UNKNOWN] };
   }
 
-  const expires = now + request.ttl * 1000;
+  const end = parseTime(holding.authority.expires ?? "") ?? Number.POSITIVE_INFINITY;
+  const expires = Math.min(now + request.ttl * 1000, end);
   const hop = {
     operations: asked.operations,
     invokers: [delegatee.invoker],
@@ -139,12 +140,8 @@ export function operationsHeld(
   return left === undefined ? known : known.filter((operation) => left.includes(operation));
 }
 
-function ttlProblems(ttl: number, now: number, { authority }: Holding): DelegationProblem[] {
-  if (!Number.isInteger(ttl) || ttl < SHORTEST || ttl > LONGEST) return [TTL_OUT_OF_RANGE];
-  const end = parseTime(authority.expires ?? "") ?? 0;
-  if (now + ttl * 1000 <= end) return [];
-  const message = `the delegator's own capability expires at ${authority.expires}, before that`;
-  return [problem("ttl_past_parent", message, "ttl")];
+function isTimeToLive(ttl: number): boolean {
+  return Number.isInteger(ttl) && ttl >= SHORTEST && ttl <= LONGEST;
 }
 
 /** Why one agent cannot delegate to another, if it cannot. */

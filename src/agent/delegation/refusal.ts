@@ -4,7 +4,7 @@
  * About the request:
  * - `scope_unknown`, `scope_not_held`: no such scope, or one that the presented capability does not have.
  * - `scope_not_subset`: the scopes are all that the delegator has, and a strict subset is demanded.
- * - `ttl_out_of_range`, `ttl_past_parent`: too short, too long, or past the capability's own expiry.
+ * - `ttl_out_of_range`: too short, or too long.
  * - `delegatee_is_delegator`, `delegatee_unknown`, `delegatee_inactive`, `tenant_mismatch`.
  *
  * About the capability that it would come from:
@@ -24,7 +24,6 @@ export type DelegationCode =
   | "scope_not_held"
   | "scope_not_subset"
   | "ttl_out_of_range"
-  | "ttl_past_parent"
   | "delegatee_is_delegator"
   | "delegatee_unknown"
   | "delegatee_inactive"

@@ -118,7 +118,7 @@ function agentsReason(
 
 /** What the rules of delegation have against it, as far as they can be judged by the token. */
 function rulesReason(
-  { grant, operations, issuedOperations, delegatedUntil, delegated }: Chain,
+  { grant, operations, issuedOperations, delegatedUntil, parentUntil, delegated }: Chain,
   issued: number,
   context: DelegationContext,
 ): string | undefined {
@@ -126,8 +126,9 @@ function rulesReason(
   const had = operationsHeld(grant, issuedOperations, context);
   if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
   const seconds = (delegatedUntil - issued) / 1000;
-  // How short it was cannot be seen where the token does not say when it began.
-  const isTooShort = delegated !== undefined && seconds < SHORTEST;
+  // How short it was cannot be seen where the token does not say when it began; one that ends with the capability
+  // that it comes from was cut short by that.
+  const isTooShort = delegated !== undefined && seconds < SHORTEST && delegatedUntil < parentUntil;
   return isTooShort || seconds > LONGEST ? TTL_OUT_OF_RANGE.code : undefined;
 }
 

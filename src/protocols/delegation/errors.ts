@@ -62,7 +62,6 @@ export const REFUSALS: { readonly [Code in DelegationCode]: Status } = {
   scope_not_held: INVALID,
   scope_not_subset: INVALID,
   ttl_out_of_range: INVALID,
-  ttl_past_parent: INVALID,
   delegatee_is_delegator: INVALID,
   capability_ambiguous: INVALID,
   capability_bound: INVALID,

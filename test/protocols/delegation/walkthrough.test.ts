@@ -69,6 +69,33 @@ describe("delegation", () => {
     });
   });
 
+  onBothDatabases((place) => {
+    test("ends with the capability that it comes from, and says so", async () => {
+      const parts = await world({ place: await place() });
+      const end = NOW + HOUR;
+      const expires = `${time(end).slice(0, 19)}Z`;
+      const { token } = await issued(parts, { expires });
+      // Whatever is left of it: all but a second, and less than a delegation may ask for.
+      for (const after of [1000, HOUR - 30_000]) {
+        parts.clock.now = NOW + after;
+        const made = await delegate(parts, token, { ttlSeconds: 86_400 });
+        expect(made).toMatchObject({ status: 201, body: { expiresAt: time(end) } });
+        const { delegationToken } = made.body;
+        expect(inspect(String(delegationToken)).authority.expires).toBe(expires);
+        expect(await verify(parts, delegationToken)).toMatchObject({
+          ...{ valid: true, expiresAt: time(end) },
+        });
+        const offline = attenuate(token, {
+          ...{ operations: ["read"], invokers: ["summarizer"] },
+          ...{ notBefore: new Date(parts.clock.now), expires: new Date(end) },
+        });
+        expect(offline.ok && (await verify(parts, offline.token))).toMatchObject({ valid: true });
+      }
+      parts.clock.now = end;
+      expect((await delegate(parts, token)).status).toBe(401);
+    });
+  });
+
   test("expires, and says all of itself then too", async () => {
     const parts = await world();
     const { token } = await issued(parts);
