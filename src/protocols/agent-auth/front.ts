@@ -46,6 +46,8 @@ export interface Endpoint<By extends Admission> {
   readonly kind?: LedgerEventKind;
   /** Whether it takes a capability's token. */
   readonly takesToken?: boolean;
+  /** Whether it manages the agent, which no JWT that is narrowed by `capabilities` may do (4.3). */
+  readonly manages?: boolean;
   answer(call: Call<Parties[By]>): Promise<Answer>;
 }
 
@@ -72,7 +74,13 @@ export function fronts(
   // SHA-256 of the body, where a JWT is bound to one.
   const hashes = new WeakMap<IncomingMessage, string>();
   const limits = new CallLimits(context.rate);
-  return ({ admitted, kind = "registration", takesToken = false, answer: handle }) => {
+  return ({
+    admitted,
+    kind = "registration",
+    takesToken = false,
+    manages = false,
+    answer: handle,
+  }) => {
     const answerFault = recordedFaults(ledger, kind, clock, url);
     const answer: FaultWriter = faultWriter(answerFault);
     const authenticate: RequestHandler = async (req, _res, next) => {
@@ -95,6 +103,7 @@ export function fronts(
     };
     const answered = async (party: Party, req: Request, gone: AbortSignal): Promise<Answer> => {
       if (!isAdmitted(party, admitted)) return refuse("unauthorized", "this is for another party");
+      if (manages && isNarrowed(party)) return refuse("unauthorized", NARROWED);
       const read = callOf(req, takesToken);
       if (!read.ok) return read;
       const unbound = bodyFault(party, hashes.get(req) ?? NO_BODY);
@@ -129,6 +138,13 @@ export function fronts(
       endpoint,
     ];
   };
+}
+
+const NARROWED =
+  'the JWT is narrowed to what it executes; send one without "capabilities" to manage the agent';
+
+function isNarrowed(party: Party): boolean {
+  return party.kind === "agent" && party.jwt.capabilities !== undefined;
 }
 
 /** What is wrong with authentication itself is not the caller's fault. */

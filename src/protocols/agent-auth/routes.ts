@@ -87,6 +87,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
   post("/agent/request-capability", {
     admitted: "agent",
+    manages: true,
     answer: ({ body, party, idempotencyKey }) =>
       requestCapabilities(body, party, idempotencyKey, context),
   });
@@ -100,6 +101,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
   post("/agent/claim", {
     admitted: "host-or-agent",
+    manages: true,
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {
@@ -108,14 +110,17 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
   });
   post("/agent/revoke", {
     admitted: "host-or-agent",
+    manages: true,
     answer: ({ body, party }) => revokeAgent(body, party, registry),
   });
   post("/agent/revoke-capability", {
     admitted: "host-or-agent",
+    manages: true,
     answer: ({ body, party }) => revokeCapabilities(body, party, registry),
   });
   post("/agent/rotate-key", {
     admitted: "host-or-agent",
+    manages: true,
     answer: ({ body, party }) => rotateAgentKey(body, party, context),
   });
 

@@ -14,6 +14,25 @@ import {
 } from "./driver.js";
 import { type Bank, bank, REPORTS } from "./served-bank.js";
 
+describe("a JWT that is narrowed to what it executes", () => {
+  test.each([[["check_balance"]], [[]]])("manages nothing: %j", async (capabilities) => {
+    const home = await bank();
+    const one = await granted(home, ["transfer_funds"]);
+    const odd: Odd = { claims: { capabilities } };
+    const { jwk } = await newKey();
+    for (const [path, body] of [
+      ["/agent/rotate-key", { agent_id: one.agentId, public_key: jwk }],
+      ["/agent/request-capability", { capabilities: ["list_payees"] }],
+      ["/agent/claim", {}],
+      ["/agent/revoke-capability", { capabilities: ["transfer_funds"] }],
+      ["/agent/revoke", {}],
+    ] as const) {
+      expect([path, said(await one.asAgent(path, body, odd))]).toEqual([path, "403 unauthorized"]);
+    }
+    expect((await one.asAgent("/agent/status")).body["status"]).toBe("active");
+  });
+});
+
 describe("an agent's end", () => {
   test("by itself: its grants, its tokens and its JWTs end with it", async () => {
     const home = await bank();

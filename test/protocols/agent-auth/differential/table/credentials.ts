@@ -344,7 +344,7 @@ export const CREDENTIALS: Section = {
       reference:
         "a default is executed though the JWT does not name it, and anything in a batch; an empty array names all in introspection",
       ours: "403 `capability_not_granted`; none of them in introspection",
-      why: "a narrowed JWT allows what it names",
+      why: "a narrowed JWT executes what it names, and manages nothing: no rotation, request, revocation or claim",
       places: [
         {
           endpoint: /execute/,
