@@ -44,7 +44,7 @@ onBothDatabases((place) => {
     });
 
     test("those who wait share one look, and a look is enough for those who follow", async () => {
-      const { database, store } = await opened({ refreshEvery: 200, staleAfter: 60 });
+      const { database, store } = await opened({ refreshEvery: 40, staleAfter: 60 });
       revokeElsewhere("cap_1");
       const read = vi.spyOn(database, "read");
       await Promise.all(Array.from({ length: 100 }, () => store.catchUp()));
