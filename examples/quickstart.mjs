@@ -305,7 +305,7 @@ async function attempt(what, expected, call) {
 function withoutLastHop(token) {
   const child = JSON.parse(writeMacaroons([parseMacaroon(token)], "v2json"));
   child.c.pop();
-  return JSON.stringify(child);
+  return writeMacaroons([parseMacaroon(JSON.stringify(child))], "v2");
 }
 
 /** @type {{ url: string, stop: () => Promise<unknown> } | undefined} */

@@ -56,6 +56,8 @@ test("all examples work with a running agent, in the order in which they stand",
       : "";
     return `${copied}${line}`;
   });
+  const card = await fetch(new URL("/.well-known/agent-card.json", agent.url));
+  bench.write("card.json", await card.text());
   // The ledger of the agent in the place of the home's.
   mkdirSync(bench.home);
   const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;

@@ -106,7 +106,11 @@ const MEMBERS = [
  *
  * const server = app.listen(0, "127.0.0.1");
  * await new Promise((listening) => server.once("listening", listening));
- * const answer = await fetch(`http://127.0.0.1:${server.address().port}/a2a`, { method: "POST" });
+ * const answer = await fetch(`http://127.0.0.1:${server.address().port}/a2a`, {
+ *   method: "POST",
+ *   headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
+ *   body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "task-1" } }),
+ * });
  * answer.status; // => 401
  * server.close();
  * await ledger.close();
