@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { beforeEach, expect } from "vitest";
 import type { Approval } from "../../../src/agent/approvals/approval.js";
 import type { AgentGrant } from "../../../src/agent/registry/records.js";
 import { RevocationList } from "../../../src/revocation/list.js";
@@ -105,7 +105,7 @@ const usesUp: Step = async ({ registry }, { approval }) => {
   return undefined;
 };
 const oncePerId: Step = async ({ registry }, { round }) =>
-  (await registry.useOnce({ scope: "jwt", id: round, expires: NOW })) === "first"
+  (await registry.useOnce({ scope: "jwt", id: round, expires: NOW + 60_000 })) === "first"
     ? "first"
     : undefined;
 
@@ -156,6 +156,9 @@ const enrols = (by: string): Step =>
 
 /** Records of all rounds, for the ledger to be compared with. */
 const kept: (AgentGrant | Approval)[] = [];
+beforeEach(() => {
+  kept.length = 0;
+});
 
 /** What must hold of the records whatever happened: gives what is there. */
 async function consistent({ store }: Side, world: World) {

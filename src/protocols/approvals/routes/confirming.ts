@@ -50,8 +50,8 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
   const found = desk.confirmations.of(req, session, deed);
   desk.confirmations.clear(res);
   if (found !== undefined && (found.present || !present)) {
-    // In the database: a copy of the cookie is good at no other process either.
-    const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) };
+    // In the database: a copy of the cookie is good at no other process either, one whose clock is behind included.
+    const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) + KEPT };
     if ((await desk.registry.useOnce(use)) === "first") return true;
   }
   await begin(desk, visit, deed, login, present);
