@@ -10,7 +10,7 @@ import { type Denial, tokenDenialCode } from "./denial.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import type { CapabilityLimits } from "./limits.js";
 import { readLinks, readToken } from "./token.js";
-import type { VerificationCache } from "./verification-cache.js";
+import { digestOf, type VerificationCache } from "./verification-cache.js";
 
 /** Where root keys are looked up by id. */
 export interface KeySource {
@@ -47,14 +47,15 @@ export function authenticate(text: string, context: AuthenticationContext): Auth
     return refuse({ code: "token_malformed", message });
   }
   if (cache === undefined || text.length > maxCharacters(limits)) return verify(text, context);
-  const known = cache.find(text);
+  const digest = digestOf(text);
+  const known = cache.find(digest);
   if (known !== undefined) {
     const again = authenticateAgain(known, context);
     if (again.ok) return again;
-    cache.forget(text);
+    cache.forget(digest);
   }
   const result = verify(text, context);
-  if (result.ok) cache.keep(text, result.token);
+  if (result.ok) cache.keep(digest, result.token, text.length);
   return result;
 }
 

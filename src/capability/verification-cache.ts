@@ -58,10 +58,9 @@ export class VerificationCache {
     return this.#bytes;
   }
 
-  /** The token that was verified from this text; `undefined` too once one of its hops has expired. */
-  find(text: string): AuthenticToken | undefined {
+  /** Returns the token verified from the text of this digest, unless one of its hops has expired. */
+  find(digest: string): AuthenticToken | undefined {
     const now = this.#clock();
-    const digest = digestOf(text);
     const entry = this.#entries.get(digest);
     if (entry === undefined) return undefined;
     this.#entries.delete(digest);
@@ -73,32 +72,36 @@ export class VerificationCache {
     return entry.token;
   }
 
-  /** Keeps what has just been verified in full, unless it has expired or is larger than the bound. */
-  keep(text: string, token: AuthenticToken): void {
+  /**
+   * Keeps a token that has just been verified in full, unless it has expired or is larger than the bound.
+   *
+   * @param length - Characters of its text.
+   */
+  keep(digest: string, token: AuthenticToken, length: number): void {
     const now = this.#clock();
-    this.forget(text);
+    this.forget(digest);
     const expires = expiryOf(token);
     const links = token.chains.reduce((sum, chain) => sum + chain.links.length, 0);
-    const bytes = ENTRY_BYTES + LINK_BYTES * links + BYTES_PER_CHARACTER * text.length;
+    const bytes = ENTRY_BYTES + LINK_BYTES * links + BYTES_PER_CHARACTER * length;
     if (bytes > this.#most.bytes || now >= expires) return;
-    this.#entries.set(digestOf(text), { token, expires, bytes });
+    this.#entries.set(digest, { token, expires, bytes });
     this.#bytes += bytes;
-    for (const [digest, oldest] of this.#entries) {
+    for (const [oldestDigest, oldest] of this.#entries) {
       if (this.#entries.size <= this.#most.entries && this.#bytes <= this.#most.bytes) break;
-      this.#entries.delete(digest);
+      this.#entries.delete(oldestDigest);
       this.#bytes -= oldest.bytes;
     }
   }
 
-  /** Removes the token of this text, if there is one. */
-  forget(text: string): void {
-    const digest = digestOf(text);
+  /** Removes the token of this digest, if there is one. */
+  forget(digest: string): void {
     this.#bytes -= this.#entries.get(digest)?.bytes ?? 0;
     this.#entries.delete(digest);
   }
 }
 
-function digestOf(text: string): string {
+/** Returns the digest by which a cache knows a presented text, signature and discharges included. */
+export function digestOf(text: string): string {
   return encodeBase64url(sha256(encodeUtf8(text)));
 }
 
