@@ -8,5 +8,6 @@ export interface Results {
   figures: Figures[];
 }
 export function markdown(results: Results): string;
+export function summary(results: Results): string;
 export function shown(document: string): string;
 export function withResults(document: string, results: Results): string;

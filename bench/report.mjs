@@ -1,8 +1,8 @@
-// Results as text: the Markdown that docs/performance.md shows between its markers, and nothing else than
-// bench/results.json says.
+// Results as Markdown: every table for the terminal, and the few that docs/performance.md shows between its markers.
 
 import { goalRows } from "./goals.mjs";
 
+/** @import { Figures } from "./measure.mjs" */
 /** @import { Results } from "./report.mjs" */
 
 const START = "<!-- results: written by `npm run bench` -->";
@@ -23,26 +23,51 @@ function table(columns, rows) {
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
+/** The tables that docs/performance.md shows; bench/results.json has the others too. */
+const SHOWN = ["From text to decision", "Calls of the service"];
+
+/**
+ * Every table of some results, as the command prints them.
+ * @param {Results} results
+ */
+export function markdown(results) {
+  const ratios = results.figures.flatMap((one) => Object.entries(one.ratios));
+  const all = ["### Ratios", table(["", "ratio"], ratios)];
+  return [...headOf(results), ...(ratios.length > 0 ? all : []), ...tablesOf(results.figures)].join(
+    "\n\n",
+  );
+}
+
+/**
+ * The goals and the tables of docs/performance.md.
+ * @param {Results} results
+ */
+export function summary(results) {
+  const figures = results.figures.filter(({ title }) => SHOWN.includes(title));
+  return [...headOf(results), ...tablesOf(figures)].join("\n\n");
+}
+
 /** @param {Results} results */
-export function markdown({ command, machine, versions, size, figures }) {
-  const blocks = [
-    `\`${command}\`: medians of ${size.rounds} rounds in turns, ${size.milliseconds} ms each.`,
-    `${Object.entries(machine)
+function headOf({ command, machine, versions, size, figures }) {
+  const listed = (/** @type {Record<string, string | number>} */ values) =>
+    Object.entries(values)
       .map(([name, value]) => `${name} ${value}`)
-      .join(", ")}; ` +
-      `${Object.entries(versions)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(", ")}.`,
-  ];
+      .join(", ");
   const goals = ["work", "what is measured", "goal", "measured", "met"];
-  blocks.push("### Goals", table(goals, goalRows(figures)));
-  const ratios = figures.flatMap((one) => Object.entries(one.ratios));
-  if (ratios.length > 0) blocks.push("### Ratios", table(["", "ratio"], ratios));
-  for (const { title, about, columns, rows, plots = [] } of figures) {
-    blocks.push(`### ${title}`, about, table(columns, rows));
-    for (const plot of plots) blocks.push(`![${plot.title}](bench/${plot.file}.svg)`, plot.says);
-  }
-  return blocks.join("\n\n");
+  return [
+    `\`${command}\`: medians of ${size.rounds} rounds in turns, ${size.milliseconds} ms each.`,
+    `${listed(machine)}; ${listed(versions)}.`,
+    "### Goals",
+    table(goals, goalRows(figures)),
+  ];
+}
+
+/** @param {readonly Figures[]} figures */
+function tablesOf(figures) {
+  return figures.flatMap(({ title, about, columns, rows, plots = [] }) => [
+    ...[`### ${title}`, about, table(columns, rows)],
+    ...plots.flatMap((plot) => [`![${plot.title}](bench/${plot.file}.svg)`, plot.says]),
+  ]);
 }
 
 /** The part of a document between the markers. @param {string} document */
@@ -57,5 +82,5 @@ export function withResults(document, results) {
   const before = document.slice(0, document.indexOf(START));
   const after = document.slice(document.indexOf(END));
   shown(document);
-  return `${before}${START}\n${markdown(results)}\n${after}`;
+  return `${before}${START}\n${summary(results)}\n${after}`;
 }

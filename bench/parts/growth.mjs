@@ -36,22 +36,20 @@ function contender(handles, grants, listed) {
 export async function run(size) {
   const series = [
     {
-      ...{ file: "token-size", title: "Time by token size", x: "characters", y: "µs" },
-      says: "Hashing, reading and the check of canonical form all pass over each byte.",
+      title: "Time by token size",
       of: [1, 32, 64, 100]
         .map((at) => ({ at, ...contender(at, 1, 0) }))
         .map((one) => ({ ...one, at: one.bytes })),
     },
     {
-      ...{ file: "list-size", title: "Time by revocations in the list", x: "entries", y: "µs" },
-      says: "Each link is one look-up, whatever the list holds.",
+      title: "Time by revocations in the list",
       of: (size.quick ? [0, 1000, 10_000] : [0, 1000, 10_000, 100_000]).map((at) => ({
-        ...{ at, ...contender(1, 1, at) },
+        at,
+        ...contender(1, 1, at),
       })),
     },
     {
-      ...{ file: "grants", title: "Time by grants that the issuer knows", x: "grants", y: "µs" },
-      says: "A grant is found by its name, not by going through all of them.",
+      title: "Time by grants that the issuer knows",
       of: [1, 16, 128, 1000].map((at) => ({ at, ...contender(1, at, 0) })),
     },
   ];
@@ -60,9 +58,10 @@ export async function run(size) {
     title: "Cost as work grows",
     about: "Microseconds of a cold decision, one hop.",
     columns: ["", "smallest", "µs", "largest", "µs"],
-    ...{ rows: [], ratios: {}, plots: [] },
+    rows: [],
+    ratios: {},
   };
-  for (const { of, ...plot } of series) {
+  for (const { of, title } of series) {
     const rounds = await inTurns(
       of.map(({ at, operation }) => here(String(at), operation)),
       size,
@@ -71,10 +70,9 @@ export async function run(size) {
       ({ at }) => /** @type {[number, number]} */ ([at, microseconds(rounds, String(at)) ?? 0]),
     );
     const [first = [0, 0], last = [0, 0]] = [points[0], points.at(-1)];
-    figures.rows.push([plot.title, ...first, ...last]);
+    figures.rows.push([title, ...first, ...last]);
     const grown = ratio(rounds, String(last[0]), String(first[0]));
-    if (grown !== undefined) figures.ratios[`${plot.title}: largest to smallest`] = rounded(grown);
-    figures.plots?.push({ ...plot, lines: [{ name: "authorize, cold", points }] });
+    if (grown !== undefined) figures.ratios[`${title}: largest to smallest`] = rounded(grown);
   }
   return [figures];
 }

@@ -52,8 +52,7 @@ export function figuresOf({ about, throughput, latency, concurrency }) {
       about:
         `SendMessage with one skill call over loopback, ${about.connections} connections, ` +
         `${about.rounds} rounds of ${about.milliseconds} ms in turns, ` +
-        `${about.revocations.toLocaleString("en-US")} revocations, fsync ${about.fsyncMilliseconds} ms. ` +
-        "docs/service-performance.md says what each server is.",
+        `${about.revocations.toLocaleString("en-US")} revocations, fsync ${about.fsyncMilliseconds} ms.`,
       columns: ["server", "calls/s", "of bare", "µs of the processor a call", "of bare by that"],
       rows: throughput.map((one) => [
         ...[one.kind, one.perSecond, one.ofBare, one.cpuMicroseconds, one.ofBareByCpu],
@@ -77,18 +76,6 @@ export function figuresOf({ about, throughput, latency, concurrency }) {
         ...kinds.map((kind) => p50Of(concurrency, kind, callers)),
       ]),
       ratios: {},
-      plots: [
-        {
-          ...{ file: "callers", title: "Time by concurrent callers", x: "callers", y: "ms, p50" },
-          says: "A server has one thread, so that a call waits for those that came before it.",
-          lines: kinds.map((name) => ({
-            name,
-            points: concurrency
-              .filter(({ kind }) => kind === name)
-              .map(({ callers, p50 }) => /** @type {[number, number]} */ ([callers, p50])),
-          })),
-        },
-      ],
     },
   ];
 }

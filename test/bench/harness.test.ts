@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { check, worse } from "../../bench/check.mjs";
 import { each, here, inTurns, median, ratio } from "../../bench/measure.mjs";
 import { svg } from "../../bench/plot.mjs";
-import { markdown, type Results, shown, withResults } from "../../bench/report.mjs";
+import { type Results, shown, summary, withResults } from "../../bench/report.mjs";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
@@ -78,7 +78,7 @@ describe("the check", () => {
 
 describe("what docs show", () => {
   test("the document has the results of bench/results.json", () => {
-    expect(shown(read("docs/performance.md"))).toBe(markdown(results).trim());
+    expect(shown(read("docs/performance.md"))).toBe(summary(results).trim());
   });
 
   test("each plot is that of its figures", () => {
