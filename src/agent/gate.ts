@@ -185,9 +185,12 @@ async function clearWith<Of extends Operation>(
   };
 }
 
-/** A limit on an argument that is not given. */
-function isOfMissing({ code, actual }: AgentDenial): boolean {
-  return code === "constraint_violated" && actual === undefined;
+/**
+ * Whether a denial is about one limit on an argument that is not given. One with `more` stands for others too, which
+ * may be on arguments that are.
+ */
+function isOfMissing({ code, actual, more }: AgentDenial): boolean {
+  return code === "constraint_violated" && actual === undefined && more === undefined;
 }
 
 /** The handles that a token leaves; none if it is limited to none. */

@@ -96,6 +96,16 @@ test("a limit on an argument that the list does give is judged", async () => {
   ).toEqual(["read"]);
 });
 
+test("a limit on an argument that is given is judged, however many others are missing", async () => {
+  // A denial names the first sixteen limits of a hop alone.
+  const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
+  const token = ({ token: minted }: Hosted) => [
+    minted("mcp", { constraints: { ...missing, server: "graph" } }),
+  ];
+  const list = { type: "mcp/list/req", server: "files" };
+  expect(await listed("mcp", token, list)).toBe("permission_denied");
+});
+
 test("an operation that is no list is refused for an argument that is missing", async () => {
   const plain: SessionPlugin = {
     ...{ name: "plain", type: "tools" },

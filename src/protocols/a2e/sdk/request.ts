@@ -96,9 +96,8 @@ function toolList(members: JsonObject, capability: CapabilityName): Read<Request
   if (typeof deferred !== "boolean") return wrong('"include_deferred" must be true or false');
   const step = stepOf("tool/list", capability, { arguments: {} });
   if (!step.ok) return step;
-  const judged = partOf(members, ["filter_tags", "query"]);
   const answer = async (ask: Ask): Promise<JsonObject> =>
-    sdkTools(await ask({ ...step.value, judged }), { query, tags });
+    sdkTools(await ask({ ...step.value, judged: members }), { query, tags });
   return { ok: true, value: answer };
 }
 

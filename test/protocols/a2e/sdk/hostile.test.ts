@@ -84,7 +84,7 @@ test("a constraint on any member of any message is judged, wherever the member s
       operations: { ...Object.fromEntries(others), ...listing },
     };
   });
-  // These select among what a list shows, and are no text.
+  // No texts: the next test has them.
   const apart = ["include_deferred", "filter_kind", "arguments"];
   const members = new Set(Object.values(SDK_TYPES).flat());
   for (const member of [...members].filter((one) => !apart.includes(one))) {
@@ -104,6 +104,24 @@ test("a constraint on any member of any message is judged, wherever the member s
     }
   }
 }, 120_000);
+
+test("all that filters a list is judged, and no number of other limits hides it", async () => {
+  const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
+  for (const [constraints, denied, allowed] of [
+    [{ include_deferred: false }, { include_deferred: true }, { include_deferred: false }],
+    [{ ...missing, query: "tea" }, { query: "ice" }, {}],
+    [{ filter_tags: "tea" }, { filter_tags: ["tea"] }, {}],
+  ] as const) {
+    const listing: SessionPlugin = {
+      ...{ name: "lists", type: "tools" },
+      operations: { "tool/list": { listing: true, run: async () => ["tea", "ice"] } },
+    };
+    const { ask } = await opened({ tools: { constraints } }, { plugins: [listing] });
+    expect([denied, await ask("tool/list", denied)]).toEqual([denied, "permission_denied"]);
+    if ("query" in constraints) continue;
+    expect([allowed, await ask("tool/list", allowed)]).toEqual([allowed, "tool/list/resp"]);
+  }
+});
 
 test("no value is converted on its way to a constraint, nor on its way to a tool", async () => {
   const held = newHeld();
