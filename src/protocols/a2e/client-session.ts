@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
 import { Connection, type ConnectionLimits, Outlet } from "./connection.js";
-import { dialectOf } from "./dialect.js";
+import { A2E_VERSION, dialectOf, isOtherVersion } from "./dialect.js";
 import { capabilityOf } from "./plugin.js";
 import {
   type AcceptedEntry,
@@ -124,6 +124,10 @@ export class ClientSession implements Session {
     const greeting = readGreeting(message, id, this.#parts.asked);
     if (greeting.ok) {
       const dialect = dialectOf(message);
+      if (isOtherVersion(message, dialect)) {
+        const text = `the host does not speak A2E ${A2E_VERSION}`;
+        return { ok: false, error: new SessionError("version_mismatch", text) };
+      }
       this.#outlet.speak(dialect);
       this.#calls.speak(dialect);
       this.#id = greeting.id;

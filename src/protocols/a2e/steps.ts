@@ -103,6 +103,8 @@ export class Steps {
       running.suspects = true;
       throw refusedBy(denied(error.denials, capability));
     }
+    // Reading the revocation list takes time, in which a call may be cancelled.
+    if (running.ended !== undefined) throw refusedBy(running.ended);
     running.clearance = clearance;
     const result: Json | undefined = await this.#run(running, step, ready.handler, clearance);
     return result ?? null;

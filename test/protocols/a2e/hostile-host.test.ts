@@ -47,6 +47,16 @@ test("a host that answers the handshake by an error is left at once, with its re
   }
 });
 
+test("a host that answers in another version is left", async () => {
+  for (const version of [{ a2e: "2.0" }, { version: "2.0" }, { a2e: "1.0", version: 1 }]) {
+    const attempt = withHost([{ ...GREETING, ...version }]);
+    await expect(attempt).rejects.toMatchObject({ code: "version_mismatch", retryable: false });
+  }
+  // A refusal has a reason of its own.
+  const refusal = { ...GREETING, ok: false, reason: "auth_failed", a2e: "2.0" };
+  await expect(withHost([refusal])).rejects.toMatchObject({ code: "auth_failed" });
+});
+
 test("a call and a ping that are never answered end in time, at the host too", async () => {
   const session = await withHost([GREETING], { callTimeout: 20 });
   await expect(session.call("tool/call")).rejects.toMatchObject({

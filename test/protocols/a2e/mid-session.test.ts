@@ -127,6 +127,29 @@ test("what the policy no longer allows is refused from the next message on", asy
   expect(await codeOf(session.call("tool/list"))).toBe("permission_denied");
 });
 
+test("a call that is cancelled while the revocation list is read does not run", async () => {
+  const held = newHeld();
+  const host = await hosted({ plugins: plugins(held) });
+  const peer = await Peer.at(host.port);
+  const session = await peer.open(["tools"], [host.token("tools")]);
+  let reads = 0;
+  let release = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // It is read before a call is judged, after that, and before it runs.
+  const catchUp = async (): Promise<void> => (++reads === 3 ? gate : undefined);
+  Object.assign(host.revocations, { catchUp });
+  peer.send(toolCall(session, "add", { a: 1, b: 1 }));
+  await expect.poll(() => reads).toBe(3);
+  peer.send({ type: "cancel", session_id: session, req_id: "add" });
+  expect(await peer.code()).toBe("cancelled");
+  release();
+  peer.send(toolCall(session, "echo"));
+  expect(await peer.code()).toBe("tool/call/resp");
+  expect(held.ran).toEqual(["echo"]);
+});
+
 test("a session that is silent too long ends; one that waits for a call does not", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { idle: 5000 } });

@@ -193,19 +193,21 @@ function entryFrom(entry: Json): {
     throw invalid('tier must be "episodic" or "semantic"');
   }
   if (ttl !== 0) throw invalid("entries do not expire here: ttl must be 0");
-  if (value["content"] === undefined) throw invalid("content is missing");
-  if (value["tags"] !== undefined && !isTexts(value["tags"])) {
-    throw invalid("tags must be an array of texts");
-  }
-  for (const name of ["score", "created_at", "updated_at"]) {
-    const number = value[name];
-    if (number !== undefined && typeof number !== "number")
-      throw invalid(`${name} must be a number`);
-  }
-  if (value["source"] !== undefined && typeof value["source"] !== "string") {
-    throw invalid("source must be a text");
-  }
+  const wrong = faultOf(value);
+  if (wrong !== undefined) throw invalid(wrong);
   return { key, tier, value };
+}
+
+/** Says which member of a value the SDK's client could not read: it would drop the whole answer. */
+function faultOf(value: JsonObject): string | undefined {
+  const { content, tags, source } = value;
+  if (content === undefined) return "content is missing";
+  if (tags !== undefined && !isTexts(tags)) return "tags must be an array of texts";
+  if (source !== undefined && typeof source !== "string") return "source must be a text";
+  const wrong = ["score", "created_at", "updated_at"].find((name) => {
+    return value[name] !== undefined && typeof value[name] !== "number";
+  });
+  return wrong === undefined ? undefined : `${wrong} must be a number`;
 }
 
 /** An entry as the SDK's client reads it; `undefined` if it is missing, or has another kind of key. */
@@ -219,7 +221,8 @@ function entryOf(answer: Json, tier: string, text: string): JsonObject | undefin
     return undefined;
   }
   if (!isJsonObject(key)) return undefined;
-  const kept = isJsonObject(value) && value["content"] !== undefined ? value : { content: value };
+  const isEntry = isJsonObject(value) && faultOf(value) === undefined;
+  const kept = isEntry ? value : { content: value };
   const changed = typeof updated === "string" ? Date.parse(updated) / 1000 : 0;
   return {
     ...{ tags: [], source: "", score: 1, created_at: changed, updated_at: changed },

@@ -36,7 +36,7 @@ export function sdkPart(operation: string, chunk: Json): JsonObject {
 export interface ToolFilter {
   /** A part of the name, the description or a tag, in any case; empty for all. */
   readonly query: string;
-  /** Tags that a tool has all of. */
+  /** A tool has all of these tags, in any case. */
   readonly tags: readonly string[];
 }
 
@@ -46,9 +46,9 @@ export function sdkTools(result: Json, { query, tags }: ToolFilter): JsonObject 
   const tools = (Array.isArray(listed) ? listed : []).flatMap(toolOf);
   const wanted = query.toLowerCase();
   const shown = tools.filter((tool) => {
-    const own = tagsOf(tool);
+    const own = tagsOf(tool).map((tag) => tag.toLowerCase());
     const texts = [tool["name"], tool["description"], ...own];
-    if (!tags.every((tag) => own.includes(tag))) return false;
+    if (!tags.every((tag) => own.includes(tag.toLowerCase()))) return false;
     return texts.some((text) => typeof text === "string" && text.toLowerCase().includes(wanted));
   });
   return { tools: shown };

@@ -151,6 +151,28 @@ test("lists show what the session may call, and nothing else", async () => {
   expect(tools).toMatchObject([{ name: "count" }, { name: "echo" }]);
 });
 
+test("a tool that the server has withdrawn is not called any more", async () => {
+  const mcp = plugin();
+  expect(await odd(mcp, "echo", { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
+  await odd(mcp, "withdraw", { name: "echo" });
+  expect((await refusal(odd(mcp, "echo"))).code).toBe("name_unknown");
+  for (const name of ["__proto__", "constructor", "toString", "Count", "count ", ""]) {
+    expect([name, (await refusal(odd(mcp, name))).code]).toEqual([name, "name_unknown"]);
+    const server = call(mcp, "mcp/list", {}, { server: name });
+    expect([name, (await refusal(server)).code]).toEqual([name, "server_unknown"]);
+  }
+});
+
+test("a call that was cancelled before it begins keeps no server", async () => {
+  const mcp = plugin();
+  const { pid } = await counted(mcp);
+  const session = "ended before";
+  const signal = AbortSignal.abort(new Error("cancelled by the peer"));
+  await expect(odd(mcp, "count", {}, { session, signal })).rejects.toThrow("cancelled by the peer");
+  await mcp.endSession?.({ id: "s1", agentId: "" });
+  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
 test("a file of 100 kB is read, whose text the answer has twice", async () => {
   const { structuredContent } = await odd(plugin(), "read", { bytes: 100_000 });
   expect(JSON.stringify(structuredContent).length).toBeGreaterThan(100_000);

@@ -6,6 +6,8 @@ const send = (message) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 let count = 0;
 let asked;
+/** Tools that are not listed. */
+const withdrawn = new Set(["unlisted"]);
 
 const TOOLS = {
   count: () => ({ content: [], structuredContent: { count: ++count, pid: process.pid } }),
@@ -16,6 +18,11 @@ const TOOLS = {
     return { content: [{ type: "text", text }], structuredContent: { text } };
   },
   echo: (given) => ({ content: [], structuredContent: given }),
+  withdraw: ({ name }) => {
+    withdrawn.add(name);
+    send({ method: "notifications/tools/list_changed" });
+    return { content: [] };
+  },
   // One that the server does not list.
   unlisted: () => ({ content: [] }),
   crash: () => process.exit(7),
@@ -45,11 +52,15 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     const serverInfo = { name: "odd", version: "1" };
     return send({
       id,
-      result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo },
+      result: {
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: { listChanged: true } },
+        serverInfo,
+      },
     });
   }
   if (method === "tools/list") {
-    const names = Object.keys(TOOLS).filter((name) => name !== "unlisted");
+    const names = Object.keys(TOOLS).filter((name) => !withdrawn.has(name));
     return send({
       id,
       result: { tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) },

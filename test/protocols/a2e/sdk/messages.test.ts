@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/bytes/json.js";
-import type { SessionPlugin } from "../../../../src/protocols/a2e/index.js";
+import { createMemoryPlugin, type SessionPlugin } from "../../../../src/protocols/a2e/index.js";
 import { SDK_TYPES } from "../../../../src/protocols/a2e/sdk/types.js";
+import { createStores } from "../../../../src/stores/database.js";
+import { openMemory } from "../../../../src/stores/memory/memory-store.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { type HostChoices, type Hosted, hosted, Peer, plugins } from "../support.js";
 
 // The dialect of A2E's published SDK, message by message, as a peer without a library sees it.
@@ -153,7 +156,7 @@ test("tools are listed at the top, with their parameters, and filtered as the SD
   expect(await list({ filter_tags: [], query: "" })).toEqual(["weather", "time", "bare"]);
   expect(await list({ query: "FORE" })).toEqual(["weather"]);
   expect(await list({ query: "sky" })).toEqual(["weather"]);
-  expect(await list({ filter_tags: ["net"] })).toEqual(["weather", "time"]);
+  expect(await list({ filter_tags: ["NET"] })).toEqual(["weather", "time"]);
   expect(await list({ filter_tags: ["net", "sky"], query: "e" })).toEqual(["weather"]);
   expect(await list({ filter_kind: "native" })).toBe("message_invalid");
   peer.send(sdk("tool/list"));
@@ -227,6 +230,32 @@ test("messages of other plugins have their members as arguments, and answers at 
     code: "message_invalid",
     message: 'there is no member "sead" here; did you mean "seed"?',
   });
+});
+
+test("a value that was set by proviso's own message is an entry that the SDK's client can read", async () => {
+  const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
+  const { peer } = await opened(["memory"], ({ token }) => [token("memory")], {
+    plugins: [createMemoryPlugin({ memory: store })],
+  });
+  const memory_id = "default";
+  for (const [value, content, score] of [
+    [{ content: "tea", score: 0.5, tags: ["drink"] }, "tea", 0.5],
+    // One member of another type, and the client would drop the answer with all of its entries.
+    ...[{ score: "high" }, { tags: "drink" }, { source: 1 }, { created_at: "now" }].map((more) => {
+      const odd = { content: "tea", ...more };
+      return [odd, odd, 1] as const;
+    }),
+    ["tea", "tea", 1],
+  ] as const) {
+    const key = 'default/episodic/{"name":"tea"}';
+    peer.send(sdk("memory/set", { arguments: { key, value } }));
+    expect(await peer.part("ok")).toEqual({ ok: true });
+    peer.send(sdk("memory/retrieve", { memory_id, tier: "episodic" }));
+    expect(await peer.next()).toMatchObject({
+      entries: [{ key: { name: "tea" }, content, score, tier: "episodic", ttl: 0 }],
+      total: 1,
+    });
+  }
 });
 
 test("every member of every message of the SDK reaches the plugin as an argument", async () => {

@@ -31,6 +31,8 @@ export class McpConnections {
     session: SessionScope,
     signal: AbortSignal,
   ): Promise<McpConnection> {
+    // A session that has ended would keep the server running.
+    signal.throwIfAborted();
     const key = JSON.stringify([principal, server.name]);
     const users = this.#users.get(key) ?? new Set();
     this.#users.set(key, users.add(session.id));

@@ -70,6 +70,9 @@ export class McpConnection {
       off();
     };
     client.onclose = this.#gone;
+    client.setNotificationHandler("notifications/tools/list_changed", () => {
+      this.#listed = new Set();
+    });
     // It may have ended before.
     if (pid === null) this.#gone();
   }
