@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import express, { type RequestHandler } from "express";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
-import { readWhole } from "./whole-body.js";
 
 /** What a body may be, before anything looks into it. */
 export interface BodyLimits {
@@ -49,7 +48,6 @@ export function jsonBody(
     const message = `the body is nested more than ${limits.depth} deep`;
     return answer(res, { status: 400, reason: "too_deep", message });
   };
-  const plain = new Set(types.flatMap((type) => [type, `${type}; charset=utf-8`]));
   return (req, res, next) => {
     // Called from the stream of the body: what is thrown here would end the process.
     const read = (error?: { readonly type?: unknown }): void => {
@@ -61,25 +59,9 @@ export function jsonBody(
         next(thrown);
       }
     };
-    const whole = (bytes: Buffer): void => {
-      let failure: { readonly type: string } | undefined;
-      try {
-        received(req, bytes);
-        req.body = JSON.parse(decoder.decode(bytes));
-      } catch (cause) {
-        failure = Object.assign(new Error("the body is not JSON", { cause }), PARSE_FAILED);
-      }
-      read(failure);
-    };
-    if ("body" in req || !readWhole(req, plain, limits.bytes, whole)) parse(req, res, read);
+    parse(req, res, read);
   };
 }
-
-/** As body-parser says it. */
-const PARSE_FAILED = { type: "entity.parse.failed", status: 400 };
-
-/** As body-parser reads UTF-8: without a byte order mark, and without an error. */
-const decoder = new TextDecoder();
 
 /** What no protocol takes: nesting beyond a depth, or else half of a surrogate pair, which cannot be kept as it came. */
 function flawIn(body: unknown, depth: number): "deep" | "half" | undefined {

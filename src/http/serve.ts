@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import express, { type Express, type RequestHandler } from "express";
 import type { Authenticator } from "../agent/caller.js";
 import { type BodyLimits, contentType, jsonBody } from "./body.js";
@@ -71,7 +71,7 @@ export async function serve<Protocols extends Mounted>(
 ): Promise<Served<Protocols>> {
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);
-  const server = serverOf(app);
+  const server = createServer(app);
   // A caller that sends slowly holds on to a connection no longer than this.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
@@ -100,20 +100,6 @@ export async function serve<Protocols extends Mounted>(
     await drain(server);
     throw error;
   }
-}
-
-/**
- * Makes requests and answers as Express has them. It changes the prototype of what Node makes, which gives each
- * request a shape of its own: some 20 microseconds, and kilobytes that only a collection of the whole heap
- * takes away.
- */
-function serverOf(app: Express): Server {
-  class Request extends IncomingMessage {}
-  class Response extends ServerResponse {}
-  Object.setPrototypeOf(Request.prototype, app.request);
-  Object.setPrototypeOf(Response.prototype, app.response);
-  Object.assign(app, { request: Request.prototype, response: Response.prototype });
-  return createServer({ IncomingMessage: Request, ServerResponse: Response }, app);
 }
 
 /** What stands in front of one way into a protocol. */

@@ -2,7 +2,6 @@ import { connect } from "node:net";
 import express from "express";
 import { expect, test } from "vitest";
 import { jsonBody } from "../../src/http/body.js";
-import { inTurn } from "../../src/http/in-turn.js";
 
 /** Sends a POST whose body comes once the answer has begun; resolves with what Express's error handler got. */
 async function lateBody(text: string): Promise<unknown> {
@@ -15,7 +14,7 @@ async function lateBody(text: string): Promise<unknown> {
   const body = jsonBody(["application/json"], { bytes: 64, depth: 3 }, (res) => {
     res.status(400).json({});
   });
-  app.use(inTurn([body]));
+  app.use(body);
   const failed = new Promise((resolve) => {
     app.use(((error, _req, res, _next) => {
       res.end();

@@ -1,12 +1,10 @@
 import type { A2ARequestHandler, TaskStore } from "@a2a-js/sdk/server";
-import type { Request, RequestHandler } from "express";
+import { type Request, type RequestHandler, Router } from "express";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../checks/members.js";
 import { BODY_LIMITS, type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
-import { inTurn } from "../../http/in-turn.js";
-import { shareShapes } from "../../http/shared-shape.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
 import { entrance, MOST_STREAMS } from "./entrance.js";
@@ -147,13 +145,12 @@ export function guard(options: GuardOptions): Guard {
     jsonrpc: contentType(BODY_TYPES.jsonrpc, answer),
     rest: contentType(BODY_TYPES.rest, answer),
   };
-  const middleware = inTurn([
-    shareShapes,
+  const middleware = Router().use(
     (req, res, next) => types[bindingOf(req)](req, res, next),
     jsonBody(BODY_TYPES.rest, body, answer),
     entrance(gates, bindingOf),
-  ]);
-  return { handler, middleware, jsonRpc: inTurn([middleware, jsonRpc(handler, onFailure)]) };
+  );
+  return { handler, middleware, jsonRpc: Router().use(middleware, jsonRpc(handler, onFailure)) };
 }
 
 /** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */

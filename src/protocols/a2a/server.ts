@@ -14,7 +14,6 @@ import {
   type RateLimit,
   rateLimiter,
 } from "../../http/callers.js";
-import { inTurn } from "../../http/in-turn.js";
 import type { ListenOptions } from "../../http/listen.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
@@ -260,8 +259,8 @@ export function mountA2A(options: A2AOptions, place: Place): MountedA2A {
   if (options.page !== false) {
     app.get("/", agentPage(options.card, agent, { url, cardUrl, rpcUrl }));
   }
-  app.use(RPC_PATH, inTurn([...before("jsonrpc"), jsonRpc(handler, onFailure)]));
-  app.use(REST_PATH, inTurn(before("rest")), restHandler({ requestHandler: handler, userBuilder }));
+  app.use(RPC_PATH, ...before("jsonrpc"), jsonRpc(handler, onFailure));
+  app.use(REST_PATH, ...before("rest"), restHandler({ requestHandler: handler, userBuilder }));
   const stop = async (): Promise<void> => {
     if (!stopping.signal.aborted && limit.running > 0) {
       log.warn({ running: limit.running }, "shutting down: ended what was still under way");
