@@ -5,13 +5,13 @@ import { extensionParams, readCard as readDiscovery } from "../../src/discovery/
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
-/** What an agent's card says, as far as it says it; nothing in it is safe to show as it is. */
+/** An agent's card, as far as it could be read; nothing in it is safe to show as it is. */
 export interface RemoteCard {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly interfaces: readonly CardInterface[];
-  /** What it says for discovery. */
+  /** The same card as discovery reads it. */
   readonly reading: CardReading;
   /** Absent if the agent knows nothing of capabilities. */
   readonly offer: CapabilityOffer | undefined;
@@ -21,7 +21,7 @@ export interface RemoteCard {
 }
 
 export interface CapabilityOffer {
-  /** Whether the extension that this program speaks is there, or only grants are listed. */
+  /** True if the card names the extension that this program speaks; false if it only lists grants. */
   readonly spoken: boolean;
   /** `declared`: accepted from calls that declare it. */
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
@@ -30,13 +30,13 @@ export interface CapabilityOffer {
   /** Seconds. */
   readonly maxLifetime: number | undefined;
   readonly grants: readonly CardGrant[];
-  /** What the card lists; a request can be about others too. */
+  /** The collections that the card lists; a request can be about others too. */
   readonly collections: readonly RemoteCollection[];
 }
 
 interface RemoteCollection {
   readonly name: string;
-  /** What can be filtered on, as far as the card says. */
+  /** The fields to filter on, as far as the card names them. */
   readonly fields: readonly string[];
 }
 
@@ -67,9 +67,11 @@ export function readCard(document: Json, place: string): RemoteCard {
   const skills = objectIn(params?.["skills"]);
   const isSilent = params === undefined && grants === undefined;
   return {
-    ...{ name, version },
+    name,
+    version,
     description: textIn(document["description"]) ?? "",
-    ...{ interfaces, reading },
+    interfaces,
+    reading,
     offer: isSilent ? undefined : offerFrom(params, document, grants ?? []),
     skills: objectsIn(document["skills"]).map((skill) => skillFrom(skill, skills)),
     document,

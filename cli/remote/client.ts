@@ -146,7 +146,7 @@ export async function connectAgent(
   });
   const plain = await factory.createFromAgentCard(written);
   const client = options.ambient === true ? await withAmbientAuthority(plain) : plain;
-  // Where it goes has been judged by the origins above, which may be private.
+  // The place has been judged by the origins above, which may be private.
   const { insecure = false } = options;
   const reach = { allowHosts: [hostAndPort(new URL(url))], insecure };
   return { card, client: new CapabilityClient(client, { discovery: reach }) };

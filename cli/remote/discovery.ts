@@ -29,14 +29,14 @@ const ADVICE: { readonly [Code in DiscoveryCode]?: string } = {
   address_refused: "if you trust that place, allow it: --allow-host HOST:PORT",
 };
 
-/** What to do about one reason; nothing where the reason names what was probably meant. */
+/** Advice on one reason; none where the reason names what was probably meant. */
 function adviceOn({ code, rule, nearest, actual }: DiscoveryDenial): string | undefined {
   if (code === "version_incompatible") return versionAdvice(actual);
   if (rule === "address_insecure") return "--insecure allows plain http to other machines";
   return code === "legacy_only" && nearest !== undefined ? undefined : ADVICE[code];
 }
 
-/** Which version to ask for, by what the card has: `0.3`, or the end of a range such as `1.0 to 1.2`. */
+/** Advice on the version to ask for: the card's, such as `0.3`, or the end of a range such as `1.0 to 1.2`. */
 function versionAdvice(actual: Json | undefined): string {
   const [first] = [actual].flat();
   const version = typeof first === "string" ? first.match(/\d+\.\d+/g)?.at(-1) : undefined;
@@ -58,7 +58,7 @@ export function refusedAgent(name: string, denials: readonly DiscoveryDenial[]):
   });
 }
 
-/** How a discovery that refuses an agent ends: an agent that could not be asked is not refused. */
+/** The exit code of a discovery that refuses an agent: one that could not be asked is not refused. */
 export function exitForDiscovery(denials: readonly DiscoveryDenial[]): ExitCode {
   return isUnreached(denials) ? EXIT.environment : EXIT.refused;
 }
@@ -75,7 +75,7 @@ export function denialLines(denials: readonly DiscoveryDenial[], paint: Paint): 
   });
 }
 
-/** What a caller should know, each in a line. */
+/** Warnings, each in a line. */
 export function warningLines(warnings: readonly DiscoveryWarning[], paint: Paint): string[] {
   return warnings.map((one) => `  ${paint.yellow(one.code)}  ${sentence(one)}`);
 }

@@ -155,7 +155,7 @@ function answerDiscovery(request: DiscoveryRequest): Answered {
 }
 
 function discover({ requirements, registry, ...card }: DiscoverRequest): Answered {
-  const result = judgeItself(readingOf(card), requirements, registry);
+  const result = judgeItself(readingOf(card, registry), requirements, registry);
   if (!result.ok) return { result: "refused", denials: result.denials };
   const warnings = result.warnings.map(({ code }) => code);
   return { result: "usable", interface: result.interface, version: result.version, warnings };
@@ -176,9 +176,12 @@ function registry({ registry: asked, previous }: RegistryRequest): Answered {
   return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
 
-/** What is not the JSON of a card is read as none. */
-function readingOf({ card = null, cardText }: AskedCard): CardReading {
-  return readCard(cardText === undefined ? card : parsed(cardText));
+/** Reads a card; a text that is not the JSON of a card is read as none. */
+function readingOf(
+  { card = null, cardText }: AskedCard,
+  registry?: CapabilityRegistry,
+): CardReading {
+  return readCard(cardText === undefined ? card : parsed(cardText), registry);
 }
 
 function parsed(text: string): Json {

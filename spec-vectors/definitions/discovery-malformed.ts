@@ -112,6 +112,8 @@ const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
   ["interfaces of params is an object", card({ params: { interfaces: {} } })],
   ["a bound is an array", card({ params: { maxProtocolVersion: ["1.0"] } })],
   ["the delegates are an object", delegating({ url: "https://b.example/" })],
+  ["a delegate with a relative address", delegating([{ url: "/archive" }])],
+  ["a delegate with an address that is not http's", delegating([{ url: "ftp://b.example/" }])],
   ["a delegate is text", delegating(["https://b.example/"])],
   ["a delegate without a URL", delegating([{ capabilities: [] }])],
   ["a delegate's URL is a number", delegating([{ url: 1 }])],
@@ -122,6 +124,8 @@ const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
   ["the grants are an object", card({ top: { capabilityGrants: {} } })],
   ["a grant is text", granting("documents:read")],
   ["a grant without an id", granting({ operations: ["retrieve"] })],
+  ["a grant with an empty id", granting({ id: "", operations: ["retrieve"] })],
+  ["a grant's required grants are text", granting({ id: "documents:read", requires: "all" })],
   ["a grant's operations are text", granting({ id: "documents:read", operations: "retrieve" })],
   [
     "attenuable is text",

@@ -141,6 +141,59 @@ export const places: DiscoverySubject = {
       IN_1_1,
       { version: "1.1" },
     ),
+    usable(
+      "interfaces in snake_case",
+      "Places",
+      card({
+        top: {
+          supportedInterfaces: null,
+          supported_interfaces: [
+            { url: ENDPOINT, protocol_binding: "JSONRPC", protocol_version: "1.0" },
+          ],
+        },
+      }),
+    ),
+    usable(
+      "versions in params, of an interface whose binding is in snake_case",
+      "Places",
+      card({
+        params: {
+          interfaces: [
+            { url: ENDPOINT, protocol_binding: "JSONRPC", protocol_versions: ["1.0", "1.1"] },
+          ],
+        },
+      }),
+      IN_1_1,
+      { version: "1.1" },
+    ),
+    usable(
+      "versions in params, with a binding that is an empty text",
+      "Places",
+      card({
+        params: {
+          interfaces: [{ url: ENDPOINT, protocolBinding: "", protocolVersions: ["1.0", "1.1"] }],
+        },
+      }),
+      IN_1_1,
+      { version: "1.1" },
+    ),
+    usable(
+      "a single version in params, of an interface, says nothing",
+      "Places",
+      card({
+        params: {
+          interfaces: [{ url: ENDPOINT, protocolVersions: ["1.0"], protocolVersion: "2.0" }],
+        },
+      }),
+    ),
+    usable(
+      "flags that are neither A2A's nor a vendor's say nothing, in whatever form",
+      "Places",
+      card({
+        flags: { memory: true, longMemory: true, long_memory: false },
+        params: { capabilities: { memory: false, recall: "all" } },
+      }),
+    ),
     refused(
       "versions in params are those of the interface with that binding",
       "Places",
@@ -229,6 +282,22 @@ export const contradictions: DiscoverySubject = {
           interfaces: [{ url: ENDPOINT, protocolBinding: "GRPC", protocolVersions: ["1.0"] }],
         },
       }),
+    ),
+    malformed(
+      "interfaces in two spellings",
+      "Contradiction",
+      card({
+        top: {
+          supported_interfaces: [
+            { url: ENDPOINT, protocol_binding: "JSONRPC", protocol_version: "1.0" },
+          ],
+        },
+      }),
+    ),
+    malformed(
+      "an interface's binding in two spellings",
+      "Contradiction",
+      card({ interfaces: [speaking({ ...ONE, protocol_binding: "GRPC" })] }),
     ),
     malformed(
       "versions without the interface's own",

@@ -59,6 +59,8 @@ export const registries: DiscoverySubject = {
       registry: registry("1.0.1", entry("pause", { introduced: "1.0.2" })),
     }),
     breaks("a name twice", "Stability", { registry: registry("1.0", PAUSE, PAUSE) }, 1),
+    breaks("a name in camelCase", "Stability", { registry: registry("1.0", entry("pauseAll")) }, 1),
+    breaks("a name with a dot", "Stability", { registry: registry("1.0", entry("acme.pause")) }, 1),
     breaks("its version cannot be read", "Stability", { registry: registry("1.x", PAUSE) }, 1),
     breaks("a capability's version cannot be read", "Stability", holding({ introduced: "one" }), 1),
     breaks("introduced later than the registry", "Stability", holding({ introduced: "3.1" }), 1),
@@ -287,6 +289,28 @@ export const registryChanges: DiscoverySubject = {
       "declared becomes implicit in a major release",
       "Stability",
       following(["1.0", PAUSE], ["2.0", entry("pause", { tier: "implicit" })]),
+    ),
+    breaks(
+      "needs another flag in a minor release",
+      "Stability",
+      following(["1.0", PAUSE], ["1.1", entry("pause", { needs: "streaming" })]),
+      7,
+    ),
+    breaks(
+      "comes to propagate in a minor release",
+      "Stability",
+      following(["1.0", PAUSE], ["1.1", entry("pause", { propagates: true })]),
+      7,
+    ),
+    keeps(
+      "comes to propagate and to need a flag in a major release",
+      "Stability",
+      following(["1.0", PAUSE], ["2.0", entry("pause", { needs: "streaming", propagates: true })]),
+    ),
+    keeps(
+      "no longer propagates or needs a flag",
+      "Stability",
+      following(["1.0", entry("pause", { needs: "streaming", propagates: true })], ["1.1", PAUSE]),
     ),
     breaks(
       "rules of both kinds",

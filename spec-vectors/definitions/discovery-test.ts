@@ -69,7 +69,7 @@ export function usable(
 
 function interfaceAt(card: Card, at: number): object {
   const written: Members = JSON.parse("card" in card ? JSON.stringify(card.card) : card.cardText);
-  const listed = objectsIn(written["supportedInterfaces"]);
+  const listed = objectsIn(written["supportedInterfaces"] ?? written["supported_interfaces"]);
   // Before A2A 1.0 the first one is at the top of the card.
   const older = [
     { url: written["url"], protocolBinding: written["preferredTransport"] ?? "JSONRPC" },
@@ -78,7 +78,7 @@ function interfaceAt(card: Card, at: number): object {
     })),
   ];
   const all: readonly Partial<Members>[] = listed.length > 0 ? listed : older;
-  const { url, protocolBinding } = all[at] ?? {};
+  const { url, protocol_binding: other, protocolBinding = other } = all[at] ?? {};
   if (url === undefined || protocolBinding === undefined) throw new Error(`no interface ${at}`);
   return { url, binding: protocolBinding };
 }

@@ -119,7 +119,8 @@ function ask(
   return new Promise((resolve, reject) => {
     const request = url.protocol === "http:" ? requestHttp : requestHttps;
     const sent = request(url, {
-      ...{ agent, signal },
+      agent,
+      signal,
       headers: { Accept: "application/json", "Accept-Encoding": "identity", ...headers },
     });
     sent.on("response", resolve);

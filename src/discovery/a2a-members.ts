@@ -4,13 +4,13 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shown, shownPath } from "./faults.js";
 import { snakeCase } from "./places.js";
 
-/** A card with A2A 1.0's members alone, as the official SDKs read it, or why they read another one. */
+/** A card with A2A 1.0's members alone, as the official SDKs read it, or the reason why they cannot. */
 export type A2AMembers =
   | { readonly card: JsonObject; readonly problem?: undefined }
   | { readonly card?: undefined; readonly problem: string };
 
 /**
- * Leaves out what A2A 1.0 does not know, which the official SDKs do before they verify a signature. Members in
+ * Leaves out members that A2A 1.0 does not have, as the official SDKs do before they verify a signature. Members in
  * snake_case become camelCase.
  */
 export function a2aMembers(card: JsonObject): A2AMembers {

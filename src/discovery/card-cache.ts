@@ -13,7 +13,7 @@ export interface CardCache {
   delete(key: string): void;
 }
 
-/** How much is kept, and for how long. */
+/** The bounds of a cache. */
 export interface CardCacheOptions {
   /** Cards; 256 unless given. */
   readonly maxCards?: number;
@@ -27,7 +27,7 @@ export interface CardCacheOptions {
  */
 export function createCardCache(options: CardCacheOptions = {}): CardCache {
   const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = options;
-  // Maps keep the order of insertion: the first is what was used longest ago.
+  // Maps keep the order of insertion: the first card is the least recently used.
   const cards = new Map<string, KeptCard>();
   let characters = 0;
   const take = (address: string): KeptCard | undefined => {

@@ -15,7 +15,7 @@ import { rangeText } from "./versions.js";
 const MEDIA_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})(?:\s*;.*)?$/i;
 
-/** What the schema cannot say: the contract's own faults, and names that stand for nothing. */
+/** Remarks beyond the schema: faults against the contract, and names that stand for nothing. */
 export function cardRemarks(
   card: CardReading,
   version: CardVersion,
@@ -66,7 +66,7 @@ function capabilityRemarks(card: CardReading, version: CardVersion): readonly Re
   return remarks;
 }
 
-/** Whether a card says anything of the contract's, wherever it says it. */
+/** Tests whether a card has any field of the contract, in whichever place. */
 function declaresContract({ extensions, capabilities, range, delegates }: CardReading): boolean {
   const isContract = (name: string): boolean => {
     const entry = registeredCapability(name);
@@ -142,7 +142,7 @@ function skillRemarks(card: JsonObject): readonly Remark[] {
   });
 }
 
-/** What A2A 1.0 calls what a caller must present, and what A2A before it does. */
+/** The member with the security requirements: in A2A 1.0, and before. */
 const REQUIREMENTS = ["securityRequirements", "security"];
 
 function securityRemarks(card: JsonObject, suggest: Suggest): readonly Remark[] {
@@ -176,7 +176,8 @@ function unknownName(path: string, what: string, name: string, near: string | un
 
 function mediaRemarks(card: JsonObject): readonly Remark[] {
   const lists = [
-    ...["defaultInputModes", "defaultOutputModes"].map((name) => [`/${name}`, card[name]] as const),
+    ["/defaultInputModes", card["defaultInputModes"]] as const,
+    ["/defaultOutputModes", card["defaultOutputModes"]] as const,
     ...listIn(card["skills"]).flatMap((skill, at) =>
       ["inputModes", "outputModes"].map(
         (name) => [pointer("/skills", at, name), skill[name]] as const,

@@ -20,9 +20,9 @@ export interface CardReading {
   readonly extensions: readonly string[];
   /** `undefined` if the card knows nothing of grants. */
   readonly grants: readonly CardGrant[] | undefined;
-  /** To whom the agent delegates; `undefined` if the card does not say. */
+  /** The agents that it delegates to; `undefined` if the card does not say. */
   readonly delegates: readonly CardDelegate[] | undefined;
-  /** How many signatures it carries; nothing says that they are good. */
+  /** The number of its signatures, which are not verified. */
   readonly signatures: number;
   /** Everything that keeps it from being a card, or contradicts itself: `card_malformed`. */
   readonly faults: readonly DiscoveryDenial[];
@@ -31,7 +31,7 @@ export interface CardReading {
 /** One way to reach the agent. */
 export interface CardInterface {
   readonly url: string;
-  /** As the card has it, which may be one that is not known here. */
+  /** As the card has it; it may be unknown here. */
   readonly binding: string;
   readonly tenant?: string;
   /** The versions it names, as far as they could be read; none if it leaves them to the card's range. */
@@ -52,7 +52,7 @@ export interface CardGrant {
   readonly operations: readonly string[];
   readonly attenuable: boolean;
   readonly requires: readonly string[];
-  /** What a legacy grant does not promise; absent for one that is not legacy. */
+  /** The guarantees that a legacy grant lacks, in words; absent for one that is not legacy. */
   readonly legacy?: string;
   /** JSON Pointer to it. */
   readonly path: string;
@@ -61,7 +61,7 @@ export interface CardGrant {
 /** An agent that a card names as one it delegates to: a claim. */
 export interface CardDelegate {
   readonly url: string;
-  /** What the card claims that agent to have; its own card decides. */
+  /** The capabilities that the card claims for that agent, whose own card decides. */
   readonly capabilities: readonly string[];
   /** JSON Pointer to it. */
   readonly path: string;

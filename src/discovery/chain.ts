@@ -14,7 +14,7 @@ import {
 import { propagates } from "./registry.js";
 import { type DiscoveryRequirements, settleRequirements } from "./requirements.js";
 
-/** Whether a chain of agents may be given the task. */
+/** A chain of agents that may be given the task, or the reasons against it. */
 export type ChainDiscovery = UsableChain | RefusedChain;
 
 interface UsableChain {
@@ -41,7 +41,7 @@ export const MAX_CHAIN_REASONS = 100;
 export const MAX_CHAIN_LINKS = 8;
 
 interface ChainOptions {
-  /** How many agents a chain may have; 8 unless given. */
+  /** The most agents that a chain may have; 8 unless given. */
   readonly maxLinks?: number;
 }
 
@@ -108,7 +108,7 @@ export function validateChain(
   return { ok: true, agent, capabilities: leftStanding(checked), warnings };
 }
 
-/** Whether all delegates of a link are in the chain: nothing is known of one that is not. */
+/** Denies a link with delegates outside the chain, of which nothing is known. */
 function unfollowed(
   link: ChainLink,
   index: number,
@@ -152,7 +152,7 @@ function linksAllowed(options: ChainOptions): number {
   throw new TypeError("options.maxLinks: expected a number of agents, 1 or more");
 }
 
-/** What the first agent declares, less what propagates and a later agent lacks. */
+/** The capabilities of the first agent, less those that propagate and a later agent lacks. */
 function leftStanding([first, ...others]: readonly ChainLink[]): readonly string[] {
   const declared = [...(first?.card.capabilities ?? [])].flatMap(([name, has]) =>
     has ? [name] : [],

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, quotedName } from "../bytes/json.js";
 import { shown } from "./faults.js";
 import { isSameJson } from "./places.js";
 
-/** What a change does to those who rely on the card as it was. */
+/** The effect of a change on those who rely on the card as it was. */
 export type ChangeImpact =
   /** Nothing: all that could be relied on still can. */
   | "safe"
@@ -14,7 +14,7 @@ export type ChangeImpact =
 /** One thing in which a card is not what it was. */
 export interface CardChange {
   readonly impact: ChangeImpact;
-  /** What changed, by names: `grants/documents:read/operations`. */
+  /** The changed part, by names: `grants/documents:read/operations`. */
   readonly path: string;
   /** A sentence for people. */
   readonly message: string;
@@ -24,7 +24,7 @@ export interface CardChange {
   readonly after?: Json;
 }
 
-/** A difference with what it does. @param said - What to say of it, where the values do not say it best. */
+/** A difference with its impact. @param said - Its words; its two values unless given. */
 export function change(
   { path, before, after }: Difference,
   impact: ChangeImpact,
@@ -32,7 +32,9 @@ export function change(
 ): CardChange {
   const what = path.map(quotedIfOdd).join("/");
   return {
-    ...{ impact, path: path.join("/"), message: `${what}: ${said}` },
+    impact,
+    path: path.join("/"),
+    message: `${what}: ${said}`,
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
   };
@@ -68,7 +70,7 @@ function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** A value as it is where it is short; what it is, the path says. */
+/** A short value as it is; "it" for a long one, which the path names. */
 function briefOrIt(value: Json): string {
   const isLong = typeof value === "object" && value !== null;
   return isLong && JSON.stringify(value).length > MOST_SHOWN ? "it" : brief(value);

@@ -9,10 +9,10 @@ import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 const MOST = 1000;
 
 /**
- * How two cards of one agent differ, and what that does to those who rely on the first. Other spelling or
- * order is one safe change.
+ * Compares two cards of one agent: each difference, with its effect on those who rely on the first. Another spelling
+ * or order is one safe change.
  *
- * @param registry - By which a capability is deprecated.
+ * @param registry - Says which capabilities are deprecated; this package's unless given.
  * @returns Breaking changes first; empty if the cards are the same. Beyond 1,000, one breaking change says
  *   so.
  * @example
@@ -37,7 +37,7 @@ export function compareCards(
     if (changes.length > MOST) break;
   }
   if (changes.length > MOST) {
-    const message = `the cards differ in more than ${MOST} things; what the others are is not said`;
+    const message = `the cards differ in more than ${MOST} things; the others are not listed`;
     changes[MOST] = { impact: "breaking", path: "", message };
   }
   changes.push(...newFaults(before, after));

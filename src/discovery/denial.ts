@@ -39,11 +39,11 @@ export type DiscoveryCode =
   | "address_invalid"
   | "address_refused";
 
-/** Which agent of a chain a reason concerns. */
+/** The agent of a chain that a reason concerns. */
 export interface DiscoveryLink {
   /** 0 is the agent that is called, 1 the one it delegates to, and so on. */
   readonly index: number;
-  /** Where that agent is, if it is known. */
+  /** The agent's address, if it is known. */
   readonly url?: string;
 }
 
@@ -61,11 +61,11 @@ export interface DiscoveryDenial {
   readonly actual?: Json;
   /** The nearest thing that the card does say. */
   readonly nearest?: string;
-  /** In a chain: whose card. */
+  /** In a chain, the agent that the reason concerns. */
   readonly link?: DiscoveryLink;
 }
 
-/** What a caller should know of an agent that it may use. */
+/** A warning about an agent that may be used. */
 export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
   readonly code:
     | DiscoveryCode
@@ -75,7 +75,7 @@ export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
     | "card_at_older_place";
 }
 
-/** What judging a card by one kind of requirement came to. */
+/** The result of judging a card by one kind of requirement. */
 export interface Judgement {
   readonly denials: readonly DiscoveryDenial[];
   readonly warnings: readonly DiscoveryWarning[];
@@ -97,12 +97,12 @@ const CODES: { readonly [Code in ClientErrorCode]: DiscoveryCode } = {
   answer_too_large: "card_too_large",
 };
 
-/** Why a card could not be fetched, as a reason: its `rule` is the finer cause, such as `tls_failed`. */
+/** The reason of a card that could not be fetched: `rule` is the finer cause, such as `tls_failed`. */
 export function fetchDenial({ code, message }: ClientError): DiscoveryDenial {
   return { code: CODES[code], rule: code, message };
 }
 
-/** Whether a refusal is for want of a card that could be read, and so says nothing of the agent. */
+/** Tests whether a refusal says nothing of the agent, since its card could not be fetched. */
 export function isUnreached(denials: readonly DiscoveryDenial[]): boolean {
   return denials.some(({ code }) => UNREACHED.has(code));
 }

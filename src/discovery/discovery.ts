@@ -2,7 +2,7 @@ import type { CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
 import type { Binding } from "./requirements.js";
 
-/** Whether an agent may be given the task: how to reach it, or every reason why not. */
+/** An agent that may be given the task, with its interface to use, or every reason against it. */
 export type Discovery = UsableAgent | RefusedAgent;
 
 export interface UsableAgent {

@@ -13,7 +13,7 @@ export type Behaviour =
   /** It says that it has handed the task on to the agent at this address. */
   | { readonly kind: "delegate"; readonly url: string };
 
-/** What an agent did beyond its card: `capability_undeclared`, `delegate_undeclared`, each once. */
+/** Reports behaviour beyond an agent's card: `capability_undeclared`, `delegate_undeclared`, each once. */
 export function undeclaredIn(
   card: CardReading,
   behaviours: readonly Behaviour[],

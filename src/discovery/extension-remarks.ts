@@ -11,7 +11,7 @@ import { listIn } from "./places.js";
 import { BINDINGS } from "./requirements.js";
 import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 
-/** What the capability extension's params must be where they are there (docs/a2a.md, section 2). */
+/** The form of each of the capability extension's params (docs/a2a.md, section 2). */
 const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, form: string])[] = [
   ["mode", isOneOf("advertise", "prefer", "require"), '"advertise", "prefer" or "require"'],
   ["undeclaredAmbient", isOneOf("accepted", "refused"), '"accepted" or "refused"'],
@@ -21,7 +21,7 @@ const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, f
   ["maxLifetimeSeconds", isSeconds, "a whole number of at least 1"],
 ];
 
-/** What the extensions, the bindings and the signatures of a card say that no reader can use. */
+/** Remarks on the extensions, bindings and signatures of a card that no reader can use. */
 export function extensionRemarks(
   card: CardReading,
   version: CardVersion,

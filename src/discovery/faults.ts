@@ -1,7 +1,7 @@
 import { type Json, quotedName } from "../bytes/json.js";
 import type { DiscoveryDenial } from "./denial.js";
 
-/** What is wrong with a card, collected while it is read; bounded, since a card may be hostile. */
+/** Faults of a card, collected while it is read; bounded, since a card may be hostile. */
 export interface Faults {
   readonly list: readonly DiscoveryDenial[];
   /**
@@ -26,7 +26,7 @@ export function createFaults(): Faults {
     list,
     add(rule, path, message, { nearest, ...more } = {}) {
       const text = `${shownPath(path)}: ${message}`;
-      // What is read for several interfaces is at fault once.
+      // A claim that is read for several interfaces is one fault.
       if (list.length >= MOST || list.some((one) => one.message === text)) return;
       const near = nearest === undefined ? {} : { nearest };
       list.push({
@@ -64,7 +64,7 @@ export function shownPath(path: string): string {
   return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** What a JSON value is, for messages: a short text or number as it is, anything else by its kind. */
+/** A JSON value for messages: a short string or number as it is, anything else by its kind. */
 export function shown(value: Json): string {
   if (typeof value === "string") return quotedName(value);
   if (value === null || typeof value !== "object") return String(value);

@@ -11,7 +11,7 @@ import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 export interface FetchOptions {
   /** Places, `HOST:PORT`, that may be asked though not public; the caller's own address is one. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Whether plain HTTP to other machines is allowed: any machine on the way can change such a card. */
+  /** Allows plain HTTP to other machines: any machine on the way can change such a card. */
   readonly insecure?: boolean | undefined;
   /**
    * Milliseconds for one card: redirects, the keys of its signatures, and the look-up of its interface's
@@ -52,9 +52,9 @@ export function withDeadline<Options extends FetchOptions>(
 /** A card as its agent serves it; nothing in it is judged. */
 export interface FetchedCard {
   readonly document: JsonObject;
-  /** Where it was asked for. */
+  /** The address that it was asked for at. */
   readonly url: URL;
-  /** Whether that is where agents of A2A before 0.3 have it. */
+  /** True if that is where agents of A2A before 0.3 have it. */
   readonly isAtOlderPlace: boolean;
 }
 
@@ -64,7 +64,7 @@ export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 export const FETCH_TIMEOUT = 10_000;
 
 /**
- * Fetches a card, from the cache while it may; from where A2A before 0.3 has it, if nothing is at its place.
+ * Fetches a card, from the cache while it is fresh. If nothing is at its place, tries that of A2A before 0.3.
  *
  * @param address - As {@link readAddress} takes it.
  * @param named - Origins that the caller wrote itself.
@@ -77,7 +77,7 @@ export async function fetchCard(
 ): Promise<FetchedCard> {
   const { insecure } = options;
   const { card, olderCard } = readAddress(address, { insecure: insecure === true });
-  // While it is fresh, where it was found is not looked for again.
+  // A card that was found at the older place is not looked for at the newer one while it is fresh.
   if (olderCard !== undefined && isFresh(olderCard, named, options)) {
     return { ...(await fetchAt(olderCard, named, options)), isAtOlderPlace: true };
   }
@@ -97,7 +97,7 @@ function isFresh(url: URL, named: readonly string[], options: BoundedFetch): boo
   return kept !== undefined && clock() < kept.freshUntil;
 }
 
-/** Whether an HTTP status says that nothing is there, rather than that it cannot be had. */
+/** Tests whether an HTTP status says that nothing is there; others say that it cannot be fetched. */
 export function isAbsent(status: number | undefined): boolean {
   return status === 404 || status === 410;
 }
@@ -136,7 +136,7 @@ async function fetchAt(
   return card;
 }
 
-/** A card that one caller may be led to is not for one who may not: what it was asked for with counts too. */
+/** The key has the options too: one caller may be led to a place that another one may not. */
 function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
   const { allowHosts, insecure = false, ca } = options;
   const trust = ca === undefined ? "" : hash("sha256", ca, "base64url");
@@ -162,7 +162,7 @@ function conditionOf(kept: KeptCard | undefined): Readonly<Record<string, string
 }
 
 function known(kept: KeptCard | undefined): Pick<KeptCard, "text" | "etag"> {
-  // Only a condition is answered so; a server that does it without one has sent no card.
+  // A server that answers 304 without having been sent a condition has sent no card.
   return kept ?? { text: "", etag: undefined };
 }
 

@@ -17,7 +17,7 @@ export interface CardFinding {
   readonly message: string;
 }
 
-/** How much a finding matters. */
+/** The severity of a finding. */
 export type FindingSeverity =
   /** Wrong for every reader: against A2A's schema or the contract, or named and not there. */
   | "error"
@@ -42,7 +42,7 @@ type CardFindingCode =
   | "reference"
   | "capability_deprecated"
   | "capability_incomplete"
-  /** What the card declares depends on delegates, and it does not say which there are. */
+  /** The card declares a capability that depends on delegates, and does not name them. */
   | "delegates_absent"
   | "contract_absent"
   /** A card of A2A before 1.0. */
@@ -76,7 +76,7 @@ export function createLocator(text: string, root: Node | undefined): Locator {
   return { at, locate: (remark) => at(offsetOf(root, remark.path), remark) };
 }
 
-/** Where what a pointer points to begins: a member at its name; what is not there, where it would be. */
+/** The offset of a pointer's target: a member's name, or the object or array that lacks the target. */
 function offsetOf(root: Node | undefined, path: string): number {
   let node = root;
   let offset = root?.offset ?? 0;

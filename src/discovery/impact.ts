@@ -1,7 +1,14 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { objectIn, objectsIn, textsIn } from "../client/received.js";
 import { type CardChange, type ChangeImpact, change, type Difference } from "./change.js";
-import { type CapabilityRegistry, registeredCapability, tierAt } from "./registry.js";
+import { pointer } from "./faults.js";
+import {
+  type CapabilityRegistry,
+  isVendorCapability,
+  registeredCapability,
+  tierAt,
+} from "./registry.js";
+import { versionsWith } from "./schema-members.js";
 import { CAPABILITIES_URI } from "./uris.js";
 import {
   isInAny,
@@ -11,10 +18,11 @@ import {
   type VersionRange,
 } from "./versions.js";
 
-// What each difference between the meanings of two cards does, area by area. What is not known to be
-// harmless breaks something.
+// The impact of each difference between the meanings of two cards, area by area. A member that no version of A2A and
+// no extension of this package has is safe, since readers pass it over; any other difference is breaking unless it is
+// known to be harmless.
 
-/** What a difference does; two if it gives and takes. */
+/** The impact of a difference: two changes if it gives and takes. */
 export function changesOf(
   difference: Difference,
   registry: CapabilityRegistry,
@@ -25,7 +33,8 @@ export function changesOf(
       return [capability(difference, name, registry)];
     case "interfaces":
       if (member === "versions") return [versions(difference)];
-      return [difference.path.length === 2 ? place(difference) : gained(difference)];
+      // The other members of an interface are vendors'.
+      return [difference.path.length === 2 ? place(difference) : change(difference, "safe")];
     case "grants":
       return grant(difference, member);
     case "delegates":
@@ -38,13 +47,13 @@ export function changesOf(
       return skill(difference, member);
     case "signed":
       return [change(difference, difference.after === true ? "safe" : "breaking")];
-    // What a range does, the versions of the interfaces show.
+    // The versions of the interfaces show the effect of a range.
     case "range":
     case "signatures":
     case "preference":
       return [change(difference, "safe")];
     case "features":
-      return [flag(difference)];
+      return [flag(difference, name)];
     default:
       return top(difference, name);
   }
@@ -55,10 +64,11 @@ function capability(
   name: string,
   registry: CapabilityRegistry,
 ): CardChange {
+  const entry = registeredCapability(name, registry);
+  if (entry === undefined && !isVendorCapability(name)) return flag(difference, name);
   if (difference.after !== true) {
     return change(difference, difference.before === true ? "breaking" : "safe");
   }
-  const entry = registeredCapability(name, registry);
   const version = parseVersion(registry.version);
   const isDeprecated =
     entry !== undefined && version !== undefined && tierAt(entry, version) === "deprecated";
@@ -66,7 +76,7 @@ function capability(
   return change(difference, isDeprecated || supersedes ? "deprecating" : "safe");
 }
 
-/** A place that is new, or gone. */
+/** A new place, or one that is gone. */
 function place(difference: Difference): CardChange {
   const { before, after } = difference;
   const spoken = words(rangesIn(objectIn(before ?? after)["versions"]));
@@ -120,10 +130,12 @@ function rangesIn(value: Json | undefined): readonly VersionRange[] {
 }
 
 function grant(difference: Difference, member: string): readonly CardChange[] {
-  const { path, after } = difference;
+  const { path, before, after } = difference;
+  // The first grants of a card.
+  if (before === null) return [change(difference, "safe")];
   if (path.length < 3) return [gained(difference)];
   if (member === "operations") return members(difference);
-  // More grants that it requires: more that a caller has to have.
+  // A caller must also have the grants that a grant requires.
   if (member === "requires") return members(difference, "breaking");
   if (member === "attenuable") return [change(difference, after === true ? "safe" : "breaking")];
   if (member === "legacy") return [change(difference, after === true ? "breaking" : "safe")];
@@ -133,7 +145,7 @@ function grant(difference: Difference, member: string): readonly CardChange[] {
 
 function delegates(difference: Difference): readonly CardChange[] {
   const { path, before, after } = difference;
-  // The first time that a card says so; or, if it no longer does, nothing is known of its chain.
+  // The first delegates that a card names; without any, nothing is known of its chain.
   if (path.length < 2) return [change(difference, before === null ? "safe" : "breaking")];
   if (before !== undefined && after !== undefined) return members(difference);
   return [change(difference, after === undefined ? "safe" : "breaking")];
@@ -150,10 +162,11 @@ function extension(difference: Difference): CardChange {
     return change(difference, isRequired ? "breaking" : "safe");
   }
   if (member === "required") return change(difference, after === true ? "breaking" : "safe");
-  if (member === "description") return change(difference, "safe");
+  if (member !== "params") return change(difference, "safe");
   if (uri === CAPABILITIES_URI && path.length === 4) {
     if (PARAMS_FOR_PEOPLE.includes(param)) return change(difference, "safe");
     if (isRelaxed(param, before, after)) return change(difference, "safe");
+    if (isStricter(param, after)) return change(difference, "breaking");
   }
   return gained(difference);
 }
@@ -162,7 +175,7 @@ function requiredIn(value: Json | undefined): boolean {
   return value !== undefined && isJsonObject(value) && value["required"] === true;
 }
 
-/** What the capability extension's params allow more of than before. */
+/** Tests whether the capability extension's params ask less of a caller than before. */
 function isRelaxed(param: string, before: Json | undefined, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "accepted";
   if (param === "capabilitiesRequired") return after === false;
@@ -173,6 +186,13 @@ function isRelaxed(param: string, before: Json | undefined, after: Json | undefi
   }
   if (param !== "maxLifetimeSeconds") return false;
   return typeof before === "number" && typeof after === "number" && after > before;
+}
+
+/** Tests whether the capability extension's params, where they were silent, may refuse a caller now. */
+function isStricter(param: string, after: Json | undefined): boolean {
+  if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "refused";
+  if (param === "capabilitiesRequired") return after === true;
+  return param === "mode" && after === "require";
 }
 
 /** Requirements are alternatives: one more is another way in, unless there was none before. */
@@ -190,7 +210,7 @@ function skill(difference: Difference, member: string): readonly CardChange[] {
   if (SKILL_WORDS.includes(member)) return [change(difference, "safe")];
   if (member === "security") return security(difference);
   if (member === "inputModes" || member === "outputModes") return members(difference);
-  return [gained(difference)];
+  return [known(difference, pointer("/skills/*", member))];
 }
 
 const WORDS = ["name", "description", "version", "provider", "documentationUrl", "iconUrl"];
@@ -199,17 +219,27 @@ function top(difference: Difference, name: string): readonly CardChange[] {
   if (WORDS.includes(name)) return [change(difference, "safe")];
   if (name === "defaultInputModes" || name === "defaultOutputModes") return members(difference);
   const isForPeople = name === "securitySchemes" && difference.path.at(-1) === "description";
-  return [isForPeople ? change(difference, "safe") : gained(difference)];
+  return [isForPeople ? change(difference, "safe") : known(difference, pointer("", name))];
 }
 
-function flag(difference: Difference): CardChange {
+/** A flag of A2A's that the registry does not have, such as `stateTransitionHistory`. */
+function flag(difference: Difference, name: string): CardChange {
   const { before, after } = difference;
   const isBoolean = [before, after].every((one) => one === undefined || typeof one === "boolean");
-  if (!isBoolean) return gained(difference);
-  return change(difference, before === true ? "breaking" : "safe");
+  if (isBoolean && before !== true) return change(difference, "safe");
+  return known(difference, pointer("/capabilities", name));
 }
 
-/** What is new is safe; what is gone or not the same is not. */
+/**
+ * A change of a member that is A2A's in some version, whose readers may rely on it; any other is passed over.
+ *
+ * @param path - JSON Pointer in a card, in which `*` stands for any item.
+ */
+function known(difference: Difference, path: string): CardChange {
+  return versionsWith(path).length > 0 ? gained(difference) : change(difference, "safe");
+}
+
+/** An addition is safe; a removal or another value is breaking. */
 function gained(difference: Difference): CardChange {
   return change(difference, difference.before === undefined ? "safe" : "breaking");
 }

@@ -4,7 +4,7 @@ import type { CardGrant, CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";
 import type { GrantRequirement, SettledRequirements } from "./requirements.js";
 
-/** Whether the card offers each grant, as it is required. */
+/** Judges whether the card offers each grant as it is required. */
 export function judgeGrants(card: CardReading, requirements: SettledRequirements): Judgement {
   const all = requirements.grants.map((grant) => judgeGrant(card, grant, requirements));
   return {

@@ -25,6 +25,8 @@ import { isInAny, isInRange, isTurnedRound, rangeText, versionText } from "./ver
  * `requireSignature` refuses every card: `safeDiscover` verifies first. With `endToEnd`, the card must say
  * that its agent delegates to no other.
  *
+ * @param card - As {@link readCard} reads it, by the same registry.
+ * @param registry - The capabilities that can be required, beside vendors'; this package's unless given.
  * @throws TypeError if the requirements are not valid.
  * @example
  * ```ts
@@ -48,20 +50,22 @@ export function judgeCard(
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
 ): Discovery {
   const own = judgeItself(card, requirements, registry);
-  const unknown = unknownBehind(card, settleRequirements(requirements));
+  const unknown = unknownBehind(card, settleRequirements(requirements, registry), registry);
   const warnings = [...own.warnings, ...unknown.warnings];
   const denials = [...(own.ok ? [] : own.denials), ...unknown.denials];
   return own.ok && denials.length === 0 ? { ...own, warnings } : { ok: false, denials, warnings };
 }
 
-/** What a card leaves open of the agents behind its own, where a requirement is about them too. */
+/** Judges requirements on the agents behind a card's own, of which that card leaves open what they have. */
 function unknownBehind(
   { delegates }: CardReading,
   { endToEnd, capabilities }: SettledRequirements,
+  registry: CapabilityRegistry,
 ): Judgement {
   const isNeeded = endToEnd.length > 0;
   const isOpen = delegates === undefined || delegates.length > 0;
-  if (!isOpen || !(isNeeded || capabilities.some(propagates))) return { denials: [], warnings: [] };
+  const isAsked = isNeeded || capabilities.some((name) => propagates(name, registry));
+  if (!isOpen || !isAsked) return { denials: [], warnings: [] };
   const said =
     delegates === undefined
       ? "the card does not say to whom the agent delegates"
@@ -71,13 +75,13 @@ function unknownBehind(
   return isNeeded ? { denials: [reason], warnings: [] } : { denials: [], warnings: [reason] };
 }
 
-/** As {@link judgeCard}, for one link of a chain: what is behind it is judged apart. */
+/** As {@link judgeCard}, for one link of a chain: the agents behind it are judged apart. */
 export function judgeItself(
   card: CardReading,
   requirements: DiscoveryRequirements = {},
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
 ): Discovery {
-  const settled = settleRequirements(requirements);
+  const settled = settleRequirements(requirements, registry);
   const choice = chooseInterface(card, settled);
   const wanted = [...new Set([...settled.capabilities, ...settled.endToEnd])];
   const capabilities = judgeCapabilities(card, wanted, settled, registry);
@@ -91,19 +95,16 @@ export function judgeItself(
   ];
   const warnings = [...capabilities.warnings, ...grants.warnings];
   if (choice.found === undefined || denials.length > 0) return { ok: false, denials, warnings };
-  return {
-    ...{ ok: true, card, interface: choice.found },
-    ...{ version: versionText(settled.version), warnings },
-  };
+  const version = versionText(settled.version);
+  return { ok: true, card, interface: choice.found, version, warnings };
 }
 
 function unverified({ signatures }: CardReading): DiscoveryDenial {
-  return signatures === 0
-    ? { code: "signature_missing", rule: "signatures", message: "the card is not signed" }
-    : {
-        ...{ code: "signature_untrusted", rule: "signatures", path: "/signatures" },
-        message: "the card is signed, and its signatures are not verified",
-      };
+  if (signatures === 0) {
+    return { code: "signature_missing", rule: "signatures", message: "the card is not signed" };
+  }
+  const message = "the card is signed, and its signatures are not verified";
+  return { code: "signature_untrusted", rule: "signatures", path: "/signatures", message };
 }
 
 /** The first interface, in the card's order, of a binding that will do and with the wanted version. */
@@ -160,7 +161,7 @@ function chooseInterface(
   return { found: chosen, denials };
 }
 
-/** Whether the card declares each capability, and may be relied on to. */
+/** Judges whether the card declares each capability, and may be relied on for it. */
 export function judgeCapabilities(
   card: CardReading,
   names: readonly string[],
@@ -195,7 +196,7 @@ export function judgeCapabilities(
   return { denials, warnings };
 }
 
-/** Whether a card may be relied on for a capability: declared, with what A2A itself must say beside it. */
+/** Tests whether a card declares a capability, with the flag of A2A's own that the capability needs. */
 export function hasCapability(
   card: CardReading,
   name: string,

@@ -10,12 +10,12 @@ import {
 
 /** One agent of a chain: its card, and where it is. */
 export interface ChainLink {
-  /** Where the agent is: its card's address, or the one below which the card stands. */
+  /** The agent's address: its card's, or the one below which the card is. */
   readonly url?: string;
   readonly card: CardReading;
 }
 
-/** Where in a chain a link is judged. */
+/** The position of a link in a chain. */
 interface LinkPlace {
   /** 0 for the agent that is called. */
   readonly index: number;
@@ -65,7 +65,7 @@ export function judgeLink(
   };
 }
 
-/** What every agent after the first must offer: the protocol version, and what holds end to end. */
+/** The requirements on every agent after the first: the protocol version, and what holds end to end. */
 export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
   const { protocolVersion, allowDeprecated } = requirements;
   return {
@@ -80,17 +80,20 @@ export function endToEnd(
   requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
 ): readonly string[] {
   const { capabilities, endToEnd: named } = requirements;
-  return [...new Set([...named, ...capabilities.filter(propagates)])];
+  return [...new Set([...named, ...capabilities.filter((name) => propagates(name))])];
 }
 
-/** What holds end to end from a link on: what does so before it, and what the card before it relies on so. */
+/**
+ * The capabilities that hold end to end from a link on: those that do so before it, and those that propagate and the
+ * card before it relies on.
+ */
 export function everywhereFrom(
   link: ChainLink,
   before: readonly string[],
   previous: ChainLink | undefined,
 ): readonly string[] {
   const claimed = previous === undefined ? [] : claimsOf(previous.card, link);
-  return [...new Set([...before, ...claimed.filter(propagates)])];
+  return [...new Set([...before, ...claimed.filter((name) => propagates(name))])];
 }
 
 /** The entries by which a card names the next agent. */
@@ -99,7 +102,7 @@ function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonl
   return delegates.filter(({ url }) => places.has(agentPlace(url)));
 }
 
-/** What a card relies on in the next agent. */
+/** The capabilities of the next agent that a card relies on. */
 function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
   return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }
@@ -111,12 +114,12 @@ export function agentPlace(url: string): string {
   return `${origin}${pathname.replace(/\/\.well-known\/agent(?:-card)?\.json$/, "").replace(/\/+$/, "")}`;
 }
 
-/** Where an agent is. What its card says of that counts only if nothing else is known. */
+/** The addresses of an agent: those in its card count only if no other is known. */
 export function placesOf({ url, card }: ChainLink): readonly string[] {
   return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
 }
 
-/** How reasons name a link. */
+/** Names a link in reasons. */
 export function linkAt(link: ChainLink | undefined, index: number): DiscoveryLink {
   return link?.url === undefined ? { index } : { index, url: link.url };
 }

@@ -15,17 +15,22 @@ import {
 } from "./finding.js";
 import { listIn } from "./places.js";
 import { MAX_CARD_DEPTH, readCard } from "./read-card.js";
-import { cardSchemaRemarks, paramsRemarks, type SchemaRemarks } from "./schema-remarks.js";
+import {
+  cardSchemaRemarks,
+  NO_REMARKS,
+  paramsRemarks,
+  type SchemaRemarks,
+} from "./schema-remarks.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 /** Characters of a card. */
 const MAX_CARD_LENGTH = 1024 * 1024;
 /** Findings of one card; when those are mended, it may be checked again. */
 const MOST = 200;
-/** Of all suggestions for one card, in products of lengths: some milliseconds. */
+/** The work on all suggestions for one card, in products of lengths: some milliseconds. */
 const SUGGESTION_WORK = 2 ** 20;
 
-/** How a card is checked. */
+/** Options of {@link lintCard}. */
 interface LintOptions {
   /**
    * The version of A2A whose members and schema a card must have: 0.1, 0.2, 0.3, or one of 1.x. Unless given,
@@ -38,8 +43,8 @@ interface LintOptions {
  * Checks a card's text: JSON without a name twice, the schema of its version of A2A, the contract's schema, no
  * contradiction. Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
  *
- * @returns In the order of the text, 200 at most, the worst where there are more, and then one more that says so;
- *   empty for a card with nothing to say of.
+ * @returns Findings in the order of the text: at most the 200 worst, and then one that counts the others. Empty if
+ *   there is nothing to say.
  * @throws TypeError if an option is not valid.
  */
 export async function lintCard(
@@ -73,14 +78,15 @@ export async function lintCard(
     const message = `${shownPath(path)}: the name is there twice`;
     return locator.at(offset, { severity: "error", code: "name_repeated", path, message });
   });
-  const { remarks, left } = await remarksOn(value, wanted);
+  const { remarks, left, leftErrors } = await remarksOn(value, wanted);
   const all = [...twins, ...remarks.map(locator.locate)].toSorted(
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
   );
   const [shown, cut] = [all.slice(0, MOST), all.slice(MOST)];
   const more = cut.length + left;
-  const last = { code: "more", path: "", message: `there are ${more} more findings` } as const;
-  const severity = cut[0]?.severity ?? "remark";
+  const message = more === 1 ? "there is 1 more finding" : `there are ${more} more findings`;
+  const last = { code: "more", path: "", message } as const;
+  const severity = leftErrors > 0 ? "error" : (cut[0]?.severity ?? "remark");
   return [
     ...shown.toSorted((a, b) => a.line - b.line || a.column - b.column),
     ...(more === 0 ? [] : [locator.at(text.length, { severity, ...last })]),
@@ -96,11 +102,11 @@ function notJson(text: string): string {
 
 const SEVERITIES: readonly FindingSeverity[] = ["error", "warning", "remark"];
 
-/** What there is to say of a card; `left` more were not written out. */
+/** The remarks on a card; `left` more were not written out. */
 async function remarksOn(
   value: Json,
   wanted: CardVersion | undefined,
-): Promise<{ readonly remarks: readonly Remark[]; readonly left: number }> {
+): Promise<Omit<SchemaRemarks, "said">> {
   const card = readCard(value);
   const document = objectIn(value);
   const version = wanted ?? versionOfCard(document);
@@ -116,7 +122,11 @@ async function remarksOn(
       ({ code, path }) => code !== "contract" || !said.has(path),
     ),
   ];
-  return { remarks: distinct(remarks), left: schema.left + params.left };
+  return {
+    remarks: distinct(remarks),
+    left: schema.left + params.left,
+    leftErrors: schema.leftErrors + params.leftErrors,
+  };
 }
 
 function olderRemarks(card: JsonObject, version: CardVersion): readonly Remark[] {
@@ -137,7 +147,7 @@ function contractRemarks(card: JsonObject, near: Suggest): Promise<SchemaRemarks
   const extensions = listIn(objectIn(card["capabilities"])["extensions"]);
   const own = extensions.findIndex(({ uri }) => uri === DISCOVERY_URI);
   const params = extensions[own]?.["params"];
-  if (params === undefined) return Promise.resolve({ remarks: [], said: [], left: 0 });
+  if (params === undefined) return Promise.resolve(NO_REMARKS);
   const base = pointer("/capabilities/extensions", own, "params");
   return paramsRemarks(params, base, near);
 }

@@ -20,7 +20,7 @@ import {
   ownOrigins,
 } from "./safe-discover.js";
 
-/** Whether an agent and all that it says it delegates to may be given the task. */
+/** An agent that may be given the task, with all that it says it delegates to, or the reasons against them. */
 export type LiveChain = UsableLiveChain | RefusedChain;
 
 interface UsableLiveChain {
@@ -65,11 +65,11 @@ export async function discoverChain(
   return { ok: false, denials, link, warnings };
 }
 
-/** How an agent is come to. */
+/** The way to an agent. */
 interface Way {
   /** The places of the agents on the way. */
   readonly before: readonly string[];
-  /** What they need of every agent from there on. */
+  /** The capabilities that they need of every agent from there on. */
   readonly everywhere: readonly string[];
 }
 

@@ -7,31 +7,39 @@ import { CAPABILITY_REGISTRY } from "./registry.js";
 import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
-// What a card means, whichever way it is written: one object for two cards to be compared by, in which
-// everything that has a name stands under that name. Nothing is lost but order and spelling.
+// The meaning of a card, whichever way it is written: one object by which two cards are compared, with everything that
+// has a name under that name. Only order and spelling are lost.
 
-/** What the contract lifts out of the card's own places. */
+/** The fields of the contract at the card's own places; they are compared as they were read. */
 const LIFTED_TOP = both(["minProtocolVersion", "maxProtocolVersion", "capabilityGrants"]);
 const LIFTED_PARAMS = both([
-  ...["minProtocolVersion", "maxProtocolVersion", "capabilities"],
-  ...["interfaces", "delegates"],
+  "minProtocolVersion",
+  "maxProtocolVersion",
+  "capabilities",
+  "interfaces",
+  "delegates",
 ]);
 const LIFTED_INTERFACE = both([
-  ...["url", "protocolBinding", "transport", "preferredTransport", "tenant"],
-  ...["protocolVersion", "protocolVersions"],
+  "url",
+  "protocolBinding",
+  "transport",
+  "preferredTransport",
+  "tenant",
+  "protocolVersion",
+  "protocolVersions",
 ]);
 const INTERFACES = both(["supportedInterfaces"]);
-/** What a card of A2A before 1.0 says of its interfaces at the top. */
+/** The members at the top of a card of A2A before 1.0 that are about its interfaces. */
 const OLDER = ["url", "protocolVersion", "protocolVersions", "preferredTransport"];
 const OLDER_LISTS = ["additionalInterfaces", "supportsAuthenticatedExtendedCard"];
 const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => camelCase(name)));
 
 /** Modes that are filled in, in all skills of a card together. */
 const MOST_FILLED = 1_000_000;
-/** In the place of a card's modes where there are more: no skill's own are the same. */
+/** Stands for a card's modes beyond that number; no skill's own modes equal it. */
 const NOT_FILLED = ["those of the card"];
 
-/** The meanings of two cards; of a card that could not be read whole, what could be read. */
+/** The meanings of two cards, as far as they could be read. */
 export function meaningsOf(
   before: CardReading,
   after: CardReading,
@@ -89,7 +97,7 @@ function features(capabilities: JsonObject, card: CardReading): JsonObject {
   );
 }
 
-/** Where callers reach the agent: one place may have several entries, each with versions of its own. */
+/** The interfaces by their places: one place may have several entries, each with versions of its own. */
 function interfaces(card: CardReading): JsonObject {
   const places = new Map<string, readonly CardInterface[]>();
   for (const one of card.interfaces) {
@@ -126,7 +134,7 @@ function byText(a: JsonObject, b: JsonObject): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
-/** What a list of interfaces has of an interface beside what was read. */
+/** The members of an interface that were not read. */
 function otherMembers({ document }: CardReading, { path }: CardInterface): JsonObject {
   const [, list = "", at = ""] = path.split("/");
   return without(objectIn(listIn(document[list])[Number(at)]), LIFTED_INTERFACE);
@@ -145,7 +153,10 @@ function grants({ grants: read, document }: CardReading): Json {
     read.map(({ id, description, operations, attenuable, requires, legacy }) => [
       id,
       {
-        ...{ description, attenuable, legacy: legacy !== undefined, notice: legacy ?? "" },
+        description,
+        attenuable,
+        legacy: legacy !== undefined,
+        notice: legacy ?? "",
         operations: [...new Set(operations)].sort(),
         requires: [...new Set(requires)].sort(),
         more: without(objectIn(byId.get(id)), known),
@@ -206,7 +217,8 @@ function skillsIn(
         {
           ...filled(skill),
           ...without(more, REQUIREMENTS),
-          ...{ tags: tags ?? [], examples: examples ?? [] },
+          tags: tags ?? [],
+          examples: examples ?? [],
           security: requirements(skill),
         },
       ];
@@ -214,7 +226,7 @@ function skillsIn(
   );
 }
 
-/** What a caller must present: A2A 1.0 writes it so, and A2A 0.x by the second name. */
+/** The member with the security requirements: in A2A 1.0, and in A2A 0.x. */
 const REQUIREMENTS = [...both(["securityRequirements"]), "security"];
 
 /** Each requirement is one way in; which of them are there is what counts. */

@@ -1,20 +1,12 @@
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
-import { objectIn } from "../client/received.js";
-import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
-import { OLDER_CARD_SCHEMAS } from "./older-schema.js";
 import { camelCase, snakeCase } from "./places.js";
 import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
+import { CARD_SCHEMAS, hasMember, versionsWith } from "./schema-members.js";
 import { DISCOVERY_URI } from "./uris.js";
-
-/** The schema of a card, for each version that has one. */
-export const CARD_SCHEMAS: Readonly<Record<CardVersion, JsonObject>> = {
-  ...OLDER_CARD_SCHEMAS,
-  "1.0": AGENT_CARD_SCHEMA,
-};
 
 /** A member that the schema of the card's version does not have. */
 export interface UnknownMember {
@@ -30,8 +22,8 @@ export interface UnknownMember {
 }
 
 /**
- * What an unknown member may be. Readers pass it over (A2A 1.0, section 5.7), so most are remarks. It is a
- * warning where what it says is lost: where it looks misspelt, or the version says the same elsewhere.
+ * Explains an unknown member. Readers pass it over (A2A 1.0, section 5.7), so most are remarks. A warning says that
+ * readers miss something: the member looks misspelt, or its version says the same in another place.
  */
 export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
   const path = pointer(member.here, member.name);
@@ -63,9 +55,7 @@ function ofOtherVersion({ version, card }: UnknownMember, path: string): Said | 
   const pattern = path.replace(/\/\d+(?=\/|$)/g, "/*");
   const row = SAME.find((one) => one.includes(pattern));
   const instead = row?.find((one) => hasMember(CARD_SCHEMAS[version], one));
-  const versions = Object.entries(CARD_SCHEMAS).flatMap(([one, schema]) =>
-    hasMember(schema, pattern) ? [one] : [],
-  );
+  const versions = versionsWith(pattern);
   if (versions.length === 0 && instead === undefined) return undefined;
   const whose =
     versions.length === 0 ? "not a member of A2A" : `a member of A2A ${versions.join(", ")}`;
@@ -74,22 +64,6 @@ function ofOtherVersion({ version, card }: UnknownMember, path: string): Said | 
   return isThere(card, place)
     ? ["remark", `${whose}, for its readers; those of A2A ${version} read ${place}`]
     : ["warning", `${whose}; readers of A2A ${version} look for ${place}`];
-}
-
-/** Whether a schema has a member at this pointer, in which `*` stands for any item. */
-function hasMember(schema: JsonObject, path: string): boolean {
-  let at: Json | undefined = schema;
-  for (const step of path.split("/").slice(1)) {
-    const { $ref } = objectIn(at);
-    const here: JsonObject =
-      typeof $ref === "string"
-        ? objectIn(objectIn(schema["$defs"])[$ref.replace("#/$defs/", "")])
-        : objectIn(at);
-    const { items, properties, additionalProperties: others } = here;
-    const named = objectIn(properties)[step] ?? (others === false ? undefined : others);
-    at = step === "*" ? items : named;
-  }
-  return at !== undefined;
 }
 
 /** The pattern with the indexes of the path. */

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from "../bytes/json.js";
 import { textIn } from "../client/received.js";
 import { type Faults, pointer } from "./faults.js";
-import { type Holder, isList, ofKind, type Place, placesOf } from "./places.js";
+import { type Holder, isList, listAt, type Place, placesOf } from "./places.js";
 import type { VersionRange } from "./versions.js";
 
 // Cards of A2A before 1.0: one interface at the top, others in `additionalInterfaces`, one version for all.
 
-/** Whether a card has the form of A2A before 1.0: it lists nothing in `supportedInterfaces`. */
+/** Tests for the form of A2A before 1.0: a card that lists nothing in `supportedInterfaces`. */
 export function hasOlderForm(card: JsonObject): boolean {
   const lists = placesOf([{ path: "", value: card }], "supportedInterfaces");
   return lists.every(({ value }) => isList(value) && value.length === 0);
@@ -17,15 +17,15 @@ export interface WrittenInterface {
   readonly holder: Holder;
   /** The member of the holder that has the binding. */
   readonly binding: "protocolBinding" | "preferredTransport" | "transport";
-  /** What has its version. */
+  /** The object with its version. */
   readonly version: Holder;
 }
 
 /** The interfaces of a card in the older form. */
 export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenInterface[] {
-  const [more] = ofKind(placesOf([top], "additionalInterfaces"), isList, "an array", faults);
-  const { url, preferredTransport } = top.value;
-  const first = textIn(preferredTransport) || "JSONRPC";
+  const more = listAt(top, "additionalInterfaces", faults);
+  const { url } = top.value;
+  const first = textIn(placesOf([top], "preferredTransport")[0]?.value) || "JSONRPC";
   const hasFirst = url !== undefined && url !== null && url !== "";
   const others = (more?.value ?? []).flatMap((item, at): WrittenInterface[] => {
     if (!isJsonObject(item)) return [];

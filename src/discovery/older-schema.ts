@@ -49,11 +49,17 @@ const CARD_0_1: JsonObject = {
 };
 
 const REQUIRED = [
-  ...["name", "description", "url", "version", "capabilities"],
-  ...["defaultInputModes", "defaultOutputModes", "skills"],
+  "name",
+  "description",
+  "url",
+  "version",
+  "capabilities",
+  "defaultInputModes",
+  "defaultOutputModes",
+  "skills",
 ];
 
-/** @param schemeKinds - What `type` of a security scheme may be. */
+/** The schema of a version, from the parts that differ between versions. @param schemes - Required members by `type`. */
 function card(
   {
     top,
@@ -98,7 +104,7 @@ function card(
   };
 }
 
-/** What each kind of security scheme must have. */
+/** The members that each kind of security scheme must have. */
 const SCHEMES: JsonObject = {
   apiKey: ["in", "name"],
   http: ["scheme"],
@@ -140,6 +146,8 @@ function flow(required: readonly string[]): JsonObject {
   return closed(members, required);
 }
 
+const SIGNATURE = ["protected", "signature"];
+
 /** The schema of each version. Cards named their version from 0.2.5 on, so in 0.2 they need not. */
 export const OLDER_CARD_SCHEMAS: Readonly<Record<OlderVersion, JsonObject>> = {
   "0.1": CARD_0_1,
@@ -149,9 +157,10 @@ export const OLDER_CARD_SCHEMAS: Readonly<Record<OlderVersion, JsonObject>> = {
       top: {
         signatures: {
           type: "array",
-          items: closed({ protected: text, signature: text, header: { type: "object" } }, [
-            ...["protected", "signature"],
-          ]),
+          items: closed(
+            { protected: text, signature: text, header: { type: "object" } },
+            SIGNATURE,
+          ),
         },
       },
       skill: { security: requirements },

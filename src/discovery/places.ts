@@ -24,6 +24,19 @@ export function placesOf(holders: readonly Holder[], name: string): readonly Pla
   );
 }
 
+/** The array of a member; one in each spelling is a contradiction. */
+export function listAt(
+  holder: Holder,
+  name: string,
+  faults: Faults,
+): Place<readonly Json[]> | undefined {
+  const [first, second] = ofKind(placesOf([holder], name), isList, "an array", faults);
+  if (first !== undefined && second !== undefined) {
+    faults.add("contradiction", second.path, `it is there twice; the other is at ${first.path}`);
+  }
+  return first;
+}
+
 /** The first of the places; each that says something else is a fault that names both. */
 export function agreed<Value>(
   places: readonly Place<Value>[],
@@ -67,7 +80,7 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The items of an array as objects, each in its place; what is no object is an empty one. */
+/** The items of an array as objects, each in its place; empty for an item that is not an object. */
 export function listIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(objectIn) : [];
 }
@@ -82,7 +95,7 @@ export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Whether two JSON values, known to be shallow, are the same whatever the order of members. */
+/** Compares two JSON values, known to be shallow, whatever the order of their members. */
 export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

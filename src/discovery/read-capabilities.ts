@@ -12,16 +12,8 @@ import {
   placesOf,
   snakeCase,
 } from "./places.js";
-import { CAPABILITY_REGISTRY, isVendorCapability } from "./registry.js";
+import { type CapabilityRegistry, isVendorCapability } from "./registry.js";
 
-const KNOWN = CAPABILITY_REGISTRY.capabilities;
-/** What stands under `capabilities` and is no vendor's: A2A's `extensions`, and the registry's names. */
-const KNOWN_SPELLINGS = new Set(
-  ["extensions", ...KNOWN.map(({ name }) => camelCase(name))].flatMap((name) => [
-    name,
-    snakeCase(name),
-  ]),
-);
 /** Capabilities of one card that no registry has. */
 const MOST = 256;
 
@@ -29,12 +21,13 @@ const MOST = 256;
 export function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],
+  { capabilities: known }: CapabilityRegistry,
   faults: Faults,
 ): ReadonlyMap<string, boolean> {
   const top: Holder = { path: "/capabilities", value: objectIn(card["capabilities"]) };
   const params = ofKind(placesOf(contract, "capabilities"), isJsonObject, "an object", faults);
   const found = new Map<string, boolean>();
-  for (const { name, tier, isOwnFlag } of KNOWN) {
+  for (const { name, tier, isOwnFlag } of known) {
     const holders = isOwnFlag === true ? [top] : [top, ...params];
     const places = [...placesOf(holders, camelCase(name)), ...olderFlag(name, card)];
     const flags = ofKind(places, isFlag, "true or false", faults);
@@ -44,8 +37,13 @@ export function readCapabilities(
     if (tier !== "implicit" || place.value) continue;
     faults.add("contradiction", place.path, `denies ${name}, which every agent has`);
   }
-  for (const [name, value] of readOthers(top, params, faults)) found.set(name, value);
-  for (const { name, needs } of KNOWN) {
+  const spellings = new Set([
+    "extensions",
+    ...known.flatMap(({ name }) => [name, camelCase(name)]),
+  ]);
+  const others = [top, ...params].flatMap((holder) => membersBut(spellings, holder));
+  for (const [name, value] of readOthers(others, faults)) found.set(name, value);
+  for (const { name, needs } of known) {
     if (needs === undefined || found.get(name) !== true) continue;
     const denied = placesOf([top], needs).find(({ value }) => value === false);
     if (denied === undefined) continue;
@@ -54,33 +52,31 @@ export function readCapabilities(
   return found;
 }
 
-/** Vendors' capabilities, and names that no registry has: as they are written. */
-function readOthers(
-  top: Holder,
-  params: readonly Holder[],
-  faults: Faults,
-): ReadonlyMap<string, boolean> {
-  const all = [top, ...params].flatMap(({ path, value }) =>
-    Object.entries(value).flatMap(([name, flag]): (Place<boolean> & { name: string })[] => {
-      if (KNOWN_SPELLINGS.has(name) || flag === null) return [];
-      const place = { path: pointer(path, name), value: flag };
-      // At the top stand A2A's own members too, some of which may be newer than this reader.
-      const isOwn = path === top.path && !isVendorCapability(name) && !isFlag(flag);
-      const [read] = isOwn ? [] : ofKind([place], isFlag, "true or false", faults);
-      return read === undefined ? [] : [{ ...read, name }];
-    }),
+interface Member extends Place {
+  readonly name: string;
+}
+
+function membersBut(known: ReadonlySet<string>, { path, value }: Holder): readonly Member[] {
+  return Object.entries(value).flatMap(([name, inner]) =>
+    known.has(name) || inner === null ? [] : [{ name, path: pointer(path, name), value: inner }],
   );
-  if (all.length > MOST) faults.add("too_many", top.path, `more than ${MOST} capabilities`);
-  const places = new Map<string, Place<boolean>[]>();
-  for (const { name, ...place } of all.slice(0, MOST)) {
-    places.set(name, [...(places.get(name) ?? []), place]);
-  }
+}
+
+/** Vendors' capabilities as they are written; and flags of any other name, which say nothing. */
+function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<string, boolean> {
   const found = new Map<string, boolean>();
-  for (const [name, ones] of places) {
-    const place = agreed(ones, (a, b) => a === b, faults, String);
-    if (place !== undefined) found.set(name, place.value);
+  const vendors = new Map<string, Place<boolean>[]>();
+  const flags = members.filter(({ name, value }) => isVendorCapability(name) || isFlag(value));
+  if (flags.length > MOST)
+    faults.add("too_many", "/capabilities", `more than ${MOST} capabilities`);
+  for (const { name, ...place } of flags.slice(0, MOST)) {
+    const [flag] = ofKind([place], isFlag, "true or false", faults);
+    if (flag === undefined) continue;
+    if (!found.has(name)) found.set(name, flag.value);
+    if (isVendorCapability(name)) vendors.set(name, [...(vendors.get(name) ?? []), flag]);
   }
-  contradictSpellings(places, faults);
+  for (const ones of vendors.values()) agreed(ones, (a, b) => a === b, faults, String);
+  contradictSpellings(vendors, faults);
   return found;
 }
 

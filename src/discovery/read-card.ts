@@ -8,6 +8,7 @@ import { readDelegates } from "./read-delegates.js";
 import { readGrants } from "./read-grants.js";
 import { readInterfaces } from "./read-interfaces.js";
 import { readRange } from "./read-range.js";
+import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 
 /** Arrays and objects within each other; no card is that deep. */
@@ -20,9 +21,13 @@ const MAX_EXTENSIONS = 128;
  * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Never throws: see
  * `faults`.
  *
- * @param document - What `JSON.parse` returned.
+ * @param document - The result of `JSON.parse`.
+ * @param registry - The capabilities to read; this package's unless given.
  */
-export function readCard(document: Json): CardReading {
+export function readCard(
+  document: Json,
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): CardReading {
   const faults = createFaults();
   if (!isJsonObject(document)) {
     faults.add("kind", "", `expected an object, not ${shown(document)}`);
@@ -42,10 +47,10 @@ export function readCard(document: Json): CardReading {
     version: textIn(document["version"]) ?? "",
     interfaces: readInterfaces(document, contract, range, faults),
     range,
-    capabilities: readCapabilities(document, contract, faults),
+    capabilities: readCapabilities(document, contract, registry, faults),
     extensions: uris,
     grants: readGrants([...capability, top], faults),
-    delegates: readDelegates(contract, faults),
+    delegates: readDelegates(contract, registry, faults),
     signatures:
       ofKind(placesOf([top], "signatures"), isList, "an array", faults)[0]?.value.length ?? 0,
     faults: faults.list,

@@ -3,14 +3,15 @@ import type { CardDelegate } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
 import { type Holder, isList, ofKind, placesOf } from "./places.js";
 import { readTexts } from "./read-grants.js";
-import { registeredName } from "./registry.js";
+import { type CapabilityRegistry, registeredName } from "./registry.js";
 
 /** Agents that one agent delegates to. */
 const MOST = 64;
 
-/** To whom its agent delegates; empty for no other agent, `undefined` if the card does not say. */
+/** The agents that a card's agent delegates to; `undefined` if the card does not say. */
 export function readDelegates(
   contract: readonly Holder[],
+  registry: CapabilityRegistry,
   faults: Faults,
 ): readonly CardDelegate[] | undefined {
   const [list] = ofKind(placesOf(contract, "delegates"), isList, "an array", faults);
@@ -26,6 +27,6 @@ export function readDelegates(
       return [];
     }
     const names = readTexts({ path, value }, "capabilities", faults);
-    return [{ url, capabilities: names.map(registeredName), path }];
+    return [{ url, capabilities: names.map((name) => registeredName(name, registry)), path }];
   });
 }

@@ -3,7 +3,16 @@ import { objectIn, textIn } from "../client/received.js";
 import type { CardInterface } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
 import { hasOlderForm, olderInterfaces, UNNAMED, type WrittenInterface } from "./older-form.js";
-import { type Holder, isList, isText, ofKind, type Place, placesOf } from "./places.js";
+import {
+  agreed,
+  type Holder,
+  isList,
+  isText,
+  listAt,
+  ofKind,
+  type Place,
+  placesOf,
+} from "./places.js";
 import { readVersions } from "./read-range.js";
 import { BINDINGS } from "./requirements.js";
 import {
@@ -45,12 +54,7 @@ export function readInterfaces(
 }
 
 function listedInterfaces(top: Holder, faults: Faults): readonly WrittenInterface[] {
-  const lists = ofKind(placesOf([top], "supportedInterfaces"), isList, "an array", faults);
-  const [list, second] = lists;
-  if (second !== undefined) {
-    const message = `the interfaces are there twice; the others are at ${list?.path}`;
-    faults.add("contradiction", second.path, message);
-  }
+  const list = listAt(top, "supportedInterfaces", faults);
   return (list?.value ?? []).map((item, at) => {
     const holder = { path: pointer(list?.path ?? "", at), value: objectIn(item) };
     return { holder, binding: "protocolBinding", version: holder };
@@ -84,7 +88,7 @@ function readClaims(contract: readonly Holder[], faults: Faults): readonly Claim
     return value.slice(0, MOST).flatMap((item, at): Claim[] => {
       const holder = { path: pointer(path, at), value: objectIn(item) };
       const url = textIn(holder.value["url"]);
-      const binding = textIn(holder.value["protocolBinding"] ?? holder.value["protocol_binding"]);
+      const binding = textAt(holder, "protocolBinding", faults) || undefined;
       if (url !== undefined) return [{ url, binding, path: holder.path, holder }];
       faults.add("kind", pointer(holder.path, "url"), "expected the URL of an interface");
       return [];
@@ -124,13 +128,13 @@ function readInterface(
 interface VersionSet {
   readonly path: string;
   readonly value: readonly Place<ProtocolVersion>[];
-  /** As texts. */
+  /** The same as strings. */
   readonly texts: ReadonlySet<string>;
 }
 
 interface VersionsContext {
   readonly range: VersionRange;
-  /** Whether the card has the form of A2A before 1.0. */
+  /** True if the card has the form of A2A before 1.0. */
   readonly isOlder: boolean;
   readonly sets: (place: Place<readonly Json[]>) => VersionSet;
 }
@@ -162,7 +166,7 @@ function versionsOf(
   { range, isOlder, sets: readAll }: VersionsContext,
   faults: Faults,
 ): Pick<CardInterface, "versions" | "speaks" | "versionText"> {
-  const single = placesOf([holder, ...claims], "protocolVersion");
+  const single = placesOf([holder], "protocolVersion");
   const ones = readVersions(single, faults);
   const sets = ofKind(placesOf([holder, ...claims], "protocolVersions"), isList, "an array", faults)
     .filter(({ value }) => value.length > 0)
@@ -206,7 +210,7 @@ function spoken(
     isOlder,
     range,
   }: {
-    /** Whether the interface lists all its versions. */
+    /** True if the interface lists all its versions. */
     readonly isWhole: boolean;
     readonly isOlder: boolean;
     readonly range: VersionRange;
@@ -220,8 +224,11 @@ function spoken(
   return versions.map((version) => ({ min: version, max: version }));
 }
 
+/** A string in either spelling; an empty one counts only if there is no other. */
 function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
-  return ofKind(placesOf([holder], name), isText, "a string", faults)[0]?.value;
+  const all = ofKind(placesOf([holder], name), isText, "a string", faults);
+  const written = all.filter(({ value }) => value !== "");
+  return (agreed(written, (a, b) => a === b, faults, shown) ?? all[0])?.value;
 }
 
 /**

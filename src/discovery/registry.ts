@@ -1,7 +1,7 @@
-import { camelCase } from "./places.js";
+import { camelCase, snakeCase } from "./places.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
-/** What a card must say of a capability, at one protocol version, before it is relied on. */
+/** The declaration that a capability needs, at one protocol version, before it is relied on. */
 export type CapabilityTier =
   /** Every agent has it; no card declares it. */
   | "implicit"
@@ -15,9 +15,9 @@ export type CapabilityTier =
 /** One capability, in one version of the registry. */
 export interface RegisteredCapability {
   readonly name: string;
-  /** Whether every agent has it, or those whose card declares it; see {@link tierAt} for its later life. */
+  /** Every agent has it (`implicit`), or those whose card declares it; {@link tierAt} has its later life. */
   readonly tier: "implicit" | "declared";
-  /** What an agent with it does. */
+  /** The behaviour of an agent that has it. */
   readonly description?: string;
   /** The protocol version that it is there from. */
   readonly introduced: string;
@@ -140,7 +140,7 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
 const VENDOR_URI = /^(?:https?:\/\/|urn:)[^\s]{1,500}$/i;
 const VENDOR_NAME = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i;
 
-/** Whether a name is a vendor's, such as `urn:acme:voice:1` or `com.acme.voice`: no registry has those. */
+/** Tests for a vendor's name, such as `urn:acme:voice:1` or `com.acme.voice`: no registry has those. */
 export function isVendorCapability(name: string): boolean {
   return name.length <= 512 && (VENDOR_URI.test(name) || VENDOR_NAME.test(name));
 }
@@ -162,22 +162,23 @@ export function tierAt(
   return isReached(deprecated, version) ? "deprecated" : tier;
 }
 
-/** Whether a version is a moment of the registry, or follows it; false for one that is absent or unreadable. */
+/** Tests whether a version is `moment` or follows it; false if `moment` is absent or unreadable. */
 function isReached(moment: string | undefined, version: ProtocolVersion): boolean {
   const from = moment === undefined ? undefined : parseVersion(moment);
   return from !== undefined && compareVersions(version, from) >= 0;
 }
 
-/** The registry's name for one that may be in camelCase, such as `pushNotifications`; others as they are. */
-export function registeredName(name: string): string {
-  return REGISTERED.get(name) ?? name;
+/** Returns the registry's name for one in camelCase, such as `pushNotifications`; other names as they are. */
+export function registeredName(
+  name: string,
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): string {
+  const known = snakeCase(name);
+  const isRegistered = registeredCapability(known, registry) !== undefined;
+  return isRegistered && camelCase(known) === name ? known : name;
 }
 
-const REGISTERED: ReadonlyMap<string, string> = new Map(
-  CAPABILITY_REGISTRY.capabilities.map(({ name }) => [camelCase(name), name]),
-);
-
-/** Whether an agent has a capability only if every agent that it delegates to has it too. */
-export function propagates(name: string): boolean {
-  return registeredCapability(name, CAPABILITY_REGISTRY)?.propagates === true;
+/** Tests whether an agent has a capability only if every agent that it delegates to has it too. */
+export function propagates(name: string, registry?: CapabilityRegistry): boolean {
+  return registeredCapability(name, registry)?.propagates === true;
 }

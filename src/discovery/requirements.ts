@@ -1,6 +1,11 @@
 import { isObject } from "../bytes/json.js";
 import { assertMembers, meant } from "../checks/members.js";
-import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
+import {
+  CAPABILITY_REGISTRY,
+  type CapabilityRegistry,
+  isVendorCapability,
+  registeredName,
+} from "./registry.js";
 import { type ProtocolVersion, parseVersion } from "./versions.js";
 
 /** The bindings that A2A 1.0 names. */
@@ -14,11 +19,11 @@ export interface GrantRequirement {
   readonly grant: string;
   /** Every one of these must be in it; any set will do unless given. */
   readonly operations?: readonly string[];
-  /** Whether its holder must be able to narrow it and pass it on; false unless given. */
+  /** Requires that its holder can narrow it and pass it on; false unless given. */
   readonly attenuable?: boolean;
 }
 
-/** What an agent must offer before a task is given to it. */
+/** The requirements that an agent must meet before it is given a task. */
 export interface DiscoveryRequirements {
   /** The protocol version the caller speaks; `1.0` unless given. */
   readonly protocolVersion?: string;
@@ -29,11 +34,11 @@ export interface DiscoveryRequirements {
   readonly grants?: readonly GrantRequirement[];
   /** The binding to use; any that A2A 1.0 names unless given. */
   readonly binding?: Binding;
-  /** Whether a legacy grant will do; false unless given. */
+  /** Accepts a legacy grant; false unless given. */
   readonly allowLegacy?: boolean;
-  /** Whether a deprecated capability will do, with a warning; true unless given. */
+  /** Accepts a deprecated capability, with a warning; true unless given. */
   readonly allowDeprecated?: boolean;
-  /** Whether the card must have a signature by a key that the caller trusts; false unless given. */
+  /** Requires a signature by a key that the caller trusts; false unless given. */
   readonly requireSignature?: boolean;
 }
 
@@ -60,8 +65,16 @@ const MEMBERS: { readonly [Name in keyof DiscoveryRequirements]-?: true } = {
   requireSignature: true,
 };
 
-/** Checks and completes requirements. @throws TypeError naming the member that is not valid. */
-export function settleRequirements(requirements: DiscoveryRequirements): SettledRequirements {
+/**
+ * Checks and completes requirements.
+ *
+ * @param registry - Has the capabilities that can be required, beside vendors'.
+ * @throws TypeError naming the member that is not valid.
+ */
+export function settleRequirements(
+  requirements: DiscoveryRequirements,
+  registry: CapabilityRegistry = CAPABILITY_REGISTRY,
+): SettledRequirements {
   assertObject(requirements, "requirements");
   assertMembers(requirements, Object.keys(MEMBERS), "requirements");
   const { protocolVersion = "1.0", binding, grants = [] } = requirements;
@@ -77,8 +90,8 @@ export function settleRequirements(requirements: DiscoveryRequirements): Settled
   return {
     version,
     binding,
-    capabilities: capabilityNames(requirements.capabilities, "requirements.capabilities"),
-    endToEnd: capabilityNames(requirements.endToEnd, "requirements.endToEnd"),
+    capabilities: capabilityNames(requirements.capabilities, "requirements.capabilities", registry),
+    endToEnd: capabilityNames(requirements.endToEnd, "requirements.endToEnd", registry),
     grants: grants.map(settleGrant),
     allowLegacy: flag(requirements.allowLegacy, false, "requirements.allowLegacy"),
     allowDeprecated: flag(requirements.allowDeprecated, true, "requirements.allowDeprecated"),
@@ -102,9 +115,13 @@ function settleGrant(requirement: GrantRequirement, at: number): Required<GrantR
 }
 
 /** Names of capabilities, each known or a vendor's. */
-function capabilityNames(value: unknown, where: string): readonly string[] {
-  const known = CAPABILITY_REGISTRY.capabilities.map(({ name }) => name);
-  const names = texts(value ?? [], where).map(registeredName);
+function capabilityNames(
+  value: unknown,
+  where: string,
+  registry: CapabilityRegistry,
+): readonly string[] {
+  const known = registry.capabilities.map(({ name }) => name);
+  const names = texts(value ?? [], where).map((name) => registeredName(name, registry));
   for (const [at, name] of names.entries()) {
     if (known.includes(name) || isVendorCapability(name)) continue;
     throw new TypeError(

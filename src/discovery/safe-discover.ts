@@ -14,12 +14,19 @@ import { type DiscoveryRequirements, settleRequirements } from "./requirements.j
 import { loadJose, readSignatures, type SignatureReading } from "./signature.js";
 import { type TrustOptions, trustedKeys } from "./trusted-keys.js";
 
-/** How an agent is discovered. */
+/** Options of {@link safeDiscover}. */
 export interface DiscoverOptions extends FetchOptions, TrustOptions {}
 
 const OPTIONS = [
-  ...["allowHosts", "insecure", "timeout", "cache", "clock", "resolve", "ca"],
-  ...["trustedKeys", "jwksUrl"],
+  "allowHosts",
+  "insecure",
+  "timeout",
+  "cache",
+  "clock",
+  "resolve",
+  "ca",
+  "trustedKeys",
+  "jwksUrl",
 ];
 
 /**
@@ -27,7 +34,7 @@ const OPTIONS = [
  * the requirements. Nothing else is sent.
  *
  * @param card - A card as JSON, or the address of an agent or of its card, which may be private or loopback.
- * @returns How to reach the agent, or every reason against it, also where its card cannot be had.
+ * @returns The agent with its interface to use, or every reason against it, also if its card cannot be fetched.
  * @throws TypeError if the requirements or the options are not valid.
  *
  * @example
@@ -61,7 +68,7 @@ export async function safeDiscover(
   return discoverFrom(card, requirements, checkedOptions(options), judgeCard);
 }
 
-/** How a card is held against requirements, when its signatures have been. */
+/** Judges a card by requirements, after its signatures have been checked. */
 type Judge = (card: CardReading, requirements: DiscoveryRequirements) => Discovery;
 
 /** As {@link safeDiscover}, with checked options. Agents behind it are left to `judge`. */
@@ -128,11 +135,11 @@ async function discoverDocument(
   }
   const { named = [] } = source ?? {};
   const signatures = await signaturesOf(card, options, named);
-  // What the card says is not looked at where its signature does not hold.
+  // A card is not read where its signature does not hold.
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
   const judged = judge(readCard(signatures.document), others);
-  // Where a signature is required, what is wrong with those that are there is a reason.
+  // Where a signature is required, the faults of the present ones are reasons.
   const warnings = [...(requireSignature ? [] : signatures.warnings), ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),
@@ -164,7 +171,9 @@ function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryD
     return [{ code: "signature_missing", rule: "requireSignature", message, path: "/signatures" }];
   }
   return warnings.map(({ path, message }) => ({
-    ...{ code: "signature_untrusted", rule: "requireSignature", message },
+    code: "signature_untrusted",
+    rule: "requireSignature",
+    message,
     ...(path === undefined ? {} : { path }),
   }));
 }
@@ -175,7 +184,7 @@ async function placeDenials(
   { allowHosts, insecure, resolve, deadline }: BoundedOptions,
   source: Source | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
-  // Where a card that is given by itself came from, its caller knows.
+  // The caller knows where a card came from that it gives by itself.
   if (source === undefined) return [];
   try {
     const url = readUrl(chosen.url, "the address of the chosen interface", {

@@ -5,9 +5,10 @@ import { objectIn } from "../client/received.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
 import type { Remark } from "./finding.js";
-import { CARD_SCHEMAS, memberRemark } from "./member-remarks.js";
+import { memberRemark } from "./member-remarks.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
 import { snakeCase } from "./places.js";
+import { CARD_SCHEMAS } from "./schema-members.js";
 
 /** More findings do not help a reader, and each takes time. */
 const MOST = 200;
@@ -18,9 +19,13 @@ export interface SchemaRemarks {
   /** JSON Pointers to what was found wrong, or missing: it need not be said again. */
   readonly said: readonly string[];
   readonly left: number;
+  /** The errors among those. */
+  readonly leftErrors: number;
 }
 
-/** Where a card fails the schema of a version. */
+export const NO_REMARKS: SchemaRemarks = { remarks: [], said: [], left: 0, leftErrors: 0 };
+
+/** Checks a card by the schema of a version. */
 export async function cardSchemaRemarks(
   card: Json,
   version: CardVersion,
@@ -44,7 +49,7 @@ export async function cardSchemaRemarks(
   });
 }
 
-/** Where the contract's params fail their schema, which has no room for other members. */
+/** Checks the contract's params by their schema, which has no room for other members. */
 export async function paramsRemarks(
   params: Json,
   base: string,
@@ -63,22 +68,25 @@ export async function paramsRemarks(
   });
 }
 
-/** The worst first where there are too many: what is unknown is passed over by every reader. */
+/** Remarks on the errors of a schema; unknown members last, since every reader passes them over. */
 function remarksOf(
   validate: ValidateFunction,
   value: Json,
   base: string,
   from: (error: ErrorObject) => Remark,
 ): SchemaRemarks {
-  if (validate(value)) return { remarks: [], said: [], left: 0 };
-  const isUnknown = ({ keyword }: ErrorObject): boolean => keyword === "additionalProperties";
+  if (validate(value)) return NO_REMARKS;
+  // The contract's params take no other member, so that one is an error there.
+  const isUnknown = ({ keyword }: ErrorObject): boolean =>
+    keyword === "additionalProperties" && base === "";
   const all = (validate.errors ?? []).filter(isAnError);
   const errors = [...all.filter((one) => !isUnknown(one)), ...all.filter(isUnknown)];
-  const shown = errors.slice(0, MOST);
+  const [shown, left] = [errors.slice(0, MOST), errors.slice(MOST)];
   return {
     remarks: shown.map(from),
-    said: shown.flatMap((one) => (isUnknown(one) && base === "" ? [] : [pointerOf(one, base)])),
-    left: errors.length - shown.length,
+    said: shown.flatMap((one) => (isUnknown(one) ? [] : [pointerOf(one, base)])),
+    left: left.length,
+    leftErrors: left.filter((one) => !isUnknown(one)).length,
   };
 }
 

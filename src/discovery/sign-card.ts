@@ -7,18 +7,18 @@ import { loadJose } from "./signature.js";
 import { signedForms } from "./signed-forms.js";
 import type { SigningKey } from "./trusted-keys.js";
 
-/** How a card is signed. */
+/** Options of {@link signCard}. */
 export interface SignOptions {
   /** The private key. */
   readonly key: SigningKey;
-  /** Such as `ES256` or `EdDSA`. */
+  /** The algorithm, such as `ES256` or `EdDSA`. */
   readonly alg: string;
-  /** What verifiers know the public key by. */
+  /** The name by which verifiers know the public key. */
   readonly kid: string;
-  /** Where the public key is published, as a JWK Set; taken only within the card's own origin. */
+  /** The address of the public key, as a JWK Set; verifiers take one on the card's own origin alone. */
   readonly jku?: string;
   /**
-   * Called with the reason where the official SDKs cannot verify what comes out: the card is not one of A2A 1.0.
+   * Called with the reason if the official SDKs cannot verify the signature, since the card is not one of A2A 1.0.
    * Unless given, such a card is not signed.
    */
   readonly onUnverifiable?: (why: string) => void;

@@ -7,7 +7,7 @@ import type { FindKeys } from "./trusted-keys.js";
 
 type Jose = typeof import("jose");
 
-/** What the signatures of a card are worth. */
+/** The result of checking a card's signatures. */
 export interface SignatureReading {
   /** The card to judge: where it is signed by a trusted key, what the signature covers and no more. */
   readonly document: JsonObject;
@@ -70,7 +70,7 @@ export async function readSignatures(
   }
   const forged = failed.find(({ by }) => !by.keys.some((key) => held.includes(key)));
   if (forged !== undefined) return refused(card, forged.by.failed, forged.path);
-  // What another key says does not matter where one that is trusted has signed.
+  // Warnings about other keys do not matter where a trusted key has signed.
   if (signed === undefined) return reading(card, warnings);
   return { ...reading(signed.document), signedBy: signed.by };
 }
@@ -154,7 +154,7 @@ class SignatureChecks {
     this.#forms = forms.map((form) => ({ form, payload: jose.base64url.encode(form.payload) }));
   }
 
-  /** Whether a check was not made since there were too many. */
+  /** True if a check was not made since there were too many. */
   get isSpent(): boolean {
     return this.#left < 0;
   }

@@ -3,15 +3,15 @@ import { a2aMembers } from "./a2a-members.js";
 
 /** A card as a signature may cover it (A2A 1.0, section 8.4.1). */
 export interface SignedForm {
-  /** What the signature covers: the canonical JSON (RFC 8785) of the card without its signatures. */
+  /** The signed bytes: the canonical JSON (RFC 8785) of the card without its signatures. */
   readonly payload: Uint8Array;
-  /** The card that this says, with its signatures: what is not covered is not in it. */
+  /** The card in those bytes, with its signatures; members that they do not cover are left out. */
   readonly document: JsonObject;
 }
 
 /**
- * The forms that signers sign, each once: the card as served; without what is empty or at its default, as A2A
- * says; and that with A2A's members alone, which the official SDKs verify.
+ * The forms that signers sign, each once: the card as served; without members that are empty or at their default, as
+ * A2A says; and the latter with A2A's members alone, which the official SDKs verify.
  *
  * @throws TypeError if it has a lone surrogate, and so no canonical form.
  */
@@ -38,7 +38,7 @@ function withoutDefaults(card: JsonObject): JsonObject {
   return kept !== undefined && isJsonObject(kept) ? kept : {};
 }
 
-/** Flags of A2A's that have no presence of their own: `false` is as if they were left out. */
+/** A2A's flags without a presence of their own: `false` counts as absent. */
 const PLAIN_FLAGS: readonly (readonly [name: string, place: RegExp])[] = [
   ["required", /^\/capabilities\/extensions\/\d+$/],
   ["pkceRequired", /^\/securitySchemes\/[^/]+\/.*authorizationCode$/],

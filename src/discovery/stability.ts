@@ -184,13 +184,13 @@ function checkDates(
   }
 }
 
-/** Whether two versions, or two names, are the same; a patch part does not count. */
+/** Compares two versions, without their patch parts, or two names. */
 function isSame(was: string, is: string | undefined): boolean {
   const [a, b] = [parseVersion(was), parseVersion(is ?? "")];
   return was === is || (a !== undefined && b !== undefined && compareVersions(a, b) === 0);
 }
 
-/** Whether a version is that of the registry, or an earlier one. */
+/** Tests whether a version is the registry's or an earlier one. */
 function hasCome(version: ProtocolVersion | undefined, registry: CapabilityRegistry): boolean {
   const current = parseVersion(registry.version);
   return version !== undefined && current !== undefined && compareVersions(version, current) <= 0;

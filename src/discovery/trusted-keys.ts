@@ -6,7 +6,7 @@ import { type BoundedFetch, type FetchOptions, getJson } from "./fetch-card.js";
 
 type Jose = typeof import("jose");
 
-/** Whose signatures a caller trusts. */
+/** The keys that a caller trusts. */
 export interface TrustOptions {
   /** Public keys, as JWKs: each known by its `kid`, or by its thumbprint (RFC 7638) if it has none. */
   readonly trustedKeys?: readonly JWK[] | undefined;
@@ -22,7 +22,7 @@ export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKe
 
 const MAX_SET_BYTES = 64 * 1024;
 const MOST_KEYS = 64;
-/** Of one name: the one that signs, and the one that comes after it. */
+/** Keys of one name: the one that signs, and its successor. */
 const MOST_OF_A_NAME = 2;
 
 /**
@@ -113,7 +113,7 @@ async function thumbprintOf(jose: Jose, key: JWK): Promise<string | undefined> {
   try {
     return await jose.calculateJwkThumbprint(key);
   } catch {
-    // Of a kind that is not known, so it can verify nothing.
+    // A key of an unknown kind verifies nothing.
     return undefined;
   }
 }

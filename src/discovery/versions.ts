@@ -30,7 +30,7 @@ export function compareVersions(a: ProtocolVersion, b: ProtocolVersion): number 
   return a.major - b.major || a.minor - b.minor;
 }
 
-/** Whether a range contains a version. */
+/** Tests whether a range contains a version. */
 export function isInRange(version: ProtocolVersion, { min, max }: VersionRange): boolean {
   if (min !== undefined && compareVersions(version, min) < 0) return false;
   return max === undefined || compareVersions(version, max) <= 0;
@@ -48,12 +48,12 @@ export function withinMajor({ min, max }: VersionRange, { major }: ProtocolVersi
   };
 }
 
-/** Whether one of several ranges contains a version. */
+/** Tests whether one of several ranges contains a version. */
 export function isInAny(version: ProtocolVersion, ranges: readonly VersionRange[]): boolean {
   return ranges.some((range) => isInRange(version, range));
 }
 
-/** Whether a range has its bounds turned round. */
+/** Tests whether a range has its bounds turned round. */
 export function isTurnedRound({ min, max }: VersionRange): boolean {
   return min !== undefined && max !== undefined && compareVersions(min, max) > 0;
 }

@@ -72,7 +72,7 @@ const CARDS: Readonly<Record<string, Expected>> = {
     diff: [
       "/interfaces/mcp",
       undefined,
-      ['breaking card/interfaces/mcp: "https://index.example/mcp" is gone'],
+      ['safe card/interfaces/mcp: "https://index.example/mcp" is gone'],
     ],
   },
   "0.3-signed": {
@@ -189,7 +189,7 @@ const CARDS: Readonly<Record<string, Expected>> = {
       "0.3": `card_malformed ${INCOMPATIBLE}`,
       "1.0": `card_malformed ${INCOMPATIBLE}`,
     },
-    diff: ["/type", "page", ['breaking card/type: "agent" is now "page"']],
+    diff: ["/type", "page", ['safe card/type: "agent" is now "page"']],
   },
 };
 

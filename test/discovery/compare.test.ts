@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
-import { compareCards, readCard } from "../../src/discovery/index.js";
+import { CAPABILITY_REGISTRY, compareCards, readCard } from "../../src/discovery/index.js";
 import { card } from "./cards.js";
 import { changed } from "./changed.js";
 
@@ -138,6 +138,69 @@ describe("one change", () => {
   ])("%s %j: %s", (path, to, expected) => {
     expect(compared([path, to])).toContain(expected);
   });
+});
+
+describe("a member that neither A2A nor the contract has is passed over by every reader", () => {
+  test.each<[about: string, path: string, value: Json]>([
+    ["at the top", "/interfaces", { mcp: "https://a.example/mcp" }],
+    ["with a name that every object inherits", "/constructor", "x"],
+    ["of a skill", "/skills/0/inputSchema", { type: "object" }],
+    ["of an interface", "/supportedInterfaces/0/region", "eu"],
+    ["of an extension", "/capabilities/extensions/2/vendor", "acme"],
+    ["under capabilities", "/capabilities/memory", { kind: "long" }],
+    ["a flag under capabilities", "/capabilities/memory", true],
+  ])("%s: new, changed and gone", (_, path, value) => {
+    const [without, having, other] = [BASE, changed(BASE, path, value), changed(BASE, path, [1])];
+    const impacts = (before: Json, after: Json) =>
+      new Set(compareCards(readCard(before), readCard(after)).map(({ impact }) => impact));
+    expect(impacts(without, having)).toEqual(new Set(["safe"]));
+    expect(impacts(having, other)).toEqual(new Set(["safe"]));
+    expect(impacts(having, without)).toEqual(new Set(["safe"]));
+  });
+
+  test.each<[path: string, value: Json]>([
+    ["/url", "https://a.example/rpc"],
+    ["/additionalInterfaces", []],
+    ["/capabilities/stateTransitionHistory", true],
+  ])("a member of another version of A2A is for its readers: %s", (path, value) => {
+    const having = changed(BASE, path, value);
+    expect(compareCards(readCard(having), readCard(BASE))).toMatchObject([{ impact: "breaking" }]);
+  });
+});
+
+test.each<[param: string, to: Json, impact: string]>([
+  ["ambientAuthority", "refused", "breaking"],
+  ["undeclaredAmbient", "refused", "breaking"],
+  ["capabilitiesRequired", true, "breaking"],
+  ["mode", "require", "breaking"],
+  ["ambientAuthority", "accepted", "safe"],
+  ["mode", "prefer", "safe"],
+])("%s, where the card was silent: %j is %s", (param, to, impact) => {
+  const uri = "urn:proviso:a2a:capabilities:1";
+  const of = (params: Json) => readCard(card({ extensions: [{ uri, params }] }));
+  expect(compareCards(of({}), of({ [param]: to }))).toMatchObject([{ impact }]);
+});
+
+test("the first grants of a card are an addition", () => {
+  const grants = [{ id: "documents:read", operations: ["retrieve"], attenuable: true }];
+  const uri = "urn:proviso:a2a:capabilities:1";
+  const before = readCard(card({ extensions: [{ uri, params: {} }] }));
+  const after = readCard(card({ extensions: [{ uri, params: { capabilityGrants: grants } }] }));
+  expect(compareCards(before, after)).toMatchObject([{ impact: "safe", path: "grants" }]);
+  expect(compareCards(after, before)).toMatchObject([{ impact: "breaking", path: "grants" }]);
+});
+
+test("the registry that is given says what is deprecated", () => {
+  const before = readCard(card());
+  const after = readCard(card({ capabilities: { pause_resume: true } }));
+  const registry = {
+    version: "2.0",
+    capabilities: CAPABILITY_REGISTRY.capabilities.map((entry) =>
+      entry.name === "pause_resume" ? { ...entry, deprecated: "2.0" } : entry,
+    ),
+  };
+  expect(compareCards(before, after)).toMatchObject([{ impact: "safe" }]);
+  expect(compareCards(before, after, registry)).toMatchObject([{ impact: "deprecating" }]);
 });
 
 test("the same card in the other spelling is one safe change", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  type CapabilityRegistry,
   type Discovery,
   type DiscoveryRequirements,
   judgeCard,
@@ -315,6 +316,32 @@ describe("requirements that are not valid", () => {
     expect(() => judgeCard(read(), requirements)).toThrow(TypeError);
     expect(() => judgeCard(read(), requirements)).toThrow(message);
   });
+});
+
+test("a capability of the registry that is given can be required, in either spelling", () => {
+  const registry: CapabilityRegistry = {
+    version: "1.1",
+    capabilities: [
+      { name: "voice_call", tier: "declared", introduced: "1.1", propagates: true },
+      { name: "hold", tier: "implicit", introduced: "1.1" },
+    ],
+  };
+  const requirements = { capabilities: ["voiceCall", "hold"] };
+  const flags = [{ voice_call: true }, { voiceCall: true }];
+  for (const capabilities of flags) {
+    const found = judgeCard(readCard(card({ capabilities }), registry), requirements, registry);
+    expect(found).toMatchObject({ ok: true, warnings: [{ code: "chain_unknown" }] });
+  }
+  const silent = judgeCard(readCard(card(), registry), requirements, registry);
+  expect(silent).toMatchObject({ ok: false, denials: [{ expected: "voice_call" }] });
+  const denying = readCard(card({ capabilities: { hold: false } }), registry);
+  expect(denying.faults).toMatchObject([{ rule: "contradiction", path: "/capabilities/hold" }]);
+  expect(() => judgeCard(read(), { capabilities: ["voice_cal"] }, registry)).toThrow(
+    /did you mean "voice_call"/,
+  );
+  expect(() => judgeCard(read(), { capabilities: ["pause_resume"] }, registry)).toThrow(
+    /no capability has this name/,
+  );
 });
 
 test("a card is read without what it is not", () => {

@@ -241,6 +241,32 @@ test("what is wrong is not cut off behind what is for information", async () => 
   expect(found.at(-1)?.message).toBe("there are 801 more findings");
 });
 
+test("errors that are not listed are counted as errors", async () => {
+  const skills = Array.from({ length: 201 }, () => 1);
+  const found = await lintCard(JSON.stringify(card({ top: { skills } })));
+  expect(found.length).toBe(201);
+  expect(found.at(-1)).toMatchObject({
+    code: "more",
+    severity: "error",
+    message: expect.stringMatching(/^there (is|are) \d+ more findings?$/),
+  });
+});
+
+test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+  "a member with a name that every object inherits is a vendor's: %s",
+  async (name) => {
+    const text = JSON.stringify(card({ params: {} })).replace("{", `{"${name}":{"a":1},`);
+    expect(await lintCard(text)).toMatchObject([
+      {
+        severity: "remark",
+        code: "member_unknown",
+        path: `/${name}`,
+        message: `/${name}: not a member of A2A; readers pass it over`,
+      },
+    ]);
+  },
+);
+
 test("a name of a card is shortened where it is shown, and its controls are not", async () => {
   const name = `\u001b[31m${"x".repeat(100_000)}`;
   const found = await lintCard(JSON.stringify({ [name]: { a: 1 } }));

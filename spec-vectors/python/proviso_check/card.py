@@ -17,7 +17,9 @@ _URL = re.compile(r"https?://[^/?#@\s]+([/?#]\S*)?", re.IGNORECASE)
 _OVER_HTTP = ("JSONRPC", "HTTP+JSON", "")
 # A2A's own flags, which its own capabilities alone declare.
 _OWN_FLAGS = frozenset(["streaming", "extended_agent_card"])
-_VENDOR = re.compile(r"(https?|urn):\S+|[A-Za-z0-9-]+(\.[A-Za-z0-9_-]+)+")
+_LABEL = r"[a-z0-9][a-z0-9_-]*"
+_VENDOR = re.compile(rf"(https?://|urn:)\S{{1,500}}|{_LABEL}(\.{_LABEL})+", re.IGNORECASE)
+_DELEGATE = re.compile(r"https?://[^/?#\s]+([/?#]\S*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,8 @@ def _flags(
 
 def _older_flag(value: Mapping[str, Any], card: Card, faults: Faults) -> None:
     """``supportsAuthenticatedExtendedCard``, which stands under ``capabilities`` since A2A 1.0."""
-    said = _flag(value.get("supportsAuthenticatedExtendedCard"), "extendedAgentCard", faults)
+    said = faults.agreed("supportsAuthenticatedExtendedCard", [value],
+                         lambda flag: _flag(flag, "extendedAgentCard", faults))
     if said is not None and card.flags.setdefault("extended_agent_card", said) != said:
         faults.add("the card says two things of extended_agent_card")
 
@@ -168,14 +171,14 @@ def _interfaces(
     for url, binding, about in _written(card, faults):
         if binding.upper() in _OVER_HTTP and _URL.fullmatch(url) is None:
             faults.add("the url of an interface is not one")
-        single = versions.one(about.get("protocolVersion"))
-        said = [about, *(entry for entry in entries if _is_about(entry, url, binding))]
+        single = faults.agreed("protocolVersion", [about], versions.one)
+        said = [about, *(entry for entry in entries if _is_about(entry, url, binding, faults))]
         several = faults.agreed("protocolVersions", said, versions.several)
         if several is not None and single is not None and single not in several:
             faults.add("protocolVersions lacks protocolVersion")
         found.append(Interface(url, binding, single, several))
     for entry in entries:
-        if not any(_is_about(entry, one.url, one.binding) for one in found):
+        if not any(_is_about(entry, one.url, one.binding, faults) for one in found):
             faults.add("an entry of interfaces that is about none of them")
     return tuple(found)
 
@@ -186,43 +189,38 @@ def _written(
     """URL and binding of each interface, and what has its version."""
     found: List[Tuple[str, str, Mapping[str, Any]]] = []
     if has_older_form(card):
-        binding = _text(card.get("preferredTransport"), faults) or "JSONRPC"
+        binding = faults.text_at(card, "preferredTransport") or "JSONRPC"
         if card.get("url") not in (None, ""):
-            found.append((_text(card["url"], faults), binding, card))
-        for one in faults.array(card.get("additionalInterfaces"), "additionalInterfaces"):
+            found.append((faults.text(card["url"]), binding, card))
+        for one in faults.list_at(card, "additionalInterfaces"):
             if isinstance(one, dict) and (one.get("url"), one.get("transport")) != (card.get("url"), binding):
-                found.append((_text(one.get("url"), faults), _text(one.get("transport"), faults), card))
+                found.append((faults.text(one.get("url")), faults.text(one.get("transport")), card))
         return found
-    for one in faults.array(card.get("supportedInterfaces"), "supportedInterfaces"):
+    for one in faults.list_at(card, "supportedInterfaces"):
         if isinstance(one, dict):
-            found.append((_text(one.get("url"), faults), _text(one.get("protocolBinding"), faults), one))
+            found.append((faults.text(one.get("url")), faults.text_at(one, "protocolBinding"), one))
         else:
             faults.add("an interface is not an object")
     return found
 
 
-def _text(value: Any, faults: Faults) -> str:
-    if value is not None and not isinstance(value, str):
-        faults.add("a part of an interface is not text")
-    return value if isinstance(value, str) else ""
-
-
-def _is_about(entry: Mapping[str, Any], url: str, binding: str) -> bool:
-    return entry["url"] == url and entry.get("protocolBinding") in (None, binding)
+def _is_about(entry: Mapping[str, Any], url: str, binding: str, faults: Faults) -> bool:
+    return entry["url"] == url and faults.text_at(entry, "protocolBinding") in ("", binding)
 
 
 def _grants(value: Any, faults: Faults) -> Dict[str, Grant]:
     found: Dict[str, Grant] = {}
     for one in faults.array(value, "capabilityGrants"):
         name = one.get("id") if isinstance(one, dict) else None
-        if not isinstance(name, str):
+        if not isinstance(name, str) or name == "":
             faults.add("a grant without an id")
             continue
         if name in found:
             faults.add("a grant twice")
         operations = faults.array(one.get("operations"), "operations")
-        if not all(isinstance(operation, str) for operation in operations):
-            faults.add("an operation is not text")
+        required = faults.array(one.get("requires"), "requires")
+        if not all(isinstance(each, str) for each in [*operations, *required]):
+            faults.add("an operation or a required grant is not text")
         texts = frozenset(operation for operation in operations if isinstance(operation, str))
         attenuable = _flag(one.get("attenuable"), "attenuable", faults)
         found[name] = Grant(texts, attenuable, _flag(one.get("legacy"), "legacy", faults) is True)
@@ -237,13 +235,14 @@ def _delegates(
     names = {camel(name): name for name in tiers}
     found: List[Delegate] = []
     for one in faults.array(value, "delegates"):
-        if not isinstance(one, dict) or not isinstance(one.get("url"), str):
-            faults.add("a delegate without a url")
+        url = one.get("url") if isinstance(one, dict) else None
+        if not isinstance(url, str) or _DELEGATE.fullmatch(url) is None:
+            faults.add("a delegate without a usable url")
             continue
         relied = faults.array(one.get("capabilities"), "a delegate's capabilities")
         if not all(isinstance(name, str) for name in relied):
             faults.add("a delegate's capability is not text")
-        found.append(Delegate(one["url"], tuple(
+        found.append(Delegate(url, tuple(
             names.get(name, name) for name in relied if isinstance(name, str))))
     return tuple(found)
 

@@ -48,6 +48,24 @@ class Faults:
             self.add(f"{name} is not an array")
         return value if isinstance(value, list) else []
 
+    def list_at(self, holder: Mapping[str, Any], name: str) -> List[Any]:
+        """The array of a member; one in each spelling is a fault."""
+        said = [holder[spelling] for spelling in dict.fromkeys((name, snake(name)))
+                if holder.get(spelling) is not None]
+        if len(said) > 1:
+            self.add(f"{name} is there twice")
+        return self.array(said[0] if said else None, name)
+
+    def text_at(self, holder: Mapping[str, Any], name: str) -> str:
+        """The text of a member in either spelling; empty if absent."""
+        return self.agreed(name, [holder], lambda value: self.text(value) or None) or ""
+
+    def text(self, value: Any) -> str:
+        """``value`` as text; an absent one is empty, and one of another form a fault."""
+        if value is not None and not isinstance(value, str):
+            self.add("a part of an interface is not text")
+        return value if isinstance(value, str) else ""
+
     def agreed(
         self, name: str, places: List[Mapping[str, Any]], read: Callable[[Any], Any]
     ) -> Optional[Any]:
@@ -82,7 +100,7 @@ def extensions_of(capabilities: Mapping[str, Any], faults: Faults) -> Dict[str, 
     found: Dict[str, Mapping[str, Any]] = {}
     for extension in extensions[:MAX_EXTENSIONS]:
         uri = extension.get("uri") if isinstance(extension, dict) else None
-        if not isinstance(uri, str):
+        if not isinstance(uri, str) or uri == "":
             faults.add("an extension without a uri")
         elif uri in found:
             faults.add("an extension twice")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, List, Mapping, Optional, Set
 
 from .card_versions import Version, read_version
 
 Entry = Mapping[str, Any]
 _VERSIONS = ("introduced", "deprecated", "removed")
+_NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 
 
 class MalformedRegistry(Exception):
@@ -66,6 +68,8 @@ def broken_rules(registry: Any) -> Set[int]:
     version = read_version(registry.get("version"))
     broken = {1} if version is None or len(names) < len(entries) else set()
     for entry in entries:
+        if _NAME.fullmatch(entry["name"]) is None:
+            broken.add(1)
         broken |= _broken_by(entry, version)
         successor = entry.get("supersededBy")
         if successor is not None:
@@ -119,7 +123,9 @@ def broken_by_change(before: Any, after: Any) -> Set[int]:
         broken |= _broken_by_moments(old, kept, old_version)
         if old.get("supersededBy") not in (None, kept.get("supersededBy")):
             broken.add(6)
-        if kept["tier"] != old["tier"] and same_major:
+        needs_more = kept.get("needs") not in (None, old.get("needs"))
+        propagates = kept.get("propagates") is True and old.get("propagates") is not True
+        if same_major and (kept["tier"] != old["tier"] or needs_more or propagates):
             broken.add(7)
     return broken
 
