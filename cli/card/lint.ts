@@ -34,6 +34,7 @@ export function defineLint(card: Command, context: Context): void {
     "proviso card lint http://127.0.0.1:8080",
     "proviso card http://127.0.0.1:8080 --json > card.json",
     "proviso card lint card.json --protocol 1.0 --json",
+    "curl --silent https://agent.example/.well-known/agent-card.json | proviso card lint -",
   ]);
 }
 
@@ -49,9 +50,8 @@ async function run(context: Context, options: Options, argument: string): Promis
   );
   const count = (severity: FindingSeverity): number =>
     findings.filter((one) => one.severity === severity).length;
-  const counts = {
-    ...{ errors: count("error"), warnings: count("warning"), remarks: count("remark") },
-  };
+  const [errors, warnings, remarks] = [count("error"), count("warning"), count("remark")];
+  const counts = { errors, warnings, remarks };
   if (counts.errors > 0) context.exitCode = EXIT.refused;
   const paint = stdoutPaint(context);
   printAnswer(context, options, { card: card.name, ...counts, findings }, [
@@ -60,7 +60,7 @@ async function run(context: Context, options: Options, argument: string): Promis
   ]);
 }
 
-/** How many findings there are of each kind, and whether anything is wrong. */
+/** Counts the findings of each kind, or says that nothing is wrong. */
 function summary(
   name: string,
   counts: Readonly<Record<"errors" | "warnings" | "remarks", number>>,
@@ -84,14 +84,14 @@ function render(card: CardText, findings: readonly CardFinding[], paint: Paint):
     const place = `${printable(card.name)}:${line}:${column}`;
     const title = `${place}: ${colour(severity)} ${code}: ${printable(message)}`;
     const excerpt = excerptAt(lines[line - 1] ?? "", column);
-    // What one place has wrong is said of it below one another.
+    // The text is shown once for all findings of one place.
     const isShown = excerpt !== "" && place !== before;
     before = place;
     return isShown ? [title, `  ${paint.dim(printable(excerpt))}`] : [title];
   });
 }
 
-/** What stands at the offence: a card is often one long line. */
+/** The text around an offence: a card is often one long line. */
 function excerptAt(line: string, column: number): string {
   const start = Math.max(0, column - 1 - BEFORE);
   const end = Math.min(line.length, column - 1 + AFTER);

@@ -1,6 +1,5 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Json } from "../../src/bytes/json.js";
+import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
 import {
   CAPABILITY_REGISTRY,
   type CapabilityRegistry,
@@ -68,9 +67,9 @@ function run(context: Context, options: Options, file: string | undefined): void
   printAnswer(context, options, { valid: problems.length === 0, problems }, lines);
 }
 
-/** @throws CliError if the file cannot be read, or has no registry in it. */
-function registryIn({ cwd }: Context, name: string): CapabilityRegistry {
-  const text = fileText(resolve(cwd, name), name, "name a file with a registry as JSON");
+/** Reads a registry from a file. @throws CliError if that cannot be read, or has no registry in it. */
+export function registryIn(context: Context, file: string): CapabilityRegistry {
+  const { name, text } = fileText(context, file, "name a file with a registry as JSON");
   const malformed = (what: string): CliError => {
     const hint = "proviso card registry --json shows the form";
     const message = `${name}: ${what}`;
@@ -82,6 +81,8 @@ function registryIn({ cwd }: Context, name: string): CapabilityRegistry {
   } catch {
     throw malformed("this is not JSON");
   }
+  const twice = duplicateKey(text);
+  if (twice !== undefined) throw malformed(`it has the member ${quotedName(twice.key)} twice`);
   try {
     assertRegistry(value);
     return value;

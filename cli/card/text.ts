@@ -1,31 +1,37 @@
-// cli/card/: what is done with a card beside showing it: checking one, and comparing two.
+// cli/card/: checking a card, comparing two, and checking a registry. This file reads their texts.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { isErrno } from "../../src/bytes/error-code.js";
-import { type Json, outlineJson } from "../../src/bytes/json.js";
+import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/bytes/json.js";
+import { decodeUtf8 } from "../../src/bytes/utf8.js";
 import { readAddress } from "../../src/client/address.js";
 import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
+import { say } from "../output.js";
 import { fetchCardText } from "../remote/client.js";
 import type { CardOptions } from "../remote/options.js";
 
-/** How a card is explained in the help of every verb that takes one from a file too. */
-export const CARD_HELP = "a file, or the address of an agent or of its card";
+/** The argument in the help of every verb that takes a card from a file too. */
+export const CARD_HELP = "a file, - for standard input, or the address of an agent or of its card";
+
+/** The name of a card from standard input in messages. */
+const STDIN = "standard input";
 
 export interface CardText {
+  /** Its address or file, as messages name it. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Whether an argument that names a card is an address, and no file. */
+/** Tests whether an argument that names a card is an address, rather than a file. */
 export function isAddress(argument: string): boolean {
   return /^https?:\/\//i.test(argument);
 }
 
 /**
- * Reads a card: from the network if the argument begins with `https://` or `http://`, else from a file.
+ * Reads a card: from the network if the argument begins with `https://` or `http://`, else as {@link cardFileText}.
  *
  * @throws CliError if it cannot be read, or is too large.
  */
@@ -34,60 +40,97 @@ export async function readCardText(
   argument: string,
   options: CardOptions,
 ): Promise<CardText> {
-  if (isAddress(argument)) {
-    const { text, card } = await fetchCardText(context, argument, options);
-    return { name: card.href, text };
-  }
-  return { name: argument, text: cardFileText(context, argument) };
+  if (!isAddress(argument)) return cardFileText(context, argument);
+  const { text, card } = await fetchCardText(context, argument, options);
+  return { name: card.href, text };
 }
 
-/** The text of a card's file. @throws CliError if it cannot be read, or is larger than a card may be. */
-export function cardFileText({ cwd }: Context, argument: string): string {
+/**
+ * Reads a card from a file, or from standard input for `-`.
+ *
+ * @throws CliError if it cannot be read, is not UTF-8, or is larger than a card may be.
+ */
+export function cardFileText(context: Context, argument: string): CardText {
   if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
-  const path = resolve(cwd, argument);
   // An address without its scheme, or with another one, is said to be that.
-  if (/^[\w.-]+:(\/\/|\d+)/.test(argument) && !existsSync(path)) readAddress(argument);
-  return fileText(path, argument);
+  const isLikeAddress = /^[\w.-]+:(\/\/|\d+)/.test(argument);
+  if (isLikeAddress && !existsSync(resolve(context.cwd, argument))) readAddress(argument);
+  return fileText(
+    context,
+    argument,
+    "name a card's file, or an address that begins with https:// or http://",
+  );
 }
 
-/** @throws CliError if the text is not JSON. */
+/** Parses a card. @throws CliError if the text is not JSON, or has a member twice in one object. */
 export function jsonIn({ name, text }: CardText): Json {
   const refuse = (what: string): CliError => {
-    const hint = `proviso card lint ${name} shows where`;
+    const hint = `proviso card lint ${name === STDIN ? "-" : name} shows where`;
     const message = `${name}: ${what}`;
     return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
   };
   // Said before the parser works on it; no card comes near.
   if (outlineJson(text).depth > 10_000) throw refuse("it is nested too deep");
+  let value: Json;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw refuse("this is not JSON");
   }
+  const twice = duplicateKey(text);
+  if (twice === undefined) return value;
+  throw refuse(`it has the member ${quotedName(twice.key)} twice`);
 }
 
-const CARD_HINT = "name a card's file, or an address that begins with https:// or http://";
-
-/** The text of a file as large as a card may be. @throws CliError if it cannot be read, or is larger. */
-export function fileText(path: string, name: string, hint: string = CARD_HINT): string {
-  const unreadable = (why: string): Error =>
+/**
+ * Reads a file as large as a card may be, or standard input for `-`.
+ *
+ * @param hint - For a file that cannot be read.
+ * @throws CliError if it cannot be read, is not UTF-8, or is larger.
+ */
+export function fileText(context: Context, argument: string, hint: string): CardText {
+  const name = argument === "-" ? STDIN : argument;
+  const unreadable = (why: string): CliError =>
     environmentError("file_unreadable", `${name}: ${why}`, hint);
-  let fd: number | undefined;
   try {
-    fd = openSync(path, "r");
-    if (fstatSync(fd).isDirectory()) throw unreadable("it is a folder");
-    // What is no file, such as a pipe, has no size until it has been read.
-    const bytes = Buffer.alloc(MAX_CARD_BYTES + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
-      read = readSync(fd, bytes, length, bytes.length - length, null);
+    const bytes =
+      argument === "-" ? stdinBytes(context) : fileBytes(resolve(context.cwd, argument));
+    if (bytes === undefined) throw unreadable("it is a folder");
+    if (bytes.length > MAX_CARD_BYTES) {
+      throw unreadable(`it is larger than ${MAX_CARD_BYTES} bytes`);
     }
-    if (length > MAX_CARD_BYTES) throw unreadable(`it is larger than ${MAX_CARD_BYTES} bytes`);
-    return bytes.toString("utf8", 0, length);
+    const text = decodeUtf8(bytes);
+    if (text === undefined) throw unreadable("this is not UTF-8, as JSON must be");
+    return { name, text };
   } catch (error) {
-    if (!isErrno(error) || error.name === "CliError") throw error;
+    if (!isErrno(error) || error instanceof CliError) throw error;
     throw unreadable(error.code === "ENOENT" ? "there is no such file" : error.message);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
+}
+
+function stdinBytes(context: Context): Uint8Array {
+  const { stdin } = context;
+  if (stdin.isTerminal) say(context, "Reading from the terminal; end it with Ctrl-D.");
+  return allBytes((chunk) => stdin.read(chunk));
+}
+
+/** The bytes of a file; `undefined` for a folder. */
+function fileBytes(path: string): Uint8Array | undefined {
+  const fd = openSync(path, "r");
+  try {
+    if (fstatSync(fd).isDirectory()) return undefined;
+    return allBytes((chunk) => readSync(fd, chunk));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Reads to the end, or to one byte more than a card may have. A pipe has no size until then. */
+function allBytes(read: (chunk: Uint8Array) => number): Uint8Array {
+  const bytes = Buffer.alloc(MAX_CARD_BYTES + 1);
+  let length = 0;
+  for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+    count = read(bytes.subarray(length));
+  }
+  return bytes.subarray(0, length);
 }

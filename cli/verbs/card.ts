@@ -65,9 +65,9 @@ async function shownCard(
     const hint = `card has the verbs ${BELOW.join(", ")}; an address begins with https:// or http://`;
     throw usageError(`there is no file ${argument}, and card has no such verb`, hint);
   }
-  const text = cardFileText(context, argument);
-  jsonIn({ name: argument, text });
-  return cardFrom(text, argument);
+  const card = cardFileText(context, argument);
+  jsonIn(card);
+  return cardFrom(card.text, card.name);
 }
 
 function render(card: RemoteCard, paint: Paint): string[] {
@@ -88,7 +88,7 @@ function render(card: RemoteCard, paint: Paint): string[] {
   return lines;
 }
 
-/** What discovery judges by. */
+/** The part of a card that discovery judges. */
 function declaredLines(card: CardReading, paint: Paint): string[] {
   const named = (wanted: boolean): string =>
     [...card.capabilities]

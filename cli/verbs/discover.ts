@@ -22,7 +22,7 @@ import {
   settleRequirements,
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
-import { CARD_HELP, cardFileText, isAddress } from "../card/text.js";
+import { CARD_HELP, type CardText, cardFileText, isAddress } from "../card/text.js";
 import type { Context } from "../context.js";
 import { asUsage, EXIT, environmentError, usageError } from "../exit.js";
 import {
@@ -112,7 +112,7 @@ async function run(context: Context, options: Options, argument: string): Promis
   const requirements = requirementsFrom(options);
   const access = accessFrom(context, options);
   const found = await discovered(
-    () => (isAddress(argument) ? argument : parseCard(cardFileText(context, argument), argument)),
+    () => (isAddress(argument) ? argument : cardIn(cardFileText(context, argument))),
     requirements,
     access,
     options.chain === true,
@@ -132,15 +132,23 @@ async function run(context: Context, options: Options, argument: string): Promis
   const links = "links" in found ? found.links : undefined;
   const { card, interface: chosen, version } = agent;
   const document = {
-    ...{ usable: true, name: card.name, interface: chosen, version },
+    usable: true,
+    name: card.name,
+    interface: chosen,
+    version,
     ...(links === undefined ? {} : { chain: links }),
-    ...{ warnings, exitCode },
+    warnings,
+    exitCode,
   };
   const lines = usableLines(agent, links, paint);
   printAnswer(context, options, document, [...lines, ...warningLines(warnings, paint)]);
 }
 
-/** An option that is not valid is one of the command line. */
+function cardIn({ name, text }: CardText): JsonObject {
+  return parseCard(text, name);
+}
+
+/** Discovers an agent. @throws CliError if an option is not valid. */
 async function discovered(
   card: () => string | JsonObject,
   requirements: DiscoveryRequirements,

@@ -107,7 +107,66 @@ describe("lint", () => {
   });
 });
 
+describe("a card from standard input", () => {
+  const input = JSON.stringify(CARD);
+
+  test("is checked, shown, compared and judged", async () => {
+    const lint = await bench.run(["card", "lint", "-"], { input });
+    expect(lint).toMatchObject({ status: 0, stdout: "standard input: nothing is wrong\n" });
+    const shown = await bench.run(["card", "-"], { input });
+    expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining("pause_resume") });
+    const next = changed(CARD, PAUSE, undefined);
+    const diff = ["card", "diff", "card.json", "-"];
+    expect((await bench.run(diff, { input })).stdout).toBe("The cards are the same.\n");
+    expect((await bench.run(diff, { input: JSON.stringify(next) })).status).toBe(8);
+    const judged = ["discover", "-", "--require", "pause_resume"];
+    expect((await bench.run(judged, { input })).status).toBe(0);
+    expect((await bench.run(judged, { input: JSON.stringify(next) })).status).toBe(1);
+  });
+
+  test("is one card alone", async () => {
+    const { status, stderr } = await bench.run(["card", "diff", "-", "-"], { input });
+    expect([status, stderr]).toEqual([2, expect.stringContaining("only one card can come from")]);
+  });
+
+  test.each<[about: string, input: string | Uint8Array, status: number, said: RegExp]>([
+    ["too large", `"${"x".repeat(1024 * 1024)}"`, 6, /standard input: it is larger than 1048576/],
+    ["no JSON", "{", 3, /standard input: this is not JSON\n.*card lint - shows where/],
+    ["not UTF-8", Buffer.from('{"name":"\u00e9"}', "latin1"), 6, /this is not UTF-8/],
+    ["UTF-16", Buffer.from('\ufeff{"name":"a"}', "utf16le"), 6, /this is not UTF-8/],
+  ])("that is none: %s", async (_, given, status, said) => {
+    const run = await bench.run(["card", "diff", "card.json", "-"], { input: given });
+    expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(said)]);
+  });
+});
+
 describe("diff", () => {
+  test("a card with a member twice is none, as for discover", async () => {
+    bench.write("twice.json", JSON.stringify(CARD).replace("{", '{"name":"other",'));
+    const { status, stderr } = await bench.run(["card", "diff", "card.json", "twice.json"]);
+    expect([status, stderr]).toEqual([
+      3,
+      expect.stringContaining('it has the member "name" twice'),
+    ]);
+    const lint = await bench.run(["card", "lint", "twice.json"]);
+    expect([lint.status, lint.stdout]).toEqual([1, expect.stringContaining("name_repeated")]);
+  });
+
+  test("--registry says what is deprecated", async () => {
+    const own = await bench.json("card", "registry");
+    const capabilities = own["capabilities"].map((entry: { name: string }) =>
+      entry.name === "pause_resume" ? { ...entry, deprecated: "2.0" } : entry,
+    );
+    write("next-registry.json", { version: "2.0", capabilities });
+    write("before.json", changed(CARD, PAUSE, undefined));
+    const args = ["card", "diff", "before.json", "card.json"];
+    expect((await bench.run(args)).status).toBe(0);
+    const { status, stdout } = await bench.run([...args, "--registry", "next-registry.json"]);
+    expect([status, stdout]).toEqual([7, "deprecating  capabilities/pause_resume: true is new\n"]);
+    const none = await bench.run([...args, "--registry", "card.json"]);
+    expect([none.status, none.stderr]).toEqual([3, expect.stringContaining("unknown member")]);
+  });
+
   test.each<[about: string, path: string, to: Json | undefined, status: number, line: string]>([
     ["nothing", "/name", "agent", 0, "The cards are the same."],
     ["what is safe", "/name", "other", 0, 'safe  card/name: "agent" is now "other"'],
@@ -198,6 +257,7 @@ describe("registry", () => {
 
   test.each<[about: string, text: string, message: RegExp]>([
     ["no JSON", "{", /no\.json: this is not JSON/],
+    ["a member twice", '{"version":"1.0","version":"2.0","capabilities":[]}', /"version" twice/],
     [
       "a member misspelt",
       JSON.stringify(registry("1.0", { deprecate: "2.0" })),
