@@ -23,6 +23,7 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   store_folder_unwritable: (folder) => `let this user write to the folder ${folder}`,
   store_exposed: (path) => `chmod 600 ${path}, and check that no revocation is gone`,
   store_locked: "try again; if it lasts, find the process that holds the database",
+  store_timeout: "try again when the database is less busy",
   store_corrupt: "restore the database from a backup, or name the right one",
   store_full: "free space on its disk, then repeat",
   store_version: "npm install proviso@latest",

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
-import type { Kysely } from "kysely";
 import { assertMembers } from "../checks/members.js";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
-import { GroupCommit, type Write, type WriteOptions } from "./group-commit.js";
+import { GroupCommit, type Write, type WriteLimits, type WriteOptions } from "./group-commit.js";
 import { inTime } from "./in-time.js";
 import type { IfMissing, Schema } from "./migrations.js";
 import { openPostgres } from "./postgres.js";
+import type { Queries } from "./queries.js";
 import { createSqlite, openSqlite } from "./sqlite.js";
-import { type StorageErrorCode, storeError } from "./storage-error.js";
+import { StorageError, type StorageErrorCode, storeError } from "./storage-error.js";
 
 /** How a database is opened. */
 export interface DatabaseOptions {
@@ -19,18 +19,26 @@ export interface DatabaseOptions {
   readonly reserve?: number;
   /** Milliseconds that a write to an SQLite file waits for those of other processes; 2000 unless given. */
   readonly patience?: number;
+  /**
+   * Milliseconds for which the callback of a write may run, such as that of `exclusively`, before it is refused as
+   * `store_timeout`; 10,000 unless given.
+   */
+  readonly writeTimeout?: number;
 }
 
 const RESERVE = 64 * 2 ** 20;
 const PATIENCE = 2000;
+/** Longer than PostgreSQL gives a statement. */
+const WRITE_TIMEOUT = 10_000;
 /** Milliseconds that a probe waits for the database: who asks may give up after a second. */
 const PROBE = 900;
-const UNITS: { readonly [name: string]: string } = { reserve: "bytes", patience: "milliseconds" };
+const UNITS: { readonly [name: string]: string } = {
+  reserve: "bytes",
+  patience: "milliseconds",
+  writeTimeout: "milliseconds",
+};
 
-/**
- * One database, SQLite or PostgreSQL, with tables of known shapes. The stores share it; nothing of it
- * is reachable but through `read`, `readAhead`, `readAfresh` and `write`.
- */
+/** One database, SQLite or PostgreSQL, with tables of known shapes, which the stores share. */
 export class Database<Tables> {
   /** The file as it was named, or the address without its password. */
   readonly name: string;
@@ -40,47 +48,38 @@ export class Database<Tables> {
   #closed: Promise<void> | undefined;
 
   /** @internal Use {@link openDatabase}. */
-  constructor(engine: Engine<Tables>, reserve: number) {
+  constructor(engine: Engine<Tables>, limits: WriteLimits) {
     this.name = engine.name;
     this.dialect = engine.dialect;
     this.#engine = engine;
-    this.#commits = new GroupCommit(engine, reserve);
+    this.#commits = new GroupCommit(engine, limits);
   }
 
   /**
    * Reads what is committed, from the file that is in its place now.
    *
-   * @throws TypeError from within a write, or if the database is closed.
+   * @throws TypeError if the database is closed.
    * @throws StorageError
    */
-  async read<T>(action: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+  async read<T>(action: (db: Queries<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    this.#commits.assertOutside();
     this.#engine.assertInPlace();
     return action(this.#engine.reader);
   }
 
-  /**
-   * Reads as {@link Database.read} does, but not by the file in its place: for what a write settles that
-   * follows, which looks.
-   */
-  async readAhead<T>(action: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    this.#assertOpen();
-    this.#commits.assertOutside();
-    return action(this.#engine.reader);
-  }
-
   /** Reads as {@link Database.read} does, but past every cache of this process. */
-  async readAfresh<T>(action: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+  async readAfresh<T>(action: (db: Queries<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
     return this.#engine.afresh(action);
   }
 
   /**
-   * Writes all of `action` or nothing. Fulfilled once it is on the disk, past any crash; what
-   * concurrent calls write shares a transaction. If `action` throws, its error is thrown on.
+   * Writes all of `action` or nothing. Fulfilled once it is on the disk, past any crash; concurrent calls share a
+   * transaction. If `action` throws, its error is thrown on. After a deadlock, `action` runs again.
    *
-   * @throws TypeError from within a write, or if the database is closed.
+   * @param action - Waits for its own queries alone: one that waits for another write of this database is refused as
+   *   `store_timeout`.
+   * @throws TypeError if the database is closed.
    * @throws StorageError It must then be taken as not written.
    */
   async write<T>(action: Write<Tables, T>, options: WriteOptions = {}): Promise<T> {
@@ -100,7 +99,7 @@ export class Database<Tables> {
   async problem(): Promise<StorageErrorCode | undefined> {
     if (this.isClosed) return "store_unreachable";
     try {
-      await inTime(this.#engine.assertUsable(), this.name, PROBE);
+      await inTime(this.#engine.assertUsable(), PROBE, () => unanswered(this.name, PROBE));
       return undefined;
     } catch (error) {
       return storeError(error, this.name).code;
@@ -111,13 +110,8 @@ export class Database<Tables> {
     return this.#closed !== undefined;
   }
 
-  /**
-   * Waits for what is being written, and lets go of the database.
-   *
-   * @throws TypeError from within a write: it would wait for itself.
-   */
+  /** Waits for what is being written, and lets go of the database. */
   async close(): Promise<void> {
-    this.#commits.assertOutside();
     this.#closed ??= this.#commits.drain().then(() => this.#engine.close());
     await this.#closed;
   }
@@ -139,14 +133,15 @@ export async function openDatabase<Tables>(
   ifMissing: IfMissing,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
-  assertMembers(options, ["reserve", "patience"], "options");
-  const { reserve = RESERVE, patience = PATIENCE } = options;
-  for (const [name, value] of Object.entries({ reserve, patience })) {
+  assertMembers(options, Object.keys(UNITS), "options");
+  const { reserve = RESERVE, patience = PATIENCE, writeTimeout = WRITE_TIMEOUT } = options;
+  for (const [name, value] of Object.entries({ reserve, patience, writeTimeout })) {
     if (Number.isSafeInteger(value) && value >= 0) continue;
     throw new TypeError(`${name} must be a whole number of ${UNITS[name]}`);
   }
+  const limits = { reserve, writeTimeout };
   if (isAddress(place)) {
-    return new Database(await openPostgres<Tables>(place, schema, ifMissing), reserve);
+    return new Database(await openPostgres<Tables>(place, schema, ifMissing), limits);
   }
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(place)) {
     // The address is not shown: it may have a password in it.
@@ -158,7 +153,13 @@ export async function openDatabase<Tables>(
       if (ifMissing === "new" || !isThere) throw error;
     });
   }
-  return new Database(await openSqlite<Tables>(place, schema, patience), reserve);
+  return new Database(await openSqlite<Tables>(place, schema, patience), limits);
+}
+
+/** The error for a database that has not answered for so many milliseconds. */
+export function unanswered(name: string, milliseconds: number): StorageError {
+  const detail = `no answer for ${milliseconds / 1000} s`;
+  return new StorageError("store_unreachable", name, { detail });
 }
 
 /** Also what is malformed: as a path, it would be shown with the password in it. */

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
+import type { Queries } from "./queries.js";
 
 /**
  * One kind of database: what differs between SQLite and PostgreSQL. Where a query fails for a reason of
@@ -17,11 +18,9 @@ export interface Engine<Tables> {
   assertInPlace(): void;
   /** Asks whether what is to be kept can be written now. @throws StorageError if it cannot. */
   assertUsable(): Promise<void>;
-  /** Whether the next transaction may be lost by a crash of the whole system, so as to take less time. */
-  relax(relaxed: boolean): void;
   /** Bytes free where the database writes; `undefined` where this cannot be known. */
   freeBytes(): Promise<number | undefined>;
   /** Reads with nothing cached in this process. */
-  afresh<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+  afresh<T>(read: (db: Queries<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,16 +1,15 @@
-import { StorageError } from "./storage-error.js";
-
 /**
- * Gives up waiting for a database that does not answer; what it was asked goes on.
+ * Gives up waiting after so many milliseconds; the operation itself goes on.
  *
- * @param name - The database as it may be shown.
- * @throws StorageError `store_unreachable` after so many milliseconds.
+ * @param late - Makes the error that is thrown then.
  */
-export function inTime<T>(asked: Promise<T>, name: string, milliseconds: number): Promise<T> {
+export function inTime<T>(
+  operation: Promise<T>,
+  milliseconds: number,
+  late: () => Error,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const detail = `no answer for ${milliseconds / 1000} s`;
-    const tooLate = (): void => reject(new StorageError("store_unreachable", name, { detail }));
-    const late = setTimeout(tooLate, milliseconds).unref();
-    asked.then(resolve, reject).finally(() => clearTimeout(late));
+    const timer = setTimeout(() => reject(late()), milliseconds);
+    operation.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -11,7 +11,7 @@ export type IfMissing = "create" | "new" | "refuse";
 export interface Schema {
   /** A whole number of 32 bits: `application_id` of an SQLite file. */
   readonly applicationId: number;
-  /** `application_id` of formats that came before any release: refused by name. */
+  /** Earlier ids, of formats that came before any release: refused as `store_outdated`. */
   readonly outdated: readonly number[];
   /**
    * Forward only: the first makes the tables, each later one changes what the one before left. A

@@ -17,7 +17,7 @@ const LONGEST_SILENCE = 10_000;
 const REMEMBERED = 10_000;
 /** What every session is sure of, whatever the server's defaults; an address may say otherwise. */
 const SESSION = "-c search_path=public -c synchronous_commit=on";
-/** What no earlier failure of a session counts after. */
+/** Statements after which earlier failures of the session do not count, `ROLLBACK TO SAVEPOINT` too. */
 const AFRESH = /^(begin|start transaction|rollback)/i;
 /** The type of `bigint`, which `pg` gives as a text unless given a parser. */
 const INT8 = 20;
@@ -60,8 +60,6 @@ export async function openPostgres<Tables>(
         SELECT current_setting('transaction_read_only') AS writes`.execute(db);
       if (rows[0]?.writes !== "off") throw new StorageError("store_read_only", name);
     },
-    // The server waits for its disk, and this process does other work meanwhile.
-    relax() {},
     freeBytes: async () => undefined,
     afresh: (read) => read(db),
     close: () => db.destroy(),
@@ -98,29 +96,18 @@ export async function kyselyOf<Tables>(
     async onCreateConnection(connection) {
       const execute = connection.executeQuery.bind(connection);
       let failure: unknown;
-      let last: Promise<void> | undefined;
       connection.executeQuery = async (query) => {
         const parameters = query.parameters.map(bindable);
-        const before = last;
-        const running = (async () => {
-          // What ends a transaction does not wait in Kysely for the queries that no call waits for.
-          await before;
-          // The server would undo a transaction in which a query has failed, and say nothing of it.
-          if (query.sql === "commit" && failure !== undefined) throw failure;
-          try {
-            const result = await attempt(execute<never>({ ...query, parameters }));
-            if (AFRESH.test(query.sql)) failure = undefined;
-            return result;
-          } catch (error) {
-            failure ??= error;
-            throw isAfterFailure(error) ? failure : error;
-          }
-        })();
-        last = running.then(
-          () => {},
-          () => {},
-        );
-        return running;
+        // The server would undo a transaction in which a query has failed, and report no error.
+        if (query.sql === "commit" && failure !== undefined) throw failure;
+        try {
+          const result = await attempt(execute<never>({ ...query, parameters }));
+          if (AFRESH.test(query.sql)) failure = undefined;
+          return result;
+        } catch (error) {
+          failure ??= error;
+          throw isAfterFailure(error) ? failure : error;
+        }
       };
     },
   });
@@ -172,14 +159,14 @@ interface Stamp {
   readonly format: number;
 }
 
-/** @throws StorageError `store_encoding`, `store_missing`, `store_corrupt` or `store_version`. */
+/** @throws StorageError `store_encoding`, `store_missing`, `store_outdated`, `store_corrupt` or `store_version`. */
 async function bringUpToDate<Tables>(
   db: Kysely<Tables>,
   schema: Schema,
   name: string,
   ifMissing: IfMissing,
 ): Promise<void> {
-  const { applicationId, migrations } = schema;
+  const { applicationId, outdated, migrations } = schema;
   await db.transaction().execute(async (transaction) => {
     const { rows: settings } = await sql<{ readonly encoding: string }>`
       SELECT current_setting('server_encoding') AS encoding`.execute(transaction);
@@ -205,6 +192,9 @@ async function bringUpToDate<Tables>(
       transaction,
     );
     const [stamp] = rows;
+    if (outdated.some((known) => known === stamp?.application)) {
+      throw new StorageError("store_outdated", name);
+    }
     if (stamp !== undefined && stamp.application !== applicationId) {
       throw new StorageError("store_corrupt", name, { detail: "its tables are something else" });
     }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DialectAdapter, type Driver, Kysely, SqliteDialect, SqliteDriver } from "kysely";
-import { ImmediateAdapter } from "./fixed-query.js";
+import { type Driver, Kysely, SqliteDialect, SqliteDriver } from "kysely";
 import type { Connect, Connection } from "./libsql.js";
 import { StorageError } from "./storage-error.js";
 
@@ -53,13 +52,13 @@ export function openFile<Tables>(
   const database = { prepare: connection.prepare, close: () => {} };
   let begun = false;
   let failure: unknown;
-  // SQLite undoes a transaction of its own accord where the disk is full, and would commit each statement that follows.
-  const inPlace = <T>(run: () => T): T => {
+  // SQLite ends a transaction of its own accord when the disk is full, and would then commit each further statement.
+  const inTransaction = async <T>(run: () => Promise<T>): Promise<T> => {
     if (begun && !connection.inTransaction) {
       throw failure ?? new TypeError("this transaction is over");
     }
     try {
-      return run();
+      return await run();
     } catch (error) {
       if (begun && !connection.inTransaction) failure = error;
       throw error;
@@ -81,7 +80,7 @@ export function openFile<Tables>(
     }
 
     override async commitTransaction(): Promise<void> {
-      await inPlace(() => connection.commit());
+      await inTransaction(() => connection.commit());
       begun = false;
     }
 
@@ -100,21 +99,11 @@ export function openFile<Tables>(
           made.streamQuery = () => {
             throw new TypeError("nothing is streamed from a database");
           };
-          made.executeQuery = async (query) => inPlace(() => run<never>(query));
+          made.executeQuery = (query) => inTransaction(async () => run<never>(query));
         },
       });
     }
-
-    override createAdapter(): DialectAdapter {
-      return new ImmediateAdapter(execute);
-    }
   }
-  const execute: ImmediateAdapter["execute"] = (query, parameters) =>
-    inPlace(() => {
-      const statement = connection.prepare(query);
-      if (statement.reader) return { rows: statement.all(parameters) };
-      return { rows: [], changes: Number(statement.run(parameters).changes) };
-    });
   const db = new Kysely<Tables>({ dialect: new Dialect({ database }) });
   return { connection, db, close: () => db.destroy().finally(connection.close) };
 }

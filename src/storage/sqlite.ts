@@ -92,10 +92,10 @@ export async function openSqlite<Tables>(
     });
     // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
     writing.connection.exec("PRAGMA busy_timeout = 0");
+    writing.connection.exec("PRAGMA synchronous = FULL");
     for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
     pragma(reading.connection, "user_version");
     const log = look(logPath);
-    let synchronous: "NORMAL" | "FULL" | undefined;
     const assertInPlace = (): void => {
       if (look(path) === file && look(logPath) === log) return;
       throw new StorageError("store_replaced", name);
@@ -107,12 +107,6 @@ export async function openSqlite<Tables>(
       writer: writing.db,
       assertInPlace,
       assertUsable: async () => assertInPlace(),
-      relax(relaxed) {
-        const asked = relaxed ? "NORMAL" : "FULL";
-        if (asked === synchronous) return;
-        writing.connection.exec(`PRAGMA synchronous = ${asked}`);
-        synchronous = asked;
-      },
       async freeBytes() {
         const { bavail, bsize } = await statfs(dirname(path));
         return bavail * bsize;

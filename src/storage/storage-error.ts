@@ -20,10 +20,11 @@ const MESSAGES = {
   store_folder_unwritable: "files beside the database cannot be made in this folder",
   store_exposed: "other users may open the database",
   store_locked: "another process is writing to the database",
+  store_timeout: "the write took too long; nothing was changed",
   store_corrupt: "this is not a database of proviso, or it is damaged",
   store_full: "the database could not be written; nothing was changed",
   store_version: "a newer version of proviso made this database",
-  store_outdated: "this file is of an unreleased format of proviso",
+  store_outdated: "an unreleased version of proviso made this database",
   store_replaced: "another file has taken the place of the database",
   store_unavailable: "the database needs a package that cannot be loaded",
 } as const;

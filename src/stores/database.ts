@@ -1,66 +1,78 @@
 import { sql } from "kysely";
-import { type Database, type DatabaseOptions, openDatabase } from "../storage/database.js";
+import type { DatabaseDialect } from "../storage/columns.js";
+import { Database, type DatabaseOptions, openDatabase } from "../storage/database.js";
 import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
-import { type ISSUED_HOPS, LEDGER_TABLES } from "./tables/ledger.js";
+import type { Queries } from "../storage/queries.js";
+import type { StorageErrorCode } from "../storage/storage-error.js";
+import { LEDGER_TABLES } from "./tables/ledger.js";
 import { MEMORY_TABLES } from "./tables/memory.js";
 import { REGISTRY_TABLES } from "./tables/registry.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES, SAVED_LIST_TABLES } from "./tables/revocations.js";
-import { type TASK_MESSAGES, TASK_TABLES, thinTaskIndexes } from "./tables/tasks.js";
+import { TASK_TABLES } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
     RowsOf<typeof SAVED_LIST_TABLES>,
-    LedgerRows,
-    TaskRows,
+    RowsOf<typeof LEDGER_TABLES>,
+    RowsOf<typeof TASK_TABLES>,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
     RowsOf<typeof MEMORY_TABLES>,
     RowsOf<typeof REGISTRY_TABLES> {}
 
-type LedgerRows = {
-  [Name in keyof RowsOf<typeof LEDGER_TABLES>]: RowsOf<typeof LEDGER_TABLES>[Name] &
-    (Name extends "issued" ? RowsOf<typeof ISSUED_HOPS>["issued"] : unknown);
-};
+/**
+ * A database with the tables of every store. Give it to the stores that are to share it, and close it after them.
+ * Made by {@link createStores} or {@link openStores}.
+ */
+export interface StoreDatabase {
+  /** The file as it was named, or the address without its password. */
+  readonly name: string;
+  readonly dialect: DatabaseDialect;
+  readonly isClosed: boolean;
+  /** Returns whether there is room for writes that are not revocations; never throws. */
+  hasRoom(): Promise<boolean>;
+  /**
+   * Returns why nothing can be written now: the code of a StorageError, such as `store_read_only` after a failover;
+   * `undefined` if writes go through. For a full disk, ask {@link StoreDatabase.hasRoom}.
+   */
+  problem(): Promise<StorageErrorCode | undefined>;
+  /** Waits for what is being written, and lets go of the database. */
+  close(): Promise<void>;
+}
 
-type TaskRows = {
-  [Name in keyof RowsOf<typeof TASK_TABLES>]: RowsOf<typeof TASK_TABLES>[Name] &
-    (Name extends "task" ? RowsOf<typeof TASK_MESSAGES>["task"] : unknown);
-};
+/** A database as the stores read and write it. */
+export type TableDatabase = Database<StoreTables>;
 
-/** A database with the tables of every store. */
-export type StoreDatabase = Database<StoreTables>;
+/** The queries of one read or write. */
+export type StoreQueries = Queries<StoreTables>;
+
+/**
+ * The same database with its reads and writes.
+ *
+ * @throws TypeError unless `createStores` or `openStores` has made it.
+ */
+export function tablesOf(database: StoreDatabase): TableDatabase {
+  if (database instanceof Database) return database;
+  throw new TypeError("database: must be what createStores or openStores returned");
+}
 
 const SCHEMA: Schema = {
-  /** "prve". */
-  applicationId: 0x70727665,
-  /** "prvs", "prvl" and "prvt": a file for each store; "prvd". */
-  outdated: [0x70727673, 0x7072766c, 0x70727674, 0x70727664],
+  /** "prv1". */
+  applicationId: 0x70727631,
+  /** "prvs", "prvl", "prvt", "prvd" and "prve". */
+  outdated: [0x70727673, 0x7072766c, 0x70727674, 0x70727664, 0x70727665],
   migrations: [
     async (step) => {
       await makeTables(step, REVOCATION_TABLES);
+      await makeTables(step, SAVED_LIST_TABLES);
       await makeTables(step, LEDGER_TABLES);
       await makeTables(step, TASK_TABLES);
       await makeTables(step, RESOURCE_NUMBER_TABLES);
-      await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
-    },
-    (step) => makeTables(step, MEMORY_TABLES),
-    async (step) => {
+      await makeTables(step, MEMORY_TABLES);
       await makeTables(step, REGISTRY_TABLES);
-      await step.schema.alterTable("issued").addColumn("further", step.columns.text).execute();
-    },
-    async (step) => {
-      await makeTables(step, SAVED_LIST_TABLES);
-      await step.schema.createIndex("revocation_until").on("revocation").column("until").execute();
-    },
-    async (step) => {
-      await step.schema.alterTable("task").addColumn("messages", step.columns.text).execute();
-      // Keys are base64url.
-      await step.run(
-        sql`UPDATE task SET messages = (SELECT '["' || string_agg(key, '","') || '"]'
-          FROM message WHERE message.task = task.id)`,
-      );
-      await thinTaskIndexes(step);
+      await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
+      await step.run(sql`CREATE INDEX task_instance ON task (instance) WHERE instance IS NOT NULL`);
     },
   ],
 };

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import {
   newResourceNumber,
@@ -7,7 +7,7 @@ import {
 } from "../agent/resources/resource-numbers.js";
 import { atMost } from "../bytes/bounded.js";
 import { randomBytes } from "../bytes/random.js";
-import type { StoreDatabase, StoreTables } from "./database.js";
+import { type StoreDatabase, type StoreQueries, type TableDatabase, tablesOf } from "./database.js";
 import { sound, textOf, whole } from "./sound.js";
 
 /** Names whose numbers are kept in memory, with 512 bytes at most each. */
@@ -22,14 +22,14 @@ type Numbered = readonly (readonly [name: string, number: number])[];
  * all of them, and never changes: what has once been read is not asked for again.
  */
 export class ResourceNumberStore implements ResourceNumbers {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #random: RandomSource;
   readonly #numbers = new LRUCache<string, number>(atMost(BOUND));
   readonly #names = new LRUCache<number, string>(atMost(BOUND));
   #giving: Promise<unknown> = Promise.resolve();
 
   constructor(database: StoreDatabase, random: RandomSource = randomBytes) {
-    this.#database = database;
+    this.#database = tablesOf(database);
     this.#random = random;
   }
 
@@ -78,12 +78,12 @@ export class ResourceNumberStore implements ResourceNumbers {
 
   /** @throws StorageError `store_corrupt` for a row that was not written like this. */
   async #rows(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     column: "name" | "number",
     values: readonly (string | number)[],
   ): Promise<Numbered> {
     const all = db.selectFrom("resource_number").select(["name", "number"]);
-    const rows = await all.where(db.dynamic.ref(column), "in", values).execute();
+    const rows = await all.where(sql.ref(column), "in", values).execute();
     return sound(this.#database.name, "a resource's number", () =>
       rows.map(({ name, number }) => [textOf(name), whole(number)]),
     );

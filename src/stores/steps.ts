@@ -1,5 +1,5 @@
 import type { Write } from "../storage/group-commit.js";
-import type { StoreDatabase, StoreTables } from "./database.js";
+import type { StoreTables, TableDatabase } from "./database.js";
 
 /** Rows that one transaction removes or changes at most, so that no other write waits for it long. */
 export const STEP = 200;
@@ -12,7 +12,7 @@ export const STEP = 200;
  * @returns How many rows were written.
  */
 export async function inSteps(
-  database: StoreDatabase,
+  database: TableDatabase,
   step: Write<StoreTables, number>,
   isOver: () => boolean = () => false,
 ): Promise<number> {

@@ -255,7 +255,7 @@ test("a home that has a file for each store is refused by its name", async () =>
   renameSync(join(bench.home, "proviso.db"), join(bench.home, "store.db"));
   for (const { stderr } of [...(await everyVerb(bench)), await bench.run(["init"])]) {
     expect(stderr).toBe(
-      `proviso: ${join(bench.home, "store.db")}: this file is of an unreleased format of proviso` +
+      `proviso: ${join(bench.home, "store.db")}: an unreleased version of proviso made this database` +
         "\nhint: move the home's folder away and run proviso init\n",
     );
   }

@@ -61,7 +61,7 @@ describe("a home", () => {
     const folder = await newHome();
     const home = await openHome({ folder });
     await home.close();
-    await expect(home.database.read(async () => {})).rejects.toThrow("the database is closed");
+    await expect(home.resourceNumbers.namesOf([1])).rejects.toThrow("the database is closed");
     await expect(openHome({ folder, ledger: { retention: 0 } })).rejects.toThrow(TypeError);
     rmSync(folder, { recursive: true });
   });

@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
 import type { Database } from "../../src/storage/database.js";
 import type { Schema } from "../../src/storage/migrations.js";
+import type { Queries } from "../../src/storage/queries.js";
 
 // A database of one table, for tests of what all databases have in common.
 
@@ -28,7 +28,7 @@ export function names(database: Database<Tables>): Promise<string[]> {
   );
 }
 
-export function insert(db: Kysely<Tables>, name: string, amount: unknown = 1): Promise<unknown> {
+export function insert(db: Queries<Tables>, name: string, amount: unknown = 1): Promise<unknown> {
   return db
     .insertInto("item")
     .values({ name, amount: amount as number })

@@ -233,35 +233,6 @@ describe("a file", () => {
 });
 
 describe("a migration", () => {
-  test("brings an earlier format up to date, with what is in it", async () => {
-    const { path, database } = await opened();
-    await database.write((db) => db.insertInto("item").values({ name: "a", amount: 1 }).execute());
-    await database.close();
-    const both = await Promise.all([1, 2].map(() => openDatabase<Tables>(path, SECOND, "refuse")));
-    const rows = await both[0]?.read((db) => db.selectFrom("item").selectAll().execute());
-    expect(rows).toEqual([{ name: "a", amount: 1, more: "seen" }]);
-    await Promise.all(both.map((one) => one.close()));
-  });
-
-  test("happens whole or not at all", async () => {
-    const { path, database } = await opened();
-    await database.close();
-    const broken: Schema = {
-      ...FIRST,
-      migrations: [
-        make,
-        async ({ schema, columns }) => {
-          await schema.alterTable("item").addColumn("more", columns.text).execute();
-          throw new RangeError("half way");
-        },
-      ],
-    };
-    await expect(openDatabase(path, broken, "refuse")).rejects.toThrow("half way");
-    const again = await openDatabase<Tables>(path, FIRST, "refuse");
-    expect(await again.read((db) => db.selectFrom("item").selectAll().execute())).toEqual([]);
-    await again.close();
-  });
-
   test("that is killed in the middle is made again by the next", async () => {
     const { path, database } = await opened();
     await database.close();

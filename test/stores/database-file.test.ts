@@ -8,6 +8,9 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 // What only a file can suffer.
 
+/** "prv1". */
+const APPLICATION = 0x70727631;
+
 function newPath(): string {
   return join(temporaryFolder(), "proviso.db");
 }
@@ -128,21 +131,21 @@ describe("files that are no databases of proviso", () => {
     ],
     [
       "an SQLite file that only says to be one",
-      (path) => sqlite(path, marked(0x70727665)),
+      (path) => sqlite(path, marked(APPLICATION)),
       "store_corrupt",
       /it is damaged/,
     ],
-    ...[0x70727673, 0x7072766c, 0x70727674, 0x70727664].map(
+    ...[0x70727673, 0x7072766c, 0x70727674, 0x70727664, 0x70727665].map(
       (id): [string, (path: string) => void, string, RegExp] => [
         `a store of the unreleased format ${id.toString(16)}`,
         (path) => sqlite(path, marked(id)),
         "store_outdated",
-        /unreleased format of proviso/,
+        /unreleased version of proviso/,
       ],
     ),
     [
       "a database of a newer version",
-      (path) => sqlite(path, `${marked(0x70727665)}; PRAGMA user_version = 1000`),
+      (path) => sqlite(path, `${marked(APPLICATION)}; PRAGMA user_version = 1000`),
       "store_version",
       /newer version/,
     ],

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createStores, openStores } from "../../src/stores/database.js";
+import { createStores, openStores, tablesOf } from "../../src/stores/database.js";
 import { openRevocations } from "../../src/stores/revocations/open-revocations.js";
 import { Bench } from "../cli/run.js";
 import { storageError } from "../issuer/support.js";
@@ -14,7 +14,7 @@ onBothDatabases((place) => {
     const where = await place();
     await (await createStores(where)).close();
     const stores = await openStores(where);
-    const [state] = await stores.read((db) =>
+    const [state] = await tablesOf(stores).read((db) =>
       db.selectFrom("revocation_state").selectAll().execute(),
     );
     expect(state).toEqual({ one: 1, version: 0, pruned: 0 });
@@ -39,7 +39,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     await client.query("CREATE SCHEMA proviso");
     await client.end();
     const stores = await openStores(where);
-    const { rows } = await stores.read((db) =>
+    const { rows } = await tablesOf(stores).read((db) =>
       sql<{ path: string; commit: string }>`SELECT current_setting('search_path') AS path,
         current_setting('synchronous_commit') AS commit`.execute(db),
     );

@@ -6,7 +6,7 @@ import {
   type ResourceNumbers,
   ResourceNumbersInMemory,
 } from "../../src/agent/resources/resource-numbers.js";
-import { openStores, type StoreDatabase } from "../../src/stores/database.js";
+import { openStores, type StoreDatabase, tablesOf } from "../../src/stores/database.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
 import { childProgram } from "../support/children.js";
 import { onBothDatabases } from "../support/databases.js";
@@ -127,7 +127,7 @@ onBothDatabases((place) => {
 
   test("a name that was not written by this store is an error of the store", async () => {
     const database = await opened();
-    await database.write((db) =>
+    await tablesOf(database).write((db) =>
       db
         .insertInto("resource_number")
         .values([

@@ -124,7 +124,8 @@ export interface RegistryStore {
   /** @throws StorageError */
   read<T>(look: (view: RegistryView) => Promise<T>): Promise<T>;
   /**
-   * Changes records, all or nothing, crash-proof once fulfilled. After a conflict, `change` runs again.
+   * Changes records, all or nothing, crash-proof once fulfilled. After a conflict, `change` runs again. It must not wait
+   * for another change of the same store: the other one waits for it, until a time limit ends it.
    *
    * @throws StorageError Then nothing has changed.
    */

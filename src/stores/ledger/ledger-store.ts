@@ -1,7 +1,7 @@
 import type { IssuedCapability, Ledger, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
 import { parseTime } from "../../caveats/time.js";
 import { assertMembers } from "../../checks/members.js";
-import type { StoreDatabase } from "../database.js";
+import { type StoreDatabase, type TableDatabase, tablesOf } from "../database.js";
 import { type Batch, type LedgerGap, Notes, type NotesOptions } from "./notes.js";
 import { assertQuery, readEvents, readGaps, readIssued } from "./reading.js";
 import { eventRow } from "./row.js";
@@ -22,11 +22,10 @@ const MAX_RETENTION = 36_500;
  * A ledger in a database, which several processes may write and others read meanwhile.
  *
  * What `commit` wrote survives any crash. What `note` took is written within `interval` milliseconds
- * or after 512 events, and then survives the end of this process, however it comes; in a file, a crash
- * of the whole system may lose what was noted since the last commit.
+ * or after 512 events, and then survives any crash too.
  */
 export class LedgerStore implements Ledger {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #notes: Notes;
   readonly #hops = new KnownHops();
   readonly #retention: number;
@@ -50,7 +49,7 @@ export class LedgerStore implements Ledger {
     if (!Number.isSafeInteger(retention) || retention < 1 || retention > MAX_RETENTION) {
       throw new TypeError("retention must be 1 to 36,500 whole days");
     }
-    this.#database = database;
+    this.#database = tablesOf(database);
     this.#retention = retention * DAY;
     this.#clock = clock;
     this.#notes = new Notes({ interval, capacity, onProblem, clock }, (batch) =>
@@ -174,13 +173,10 @@ export class LedgerStore implements Ledger {
 
   async #writeBatch({ rows, events, lost }: Batch): Promise<void> {
     const hops = this.#hops.newIn(events);
-    await this.#database.write(
-      async (db) => {
-        if (lost !== undefined) await db.insertInto("gap").values(lost).execute();
-        await insertEvents(db, rows, hops);
-      },
-      { relaxed: true, repeatable: true },
-    );
+    await this.#database.write(async (db) => {
+      if (lost !== undefined) await db.insertInto("gap").values(lost).execute();
+      await insertEvents(db, rows, hops);
+    });
     this.#hops.add(hops);
   }
 }

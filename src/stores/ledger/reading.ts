@@ -1,10 +1,10 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../agent/ledger.js";
 import type { Hop } from "../../caveats/hop.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
 import { assertMembers } from "../../checks/members.js";
 import { isRevocationId } from "../../revocation/id.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, TableDatabase } from "../database.js";
 import { sound, whole } from "../sound.js";
 import type { LedgerGap } from "./notes.js";
 import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
@@ -34,7 +34,7 @@ export function assertQuery(query: LedgerQuery): void {
 
 /** Events, oldest first, with what is known of the hops of their paths. */
 export async function readEvents(
-  database: StoreDatabase,
+  database: TableDatabase,
   { principal, invoker, capability, since, decision, kind, limit }: LedgerQuery,
 ): Promise<readonly LedgerEvent[]> {
   return database.read(async (db) => {
@@ -71,8 +71,8 @@ function hasInvoker(invoker: string): RawBuilder<SqlBool> {
 }
 
 async function readHops(
-  database: StoreDatabase,
-  db: Kysely<StoreTables>,
+  database: TableDatabase,
+  db: StoreQueries,
   events: readonly LedgerEvent[],
 ): Promise<ReadonlyMap<string, Hop>> {
   const named = events.flatMap(({ path = [] }) => path.map(({ revocationId }) => revocationId));
@@ -102,7 +102,7 @@ function withHops(event: LedgerEvent, hops: ReadonlyMap<string, Hop>): LedgerEve
 
 /** An issued capability that has not expired. @param now - Milliseconds since 1970. */
 export async function readIssued(
-  database: StoreDatabase,
+  database: TableDatabase,
   id: string,
   now: number,
 ): Promise<IssuedCapability | undefined> {
@@ -117,7 +117,7 @@ export async function readIssued(
   return sound(database.name, "a capability", () => row && issuedOf(row));
 }
 
-export async function readGaps(database: StoreDatabase): Promise<readonly LedgerGap[]> {
+export async function readGaps(database: TableDatabase): Promise<readonly LedgerGap[]> {
   const rows = await database.read((db) =>
     db.selectFrom("gap").select(["from", "until", "lost"]).orderBy("seq").execute(),
   );

@@ -1,13 +1,13 @@
-import { sql, type Transaction } from "kysely";
+import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
 import { atMost } from "../../bytes/bounded.js";
 import { formatTime } from "../../caveats/time.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, TableDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
 import { type EventRow, hopText, issuedRow, whatOf } from "./row.js";
 
-type Writing = Transaction<StoreTables>;
+type Writing = StoreQueries;
 
 const DAY = 24 * 60 * 60 * 1000;
 /** Hops of one INSERT, which may name so many values only. */
@@ -91,7 +91,7 @@ export async function insertIssued(
  * @returns How many rows were removed.
  */
 export async function removeOld(
-  database: StoreDatabase,
+  database: TableDatabase,
   before: number,
   now: number,
   isOver: () => boolean,

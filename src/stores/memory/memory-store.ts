@@ -1,7 +1,11 @@
-import type { Kysely } from "kysely";
 import type { Json } from "../../bytes/json.js";
 import { assertMembers } from "../../checks/members.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import {
+  type StoreDatabase,
+  type StoreQueries,
+  type TableDatabase,
+  tablesOf,
+} from "../database.js";
 import { sound, whole } from "../sound.js";
 import {
   assertKey,
@@ -48,14 +52,14 @@ const END = "\u{10ffff}";
  */
 export class MemoryStore {
   readonly limits: MemoryLimits;
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #clock: () => number;
 
   /** @internal Use {@link openMemory}. */
   constructor(database: StoreDatabase, options: MemoryStoreOptions = {}) {
     assertMembers(options, ["limits", "clock"], "options");
     this.limits = settledLimits(options.limits ?? {});
-    this.#database = database;
+    this.#database = tablesOf(database);
     this.#clock = options.clock ?? Date.now;
   }
 
@@ -201,7 +205,7 @@ interface Use {
 }
 
 /** What a principal's entries come to. Until the transaction ends, no other process changes it. */
-async function lockedUse(db: Kysely<StoreTables>, principal: string): Promise<Use> {
+async function lockedUse(db: StoreQueries, principal: string): Promise<Use> {
   return db
     .insertInto("memory_use")
     .values({ principal, entries: 0, bytes: 0 })
@@ -210,12 +214,12 @@ async function lockedUse(db: Kysely<StoreTables>, principal: string): Promise<Us
     .executeTakeFirstOrThrow();
 }
 
-async function setUse(db: Kysely<StoreTables>, principal: string, use: Use): Promise<void> {
+async function setUse(db: StoreQueries, principal: string, use: Use): Promise<void> {
   await db.updateTable("memory_use").set(use).where("principal", "=", principal).execute();
 }
 
 async function bytesAt(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   principal: string,
   key: string,
 ): Promise<number | undefined> {

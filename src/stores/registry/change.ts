@@ -1,8 +1,8 @@
-import { type RawBuilder, sql, type Transaction } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { LedgerEvent } from "../../agent/ledger.js";
 import type { RegistryDraft, RegistryKinds } from "../../agent/registry/registry-store.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 import { type EventRow, eventRow } from "../ledger/row.js";
 import { insertEvents, type KnownHops } from "../ledger/writing.js";
 import { APPROVERS, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
@@ -16,7 +16,7 @@ export class Conflict extends Error {
 
 /** Where a change writes. */
 export interface Target {
-  readonly db: Transaction<StoreTables>;
+  readonly db: StoreQueries;
   /** The database's name. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
@@ -36,7 +36,7 @@ export class Change {
 
   constructor(target: Target) {
     this.#target = target;
-    const open = (): Transaction<StoreTables> => this.#open();
+    const open = (): StoreQueries => this.#open();
     const view = viewOf({
       get db() {
         return open();
@@ -71,7 +71,7 @@ export class Change {
     this.#over = true;
   }
 
-  #open(): Transaction<StoreTables> {
+  #open(): StoreQueries {
     if (this.#over) throw new TypeError("this change is over");
     return this.#target.db;
   }
@@ -188,7 +188,7 @@ function placeOf(kind: Kind, id: string): string {
 }
 
 async function insertApprovers(
-  db: Transaction<StoreTables>,
+  db: StoreQueries,
   approval: string,
   approvers: readonly string[],
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import type { RegistryKinds } from "../../agent/registry/registry-store.js";
-import type { StoreDatabase } from "../database.js";
+import type { TableDatabase } from "../database.js";
 import { STEP } from "../steps.js";
 import { key, TABLES } from "./kinds.js";
 import { keptIn, type Row } from "./view.js";
@@ -24,7 +24,7 @@ const PAGES = 50;
  * @returns How many were removed.
  */
 export async function pruneEnded(
-  database: StoreDatabase,
+  database: TableDatabase,
   before: number,
   places: Places,
 ): Promise<number> {
@@ -68,7 +68,7 @@ interface Place {
 }
 
 async function prunePages<K extends Ending>(
-  database: StoreDatabase,
+  database: TableDatabase,
   kind: K,
   before: number,
   places: Places,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { StoreDatabase } from "../database.js";
+import type { TableDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
 import { type Places, pruneEnded } from "./ended.js";
 
@@ -18,7 +18,7 @@ export function usedOnceOver(now: number): RawBuilder<unknown> {
  * @returns How many rows were removed.
  */
 export async function pruneRegistry(
-  database: StoreDatabase,
+  database: TableDatabase,
   now: number,
   before: number,
   places: Places,

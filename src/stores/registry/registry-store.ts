@@ -11,7 +11,7 @@ import type {
 import { errorCode } from "../../bytes/error-code.js";
 import { assertMembers } from "../../checks/members.js";
 import { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase } from "../database.js";
+import { type StoreDatabase, type TableDatabase, tablesOf } from "../database.js";
 import { KnownHops } from "../ledger/writing.js";
 import { Change, Conflict } from "./change.js";
 import type { Places } from "./ended.js";
@@ -43,7 +43,7 @@ const MOST_USED = 500_000;
 const [FIRST_PAUSE, LONGEST_PAUSE] = [4, 100];
 
 class StoredRegistry implements RegistryStore {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #retention: number;
   readonly #runs: number;
   readonly #used: UsedOnce;
@@ -62,10 +62,10 @@ class StoredRegistry implements RegistryStore {
     if (!Number.isSafeInteger(mostUsed) || mostUsed < 1) {
       throw new TypeError("options.mostUsed: must be a whole number of at least 1");
     }
-    this.#database = database;
+    this.#database = tablesOf(database);
     this.#retention = retention * DAY;
     this.#runs = runs;
-    this.#used = new UsedOnce(database, mostUsed);
+    this.#used = new UsedOnce(this.#database, mostUsed);
   }
 
   async read<T>(look: (view: RegistryView) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { sql, type Transaction } from "kysely";
+import { sql } from "kysely";
 import type { SingleUse, UseOutcome } from "../../agent/registry/registry-store.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, TableDatabase } from "../database.js";
 import { inSteps } from "../steps.js";
 import { usedOnceOver } from "./pruning.js";
 
@@ -28,7 +28,7 @@ interface Waiting {
  * keys: two processes that use the same ids must not each wait for the other.
  */
 export class UsedOnce {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #most: number;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
@@ -39,7 +39,7 @@ export class UsedOnce {
   #since = 0;
 
   /** @param most - Rows in all. */
-  constructor(database: StoreDatabase, most: number) {
+  constructor(database: TableDatabase, most: number) {
     this.#database = database;
     this.#most = most;
   }
@@ -118,7 +118,7 @@ export class UsedOnce {
 
 /** How many uses of each scope with a limit are remembered. */
 async function countsOf(
-  db: Transaction<StoreTables>,
+  db: StoreQueries,
   some: readonly Waiting[],
   now: number,
 ): Promise<Map<string, number>> {
@@ -136,10 +136,7 @@ async function countsOf(
 }
 
 /** @returns The keys that were not there. */
-async function insert(
-  db: Transaction<StoreTables>,
-  some: readonly Waiting[],
-): Promise<Set<string>> {
+async function insert(db: StoreQueries, some: readonly Waiting[]): Promise<Set<string>> {
   if (some.length === 0) return new Set();
   const rows = some.map(({ key, scope, use: { expires } }) => ({ key, scope, expires }));
   const written = await db

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
 import {
   MAX_FOUND,
   type Page,
@@ -6,14 +6,14 @@ import {
   type RegistryView,
 } from "../../agent/registry/registry-store.js";
 import { assertMembers } from "../../checks/members.js";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 import { sound, whole } from "../sound.js";
 import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 
 /** Where records are read from. */
 export interface Source {
-  readonly db: Kysely<StoreTables>;
+  readonly db: StoreQueries;
   /** The database's name. */
   readonly name: string;
   /** Sees each record that is read, and each id without a record, at version 0. */

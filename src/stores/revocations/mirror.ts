@@ -1,11 +1,11 @@
-import type { Kysely } from "kysely";
 import type { KeptRevocation, RevocationEntry } from "../../revocation/entry.js";
 import { Pace } from "../../revocation/pace.js";
 import { PackedTable } from "../../revocation/packed/packed-table.js";
 import type { RevocationQuery } from "../../revocation/source.js";
+import { unanswered } from "../../storage/database.js";
 import { inTime } from "../../storage/in-time.js";
 import { type StorageError, storeError } from "../../storage/storage-error.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, TableDatabase } from "../database.js";
 import type { Progress } from "./list-file.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
 import { readSavedList, saveList } from "./saved-list.js";
@@ -24,7 +24,7 @@ interface Moment {
 }
 
 /** Reads from the database. */
-type Read = <T>(action: (db: Kysely<StoreTables>) => Promise<T>) => Promise<T>;
+type Read = <T>(action: (db: StoreQueries) => Promise<T>) => Promise<T>;
 
 /** How the database is followed. */
 export interface Following {
@@ -38,7 +38,7 @@ export interface Following {
 
 /** What the database says is revoked, in memory: enough for a check. */
 export class RevocationMirror {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #rows: RevocationRows;
   #table: PackedTable = new PackedTable();
   #state: RevocationState = { version: 0, pruned: 0 };
@@ -49,7 +49,7 @@ export class RevocationMirror {
   #refreshEvery = 0;
   #refreshing: Promise<boolean> | undefined;
 
-  constructor(database: StoreDatabase, rows: RevocationRows) {
+  constructor(database: TableDatabase, rows: RevocationRows) {
     this.#database = database;
     this.#rows = rows;
   }
@@ -163,8 +163,9 @@ export class RevocationMirror {
 
   async #refreshed(): Promise<boolean> {
     const { name } = this.#database;
+    const late = () => unanswered(name, PATIENCE);
     try {
-      await this.look((action) => inTime(this.#database.read(action), name, PATIENCE));
+      await this.look((action) => inTime(this.#database.read(action), PATIENCE, late));
       this.#problem = undefined;
     } catch (error) {
       if (this.#database.isClosed) return false;

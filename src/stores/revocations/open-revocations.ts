@@ -1,5 +1,5 @@
 import { assertMembers } from "../../checks/members.js";
-import type { StoreDatabase } from "../database.js";
+import { type StoreDatabase, tablesOf } from "../database.js";
 import { RevocationStore } from "./revocation-store.js";
 
 /** How current a store's answers must be. */
@@ -83,7 +83,7 @@ export async function openRevocations(
     throw new TypeError("savedFrom must be a whole number of at least 1");
   }
   if (typeof onLoading !== "function") throw new TypeError("onLoading must be a function");
-  const store = new RevocationStore(database, staleAfter, options.clock ?? Date.now);
+  const store = new RevocationStore(tablesOf(database), staleAfter, options.clock ?? Date.now);
   await store.follow({ refreshEvery, savedAt, savedFrom, onLoading });
   return store;
 }

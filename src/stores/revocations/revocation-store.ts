@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Kysely, Transaction } from "kysely";
 import {
   covers,
   entryOf,
@@ -18,7 +17,7 @@ import type {
 } from "../../revocation/source.js";
 import { RevocationTable } from "../../revocation/table.js";
 import type { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, TableDatabase } from "../database.js";
 import { type Following, RevocationMirror } from "./mirror.js";
 import { RevocationRows } from "./rows.js";
 
@@ -31,7 +30,7 @@ import { RevocationRows } from "./rows.js";
  * after `staleAfter` seconds everything is. So it is once the database is closed.
  */
 export class RevocationStore implements RevocationSource, RevocationSink, RevocationRecords {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   readonly #rows: RevocationRows;
   readonly #staleAfter: number;
   readonly #clock: () => number;
@@ -41,7 +40,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   #readingBack: Promise<void> | undefined;
 
   /** @internal Use `openRevocations`. */
-  constructor(database: StoreDatabase, staleAfter: number, clock: () => number) {
+  constructor(database: TableDatabase, staleAfter: number, clock: () => number) {
     this.#database = database;
     this.#rows = new RevocationRows(database.name);
     this.#mirror = new RevocationMirror(database, this.#rows);
@@ -177,9 +176,10 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it
    * throws, nothing is, and its error is thrown on.
    *
-   * @param action - Adds entries by the function that it is given, and waits for each: `store.add` would wait for itself,
-   *   and what is added once the action is over is refused.
-   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds.
+   * @param action - Adds entries by the function that it is given, and waits for each; once the action has settled, that
+   *   function refuses. It must not wait for `store.add`, which waits for the action.
+   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds; `store_timeout` if
+   *   the action has not settled within 10 seconds (`writeTimeout` of `openStores`).
    */
   async exclusively<T>(
     action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
@@ -206,7 +206,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   #put(
-    db: Transaction<StoreTables>,
+    db: StoreQueries,
     entry: KeptRevocation,
     quota?: RevocationQuota,
   ): Promise<RevocationAddition> {
@@ -227,7 +227,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     await this.#readingBack;
   }
 
-  async #readBack(db: Kysely<StoreTables>, entries: readonly KeptRevocation[]): Promise<void> {
+  async #readBack(db: StoreQueries, entries: readonly KeptRevocation[]): Promise<void> {
     for (const entry of entries) {
       const found = await this.#rows.known(db, entry);
       if (found === undefined || !covers(found.record, entry.record)) {

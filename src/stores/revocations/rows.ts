@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
+import { type Selectable, sql } from "kysely";
 import {
   checkedRevocation,
   covers,
@@ -7,9 +7,8 @@ import {
 } from "../../revocation/entry.js";
 import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
-import { fixedQuery } from "../../storage/fixed-query.js";
 import type { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, StoreTables, TableDatabase } from "../database.js";
 import { corrupt, sound, textOf, whole } from "../sound.js";
 import { inSteps, STEP } from "../steps.js";
 
@@ -47,11 +46,6 @@ const FILES = 16;
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
-// Asked at each look whether another process has revoked something.
-const selectState = fixedQuery<StoreTables, Record<never, never>, RevocationState>((db) =>
-  db.selectFrom("revocation_state").select(["version", "pruned"]).compile(),
-);
-
 /**
  * The rows of revocations in one database; every value that comes out of it is checked. All methods
  * throw StorageErrors.
@@ -65,7 +59,7 @@ export class RevocationRows {
   }
 
   /** Looks for damage that reading need not come upon; PostgreSQL does so by itself. */
-  async check(db: Kysely<StoreTables>, dialect: DatabaseDialect): Promise<void> {
+  async check(db: StoreQueries, dialect: DatabaseDialect): Promise<void> {
     if (dialect !== "sqlite") return;
     const check = sql<{ readonly quick_check: string }>`PRAGMA quick_check(revocation)`;
     const { rows } = await check.execute(db);
@@ -74,9 +68,11 @@ export class RevocationRows {
     }
   }
 
-  async state(db: Kysely<StoreTables>): Promise<RevocationState> {
-    const { rows } = await selectState(db, {});
-    const [state] = rows;
+  async state(db: StoreQueries): Promise<RevocationState> {
+    const state = await db
+      .selectFrom("revocation_state")
+      .select(["version", "pruned"])
+      .executeTakeFirst();
     return { version: this.#count(state?.version), pruned: this.#count(state?.pruned) };
   }
 
@@ -85,7 +81,7 @@ export class RevocationRows {
    *
    * @returns The entries, the version of the last (`since` without entries), and whether there may be more.
    */
-  async changes(db: Kysely<StoreTables>, since: number): Promise<RevocationChanges> {
+  async changes(db: StoreQueries, since: number): Promise<RevocationChanges> {
     const rows = await db
       .selectFrom("revocation")
       .selectAll()
@@ -101,7 +97,7 @@ export class RevocationRows {
 
   /** The entry for the same thing, if there is one. */
   async known(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     { kind, id }: Pick<KeptRevocation, "kind" | "id">,
   ): Promise<KeptRevocation | undefined> {
     const row = await db
@@ -114,13 +110,13 @@ export class RevocationRows {
   }
 
   /** Makes every other writer wait for the end of the transaction, and returns the version. */
-  lock(db: Transaction<StoreTables>): Promise<number> {
+  lock(db: StoreQueries): Promise<number> {
     return this.#advance(db, 0);
   }
 
   /** Adds an entry to what is there, and returns the outcome. */
   async put(
-    db: Transaction<StoreTables>,
+    db: StoreQueries,
     entry: KeptRevocation,
     { now, least, quota }: PutOptions,
   ): Promise<RevocationAddition> {
@@ -157,7 +153,7 @@ export class RevocationRows {
    * @param now - Seconds since 1970.
    * @returns How many were removed.
    */
-  async prune(database: StoreDatabase, now: number): Promise<number> {
+  async prune(database: TableDatabase, now: number): Promise<number> {
     const removed = await inSteps(database, async (db) => {
       await this.lock(db);
       const over = db.selectFrom("revocation").where("until", "<=", now).limit(STEP);
@@ -175,7 +171,7 @@ export class RevocationRows {
   }
 
   /** States of the list that are in files, by the digest of each; none that the list has not come to. */
-  async saved(db: Kysely<StoreTables>): Promise<ReadonlyMap<string, RevocationState>> {
+  async saved(db: StoreQueries): Promise<ReadonlyMap<string, RevocationState>> {
     const now = await this.state(db);
     const rows = await db.selectFrom("revocation_saved").selectAll().execute();
     const known = new Map<string, RevocationState>();
@@ -187,11 +183,7 @@ export class RevocationRows {
   }
 
   /** Notes what is in a file, for as long as there are few that are newer. */
-  async noteSaved(
-    db: Transaction<StoreTables>,
-    digest: string,
-    state: RevocationState,
-  ): Promise<void> {
+  async noteSaved(db: StoreQueries, digest: string, state: RevocationState): Promise<void> {
     const insert = db.insertInto("revocation_saved").values({ digest, ...state });
     await insert.onConflict((conflict) => conflict.doNothing()).execute();
     const newest = db.selectFrom("revocation_saved").select("digest").orderBy("version", "desc");
@@ -210,7 +202,7 @@ export class RevocationRows {
   }
 
   /** The version after it has grown. */
-  async #advance(db: Transaction<StoreTables>, by: number): Promise<number> {
+  async #advance(db: StoreQueries, by: number): Promise<number> {
     const row = await db
       .updateTable("revocation_state")
       .set((is) => ({ version: is("version", "+", by) }))
@@ -219,13 +211,13 @@ export class RevocationRows {
     return this.#count(row?.version);
   }
 
-  async #notePruned(db: Transaction<StoreTables>, now: number): Promise<void> {
+  async #notePruned(db: StoreQueries, now: number): Promise<void> {
     await this.#advance(db, 1);
     const pruned = Math.max((await this.state(db)).pruned, now);
     await db.updateTable("revocation_state").set({ pruned }).execute();
   }
 
-  async #countOf(db: Transaction<StoreTables>, party: string | null, now: number): Promise<number> {
+  async #countOf(db: StoreQueries, party: string | null, now: number): Promise<number> {
     const { count } = await db
       .selectFrom("revocation")
       .select((is) => is.fn.countAll<number>().as("count"))

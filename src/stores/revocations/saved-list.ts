@@ -2,7 +2,7 @@ import { renameSync, rmSync } from "node:fs";
 import type { PackedTable } from "../../revocation/packed/packed-table.js";
 import { removeAbandoned, syncDirectoryOf, temporaryName } from "../../storage/new-file.js";
 import { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase } from "../database.js";
+import type { TableDatabase } from "../database.js";
 import type { Progress } from "./list-file.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
 
@@ -23,7 +23,7 @@ export interface SavedList {
 
 /** Where a list is saved. */
 export interface SavedPlace {
-  readonly database: StoreDatabase;
+  readonly database: TableDatabase;
   readonly rows: RevocationRows;
   readonly path: string;
 }

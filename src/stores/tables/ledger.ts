@@ -29,6 +29,8 @@ export const LEDGER_TABLES = {
       invoker: "text",
       expires: "text",
       query: "text?",
+      /** The hops after the issuer's, a JSON array of their canonical texts; null for none. */
+      further: "text?",
     },
     key: ["id"],
     indexes: [["expires"]],
@@ -36,6 +38,3 @@ export const LEDGER_TABLES = {
   /** When events were lost because they could not be written, and how many. */
   gap: { columns: { seq: "serial", from: "text", until: "text", lost: "integer" } },
 } as const;
-
-/** What format 3 adds: the hops after the issuer's, a JSON array of their canonical texts; null for none. */
-export const ISSUED_HOPS = { issued: { columns: { further: "text?" } } } as const;

@@ -17,7 +17,7 @@ export const REVOCATION_TABLES = {
       changed: "integer",
     },
     key: ["kind", "id"],
-    indexes: [["changed"], ["party", "until"]],
+    indexes: [["changed"], ["party", "until"], ["until"]],
   },
   /**
    * One row. Each write changes it first and holds it until the commit, so that versions are seen in

@@ -1,6 +1,3 @@
-import { sql } from "kysely";
-import type { MigrationStep } from "../../storage/migrations.js";
-
 /** Tasks and push configurations. Texts that callers chose are JSON strings. */
 export const TASK_TABLES = {
   /** On whose authority something was made. */
@@ -49,9 +46,13 @@ export const TASK_TABLES = {
       bytes: "integer",
       body: "text",
       artifacts: "text",
+      /** The keys of the messages that have begun something in it, a JSON array; null for none. */
+      messages: "text?",
     },
     unique: ["id"],
-    indexes: [["access", "updated", "id"], ["principal", "bytes"], ["saved"], ["instance"]],
+    // Each index costs a page or more in every commit: the quota of a principal is counted through its accesses, and
+    // the index of instances, which a migration makes, has only the rows of tasks that run.
+    indexes: [["access", "updated", "bytes"], ["saved"]],
   },
   /** A message that has begun something, by a hash of who sent it and of its id. */
   message: {
@@ -62,7 +63,6 @@ export const TASK_TABLES = {
       task: "text",
     },
     key: ["key"],
-    indexes: [["task"]],
   },
   /** An instance of the agent, and until when it has its lease, in milliseconds since 1970. */
   instance: { columns: { id: "text", until: "integer" }, key: ["id"] },
@@ -83,22 +83,3 @@ export const TASK_TABLES = {
     indexes: [["access"], ["principal", "bytes"], ["saved"]],
   },
 } as const;
-
-/** What format 5 adds: the keys of the messages that have begun something in a task, a JSON array; null for none. */
-export const TASK_MESSAGES = { task: { columns: { messages: "text?" } } } as const;
-
-/**
- * Indexes as format 5 leaves them. Each costs a page or more in every commit: what runs alone is found by its
- * instance, a principal's quota is counted through its accesses, and messages are removed by their keys.
- */
-export async function thinTaskIndexes({ schema, run }: MigrationStep): Promise<void> {
-  for (const name of ["task_access", "task_principal", "task_instance", "message_task"]) {
-    await schema.dropIndex(name).execute();
-  }
-  await schema
-    .createIndex("task_access")
-    .on("task")
-    .columns(["access", "updated", "bytes"])
-    .execute();
-  await run(sql`CREATE INDEX task_instance ON task (instance) WHERE instance IS NOT NULL`);
-}

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import type { Kysely, Selectable, SelectQueryBuilder } from "kysely";
+import type { SelectQueryBuilder } from "kysely";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import { fixedQuery } from "../../storage/fixed-query.js";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries, StoreTables } from "../database.js";
 import { type TaskAccess, taskAccessOf, usesOf } from "./task-access.js";
 
 // The accesses that tasks and push configurations were made with, and who sees what was made with them.
@@ -35,18 +34,12 @@ export const DAY: number = 24 * 60 * 60 * 1000;
 /** What a row of `link` takes on the disk with its indexes, about. */
 const LINK_BYTES = 128;
 
-const selectAccess = fixedQuery<StoreTables, { readonly key: string }, AccessRow>((db, later) =>
-  db.selectFrom("access").select(["seq", "used"]).where("key", "=", later("key")).compile(),
-);
-
-type AccessRow = Pick<Selectable<StoreTables["access"]>, "seq" | "used">;
-
 /**
  * The number of an access, which is written down if it is new, and counts against the quota of its
  * principal then; with the bytes that were written.
  */
 export async function putAccess(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   { tenant, access }: Viewer,
   now: number,
 ): Promise<{ readonly seq: number; readonly written: number }> {
@@ -57,8 +50,11 @@ export async function putAccess(
     size: paths.length,
   };
   const key = accessKey({ tenant, access });
-  const { rows } = await selectAccess(db, { key });
-  const [known] = rows;
+  const known = await db
+    .selectFrom("access")
+    .select(["seq", "used"])
+    .where("key", "=", key)
+    .executeTakeFirst();
   // What was used within the day is not pruned, and need not be written.
   if (known !== undefined && known.used > now - DAY) return { seq: known.seq, written: 0 };
   const ids = paths.map((path) => [...new Set(path)]);
@@ -99,7 +95,7 @@ export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">)
  * other's. What was made with ambient authority is seen through the same agent alone.
  */
 export function visibleTo(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   { tenant, access }: Viewer,
 ): SelectQueryBuilder<StoreTables, "access" | "link", { seq: number }> {
   const theirs = { tenant: JSON.stringify(tenant), principal: JSON.stringify(access.principal) };
@@ -127,7 +123,7 @@ export function visibleTo(
 
 /** Removes up to so many accesses that nothing is left of. @returns How many were removed. */
 export async function pruneAccesses(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   before: number,
   most: number,
 ): Promise<number> {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Message, type Task, TaskState } from "@a2a-js/sdk";
-import type { Kysely } from "kysely";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 import { columnsOf, taskOf } from "./task-row.js";
 import type { Tasks } from "./tasks.js";
 
@@ -162,7 +161,7 @@ export class Lease {
 }
 
 /** Whether the lease of an instance is over; it cannot be renewed before the transaction ends. */
-async function isGone(db: Kysely<StoreTables>, id: string, now: number): Promise<boolean> {
+async function isGone(db: StoreQueries, id: string, now: number): Promise<boolean> {
   // Written, not read: PostgreSQL then makes a renewal wait, or waits for one under way.
   const { numUpdatedRows } = await db
     .updateTable("instance")

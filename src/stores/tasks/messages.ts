@@ -1,8 +1,6 @@
 import { hash } from "node:crypto";
-import type { Kysely } from "kysely";
 import { isTexts } from "../../bytes/json.js";
-import { fixedQuery } from "../../storage/fixed-query.js";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries, StoreTables } from "../database.js";
 import { textOf } from "../sound.js";
 import type { Tasks } from "./tasks.js";
 
@@ -25,30 +23,20 @@ export interface Earlier {
   readonly same: boolean;
 }
 
-const insertMessage = fixedQuery<StoreTables, StoreTables["message"], unknown>((db, later) =>
-  db
-    .insertInto("message")
-    .values({ key: later("key"), hash: later("hash"), task: later("task") })
-    .onConflict((conflict) => conflict.column("key").doNothing())
-    .compile(),
-);
-
-const selectMessage = fixedQuery<StoreTables, { readonly key: string }, MessageRow>((db, later) =>
-  db.selectFrom("message").select(["hash", "task"]).where("key", "=", later("key")).compile(),
-);
-
 type KeptMessage = Pick<StoreTables["message"], "key" | "hash">;
-type MessageRow = Pick<StoreTables["message"], "hash" | "task">;
 
 /** Keeps a message with the task that it begins, unless it has begun one before. */
 export async function keepMessage(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   message: KeptMessage,
   task: string,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const row = { ...message, task: JSON.stringify(task) };
-  const { numAffectedRows: fresh = 0n } = await insertMessage(db, row);
+  const { numInsertedOrUpdatedRows: fresh = 0n } = await db
+    .insertInto("message")
+    .values({ ...message, task: JSON.stringify(task) })
+    .onConflict((conflict) => conflict.column("key").doNothing())
+    .executeTakeFirstOrThrow();
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
 }
 
@@ -61,12 +49,15 @@ export function keysIn({ messages }: { readonly messages: string | null }): read
 
 /** What a message has begun before, if one of the same id came from the same party. */
 export async function earlierOf(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   { key, hash }: KeptMessage,
   tasks: Tasks,
 ): Promise<Earlier | undefined> {
-  const { rows } = await selectMessage(db, { key });
-  const [row] = rows;
+  const row = await db
+    .selectFrom("message")
+    .select(["hash", "task"])
+    .where("key", "=", key)
+    .executeTakeFirst();
   if (row === undefined) return undefined;
   return { task: tasks.sound(() => textOf(row.task)), same: row.hash === hash };
 }

@@ -1,7 +1,7 @@
 import { type Task, taskStateToJSON } from "@a2a-js/sdk";
 import type { Selectable } from "kysely";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import { type StoreDatabase, type StoreTables, tablesOf } from "../database.js";
 import { sound, textOf } from "../sound.js";
 import { taskOf, usesIn } from "./task-row.js";
 
@@ -32,7 +32,7 @@ export async function listAllTasks(
   database: StoreDatabase,
   { principal, limit }: { readonly principal?: string | undefined; readonly limit: number },
 ): Promise<readonly TaskSummary[]> {
-  const rows = await database.read((db) =>
+  const rows = await tablesOf(database).read((db) =>
     db
       .selectFrom("task")
       .select(COLUMNS)
@@ -56,7 +56,7 @@ export async function readAnyTask(
   database: StoreDatabase,
   id: string,
 ): Promise<{ readonly summary: TaskSummary; readonly task: Task } | undefined> {
-  const row = await database.read((db) =>
+  const row = await tablesOf(database).read((db) =>
     db
       .selectFrom("task")
       .select([...COLUMNS, "body", "artifacts"])

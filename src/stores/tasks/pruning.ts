@@ -1,5 +1,4 @@
-import type { Kysely } from "kysely";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, TableDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
 import { pruneAccesses } from "./accesses.js";
 import { keysIn } from "./messages.js";
@@ -13,7 +12,7 @@ const MOST_KEYS = 1000;
  *
  * @returns How many tasks were removed.
  */
-export async function pruneTasks(database: StoreDatabase, before: number): Promise<number> {
+export async function pruneTasks(database: TableDatabase, before: number): Promise<number> {
   const removed = await inSteps(database, (db) => removeTasks(db, before));
   await database.write(
     (db) =>
@@ -28,7 +27,7 @@ export async function pruneTasks(database: StoreDatabase, before: number): Promi
   return removed;
 }
 
-async function removeTasks(db: Kysely<StoreTables>, before: number): Promise<number> {
+async function removeTasks(db: StoreQueries, before: number): Promise<number> {
   const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(STEP);
   const rows = await db
     .deleteFrom("task")

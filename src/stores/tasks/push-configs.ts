@@ -6,8 +6,7 @@ import type {
   ServerCallContext,
   StoredPushNotificationConfig,
 } from "@a2a-js/sdk/server";
-import type { Kysely } from "kysely";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 import { textOf } from "../sound.js";
 import { putAccess, type Viewer, viewerOf } from "./accesses.js";
 import type { Tasks } from "./tasks.js";
@@ -138,7 +137,7 @@ export class PushConfigs implements PushNotificationStore {
   }
 
   /** A task's own are those that the viewer may read; all, where it may see the task. */
-  async #shown(db: Kysely<StoreTables>, taskId: string, viewer: Viewer, which: "own" | "all") {
+  async #shown(db: StoreQueries, taskId: string, viewer: Viewer, which: "own" | "all") {
     const task = JSON.stringify(taskId);
     const found = await this.#task(db, task, viewer);
     if (found === "hidden") return [];
@@ -158,7 +157,7 @@ export class PushConfigs implements PushNotificationStore {
 
   /** What a task is to a viewer. A configuration may be saved just before its task first is. */
   async #task(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     id: string,
     viewer: Viewer,
   ): Promise<"visible" | "hidden" | "absent"> {

@@ -1,7 +1,6 @@
-import type { Kysely } from "kysely";
 import { LRUCache } from "lru-cache";
 import { atMost } from "../../bytes/bounded.js";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 
 /** What is kept for one principal at most. */
 export interface TaskQuota {
@@ -59,7 +58,7 @@ export class Quota {
    * @throws TaskQuotaError if that is more than is kept for the principal.
    */
   async assertRoom(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     principal: string,
     more: TaskQuota,
     written = 0,
@@ -101,7 +100,7 @@ export class Quota {
   }
 
   /** Counts what is kept for a principal. @returns What may be added before it is counted again. */
-  async #counted(db: Kysely<StoreTables>, principal: string, more: TaskQuota): Promise<TaskQuota> {
+  async #counted(db: StoreQueries, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;
     let { tasks, bytes } = more;
     for (const table of TABLES) {

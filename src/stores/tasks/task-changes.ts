@@ -1,4 +1,4 @@
-import type { StoreDatabase } from "../database.js";
+import type { TableDatabase } from "../database.js";
 
 /** Milliseconds between two looks at what other processes have changed. */
 const INTERVAL = 1000;
@@ -28,13 +28,13 @@ interface Watched {
 
 /** Notices changes of tasks: those of this process at once, those of others by looking every second. */
 export class TaskChanges {
-  readonly #database: StoreDatabase;
+  readonly #database: TableDatabase;
   /** By the id of the task. */
   readonly #watched = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
 
-  constructor(database: StoreDatabase) {
+  constructor(database: TableDatabase) {
     this.#database = database;
   }
 

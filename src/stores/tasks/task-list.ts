@@ -1,7 +1,6 @@
 import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
-import type { Kysely } from "kysely";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 import { textOf, whole } from "../sound.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { taskOf, timeOf } from "./task-row.js";
@@ -67,7 +66,7 @@ function pageOf(params: ListTasksRequest) {
  * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
  */
 export async function listTasks(
-  db: Kysely<StoreTables>,
+  db: StoreQueries,
   params: ListTasksRequest,
   viewer: Viewer,
   tasks: Tasks,

@@ -1,7 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
-import type { Kysely, Selectable } from "kysely";
-import { type FixedQuery, fixedQuery } from "../../storage/fixed-query.js";
-import type { StoreTables } from "../database.js";
+import type { Selectable } from "kysely";
+import type { StoreQueries, StoreTables } from "../database.js";
 import type { TaskColumns } from "./task-row.js";
 
 // The queries of every call: one that begins a task, and one that ends it.
@@ -12,18 +11,13 @@ export type TaskRow = Omit<
   "id" | "principal" | "context" | "instance" | "updated" | "saved"
 >;
 
-const selectTask = fixedQuery<StoreTables, { readonly id: string }, TaskRow>((db, later) =>
-  db
+/** The row of a task. */
+export function rowOf(db: StoreQueries, id: string): Promise<TaskRow | undefined> {
+  return db
     .selectFrom("task")
     .select(["seq", "access", "state", "party", "uses", "bytes", "messages", "body", "artifacts"])
-    .where("id", "=", later("id"))
-    .compile(),
-);
-
-/** The row of a task. */
-export async function rowOf(db: Kysely<StoreTables>, id: string): Promise<TaskRow | undefined> {
-  const { rows } = await selectTask(db, { id: JSON.stringify(id) });
-  return rows[0];
+    .where("id", "=", JSON.stringify(id))
+    .executeTakeFirst();
 }
 
 /** A task that is not there, and the access that it is made with. */
@@ -32,24 +26,6 @@ export interface NewTask extends Omit<Selectable<StoreTables["task"]>, "seq" | "
   readonly key: string;
   readonly since: number;
 }
-
-type Given<T> = { readonly [Name in keyof T]: T[Name] };
-
-const insertNew: FixedQuery<StoreTables, Given<NewTask>, unknown> = fixedQuery((db, later) =>
-  db
-    .insertInto("task")
-    .columns(["access", ...NEW])
-    .expression(
-      db
-        .selectFrom("access")
-        .select("seq")
-        .select((of) => NEW.map((name) => of.val(later(name)).as(name)))
-        .where("key", "=", later("key"))
-        .where("used", ">", later("since")),
-    )
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .compile(),
-);
 
 const NEW = [
   ...(["id", "principal", "party", "uses", "context", "state", "instance"] as const),
@@ -61,9 +37,20 @@ const NEW = [
  *
  * @returns Whether it did: not if there is a task of its id, or no such access.
  */
-export async function insertTask(db: Kysely<StoreTables>, task: NewTask): Promise<boolean> {
-  const { numAffectedRows = 0n } = await insertNew(db, task);
-  return numAffectedRows > 0n;
+export async function insertTask(db: StoreQueries, task: NewTask): Promise<boolean> {
+  const access = db
+    .selectFrom("access")
+    .select("seq")
+    .select((of) => NEW.map((name) => of.val(task[name]).as(name)))
+    .where("key", "=", task.key)
+    .where("used", ">", task.since);
+  const { numInsertedOrUpdatedRows: inserted = 0n } = await db
+    .insertInto("task")
+    .columns(["access", ...NEW])
+    .expression(access)
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .executeTakeFirstOrThrow();
+  return inserted > 0n;
 }
 
 /** What is written of a task that has ended, and which instance it must still be under way in. */
@@ -71,23 +58,15 @@ interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses
   readonly by: string;
 }
 
-// When it was saved stays as it began, which spares an index: a call lasts no longer than its limit.
-const updateEnded = fixedQuery<StoreTables, Given<Ended>, unknown>((db, later) =>
-  db
-    .updateTable("task")
-    .set({
-      ...{ state: later("state"), updated: later("updated"), bytes: later("bytes") },
-      ...{ body: later("body"), artifacts: later("artifacts") },
-      ...{ instance: null, uses: later("uses") },
-    })
-    .where("id", "=", later("id"))
-    .where("instance", "=", later("by"))
-    .where("state", "=", TaskState.TASK_STATE_WORKING)
-    .compile(),
-);
-
 /** Writes what a task has come to, if it is still under way in an instance. @returns Whether it was. */
-export async function endTask(db: Kysely<StoreTables>, ended: Ended): Promise<boolean> {
-  const { numAffectedRows = 0n } = await updateEnded(db, ended);
-  return numAffectedRows > 0n;
+export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
+  // When it was saved stays as it began, which spares an index: a call lasts no longer than its limit.
+  const { numUpdatedRows } = await db
+    .updateTable("task")
+    .set({ ...columns, instance: null })
+    .where("id", "=", id)
+    .where("instance", "=", by)
+    .where("state", "=", TaskState.TASK_STATE_WORKING)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }

@@ -4,7 +4,7 @@ import type { Selectable } from "kysely";
 import type { Caller } from "../../agent/caller.js";
 import { assertMembers } from "../../checks/members.js";
 import type { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import { type StoreDatabase, type StoreTables, tablesOf } from "../database.js";
 import { textOf } from "../sound.js";
 import { partyOf, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
@@ -52,7 +52,7 @@ export async function openTaskStore(
 ): Promise<TaskStore> {
   assertMembers(options, OPTIONS, "options");
   const { onProblem = () => {}, clock = Date.now, quota = {}, lease: length } = options;
-  const tasks = new Tasks(database, clock, onProblem, quota);
+  const tasks = new Tasks(tablesOf(database), clock, onProblem, quota);
   const lease = new Lease(tasks, length);
   await lease.start();
   return new TaskStore(tasks, lease);
@@ -100,7 +100,7 @@ export class TaskStore implements SdkTaskStore {
    * @throws A2AError if it could not be read; its cause is a StorageError.
    */
   async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
-    return this.#tasks.readAhead((db) => earlierOf(db, keptMessage(message), this.#tasks));
+    return this.#tasks.read((db) => earlierOf(db, keptMessage(message), this.#tasks));
   }
 
   /**

@@ -1,9 +1,8 @@
 import type { Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import type { Kysely } from "kysely";
 import { beside } from "../../bytes/beside.js";
-import type { StoreTables } from "../database.js";
+import type { StoreQueries } from "../database.js";
 import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { type Earlier, keepMessage, keptMessage, keysIn, type TaskMessage } from "./messages.js";
 import { endTask, insertTask, type NewTask, rowOf } from "./task-queries.js";
@@ -44,9 +43,6 @@ interface Putting {
   readonly message?: string;
 }
 
-/** What runs again takes off a principal's room again: the next count puts that right. */
-const REPEATABLE = { repeatable: true };
-
 /** Writes the tasks of requests: what each is written with, and when it may be. */
 export class TaskWriting {
   readonly #tasks: Tasks;
@@ -75,7 +71,7 @@ export class TaskWriting {
       throw new UnsupportedOperationError(
         `Task ${task.id} ${isRunning(state) ? "is under way" : "has ended"} and takes no further message`,
       );
-    }, REPEATABLE);
+    });
     if (!beginning.begun) return beginning;
     this.#tasks.changes.note(task.id);
     if (beginning.state === undefined) {
@@ -94,7 +90,7 @@ export class TaskWriting {
       if ((await rowOf(db, task.id)) === undefined) return false;
       const state = await this.#put(db, task, viewer, { may: goesOn, isEnd: true, fields });
       return state !== undefined && goesOn(state);
-    }, REPEATABLE);
+    });
     if (ended) this.#tasks.changes.note(task.id);
     return ended;
   }
@@ -102,13 +98,13 @@ export class TaskWriting {
   async save(task: Task, context: ServerCallContext): Promise<void> {
     const viewer = viewerOf(context);
     const fields = columnsOf(task);
-    await this.#tasks.write((db) => this.#put(db, task, viewer, { fields }), REPEATABLE);
+    await this.#tasks.write((db) => this.#put(db, task, viewer, { fields }));
     this.#tasks.changes.note(task.id);
   }
 
   /** Inserts a task in one statement. @returns Whether it did: not where anything is to be looked up. */
   async #insert(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     task: Task,
     viewer: Viewer,
     { fields, message }: Required<Pick<Putting, "fields" | "message">>,
@@ -152,7 +148,7 @@ export class TaskWriting {
    * @returns The state that it was in; `undefined` if it is new.
    */
   async #put(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     task: Task,
     viewer: Viewer,
     { may = () => true, isEnd = false, fields = columnsOf(task), message }: Putting,
@@ -202,7 +198,7 @@ export class TaskWriting {
    * @returns Whether it was still under way; if not, nothing is written.
    */
   async #endBegun(
-    db: Kysely<StoreTables>,
+    db: StoreQueries,
     task: Task,
     viewer: Viewer,
     { state, updated, bytes, body, artifacts }: TaskColumns,

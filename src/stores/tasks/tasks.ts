@@ -1,8 +1,7 @@
 import { A2AError } from "@a2a-js/sdk/errors";
-import type { Kysely } from "kysely";
 import type { Write, WriteOptions } from "../../storage/group-commit.js";
 import { StorageError } from "../../storage/storage-error.js";
-import type { StoreDatabase, StoreTables } from "../database.js";
+import type { StoreQueries, StoreTables, TableDatabase } from "../database.js";
 import { corrupt, sound } from "../sound.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { Quota, type TaskQuota } from "./quota.js";
@@ -10,7 +9,7 @@ import { TaskChanges } from "./task-changes.js";
 
 /** The database as tasks and push configurations use it. */
 export class Tasks {
-  readonly database: StoreDatabase;
+  readonly database: TableDatabase;
   readonly quota: Quota;
   readonly changes: TaskChanges;
   /** Milliseconds since 1970. */
@@ -18,7 +17,7 @@ export class Tasks {
   readonly #onProblem: (error: StorageError) => void;
 
   constructor(
-    database: StoreDatabase,
+    database: TableDatabase,
     clock: () => number,
     onProblem: (error: StorageError) => void,
     quota: Partial<TaskQuota>,
@@ -30,13 +29,8 @@ export class Tasks {
     this.#onProblem = onProblem;
   }
 
-  read<T>(action: (db: Kysely<StoreTables>) => Promise<T>): Promise<T> {
+  read<T>(action: (db: StoreQueries) => Promise<T>): Promise<T> {
     return this.#attempt(() => this.database.read(action));
-  }
-
-  /** Reads what a write settles that follows. */
-  readAhead<T>(action: (db: Kysely<StoreTables>) => Promise<T>): Promise<T> {
-    return this.#attempt(() => this.database.readAhead(action));
   }
 
   write<T>(action: Write<StoreTables, T>, options: WriteOptions = {}): Promise<T> {
@@ -53,7 +47,7 @@ export class Tasks {
    *
    * @throws StorageError `store_corrupt` if there is no such access.
    */
-  async visible(db: Kysely<StoreTables>, seq: number, viewer: Viewer): Promise<boolean> {
+  async visible(db: StoreQueries, seq: number, viewer: Viewer): Promise<boolean> {
     const shown = await visibleTo(db, viewer).where("access.seq", "=", seq).executeTakeFirst();
     if (shown !== undefined) return true;
     const known = await db

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
 import type { Grant } from "../../../src/issuer/grant.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import {
   activeAgent,
   approve,
@@ -285,7 +286,7 @@ test("a use that could not be written is written by the next one", async () => {
   const { agent } = await activeAgent(given);
   const { registry, database, clock } = given;
   const run = (statement: RawBuilder<unknown>) =>
-    database.write(async (db) => void (await statement.execute(db)));
+    tablesOf(database).write(async (db) => void (await statement.execute(db)));
   await run(sql`CREATE TRIGGER full BEFORE UPDATE ON registry_agent
     BEGIN SELECT RAISE(ABORT, 'no room'); END`);
   clock.now += 1000;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { IssuedCapability, LedgerEvent, LedgerQuery } from "../../../src/agent/ledger.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import { onBothDatabases } from "../../support/databases.js";
 import { AT, databaseAt, invocation, newLedger } from "./support.js";
 
@@ -344,7 +345,9 @@ onBothDatabases((place) => {
       expect(left.map(({ path }) => path)).toEqual([told("rv_2").path]);
       expect(await ledger.gaps()).toEqual([]);
       const database = await databaseAt(where);
-      const hops = await database.read((db) => db.selectFrom("hop").selectAll().execute());
+      const hops = await tablesOf(database).read((db) =>
+        db.selectFrom("hop").selectAll().execute(),
+      );
       expect(hops.map(({ revocation }) => revocation)).toEqual(["rv_2".padEnd(25, "A")]);
     });
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Json } from "../../../src/bytes/json.js";
-import { openStores, type StoreDatabase } from "../../../src/stores/database.js";
+import { openStores, type StoreDatabase, tablesOf } from "../../../src/stores/database.js";
 import { MemoryError } from "../../../src/stores/memory/memory-limits.js";
 import { type MemoryStore, openMemory } from "../../../src/stores/memory/memory-store.js";
 import { onBothDatabases } from "../../support/databases.js";
@@ -156,7 +156,7 @@ onBothDatabases((place) => {
   test("a row that was not written by this store is an error of the store", async () => {
     const stores = await database();
     const row = { principal: '"alice"', key: "k", value: "not JSON", bytes: 1, updated: 1 };
-    await stores.write((db) => db.insertInto("memory_entry").values(row).execute());
+    await tablesOf(stores).write((db) => db.insertInto("memory_entry").values(row).execute());
     const memory = openMemory(stores);
     await expect(memory.get("alice", "k")).rejects.toMatchObject({ code: "store_corrupt" });
   });

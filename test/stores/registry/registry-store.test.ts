@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type {
   Page,
   Records,
   RegistryKinds,
   RegistryStore,
 } from "../../../src/agent/registry/registry-store.js";
+import { openStores, tablesOf } from "../../../src/stores/database.js";
 import { openLedger } from "../../../src/stores/ledger/ledger-store.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { onBothDatabases } from "../../support/databases.js";
@@ -126,6 +127,23 @@ onBothDatabases((place) => {
     // From the beginning again.
     await put(store, "agents", agent("over too", { ...old, status: "revoked", created: 1 }));
     expect(await store.prune(NOW)).toBe(1);
+  });
+
+  test("a change that waits for another ends by its time limit, with the reason", async () => {
+    const database = await openStores(await place(), "create", { writeTimeout: 100 });
+    onTestFinished(() => database.close());
+    const store = openRegistry(database);
+    const outer = store.change(async (draft) => {
+      await draft.put("agents", agent("outer"));
+      await put(store, "agents", agent("inner"));
+    });
+    await expect(outer).rejects.toMatchObject({
+      code: "store_timeout",
+      message: expect.stringContaining("for no other write"),
+    });
+    await put(store, "agents", agent("next"));
+    const kept = await store.read((view) => view.agents.find({}));
+    expect(kept.map(({ id }) => id).sort()).toEqual(["inner", "next"]);
   });
 
   test("records are found by what they are looked up by, oldest first, a page at a time", async () => {
@@ -351,7 +369,7 @@ onBothDatabases((place) => {
     const database = await databaseAt(where);
     const store = openRegistry(database);
     const rows = async () => {
-      const kept = await database.read((db) =>
+      const kept = await tablesOf(database).read((db) =>
         db.selectFrom("used_once").select("expires").execute(),
       );
       return kept.map(({ expires }) => Number(expires));
@@ -515,7 +533,9 @@ onBothDatabases((place) => {
       JSON.stringify({ ...grant("g"), created: "now" }),
     ];
     for (const body of bodies) {
-      await stores.write((db) => db.updateTable("registry_grant").set({ body }).execute());
+      await tablesOf(stores).write((db) =>
+        db.updateTable("registry_grant").set({ body }).execute(),
+      );
       await expect(store.read((view) => view.grants.get("g"))).rejects.toMatchObject({
         code: "store_corrupt",
       });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createIssuer, createKeyring } from "../../../src/issuer/index.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import {
   createStores,
   openRevocations,
@@ -46,7 +47,7 @@ onBothDatabases((place) => {
     test("those who wait share one look, and a look is enough for those who follow", async () => {
       const { database, store } = await opened({ refreshEvery: 40, staleAfter: 60 });
       revokeElsewhere("cap_1");
-      const read = vi.spyOn(database, "read");
+      const read = vi.spyOn(tablesOf(database), "read");
       await Promise.all(Array.from({ length: 100 }, () => store.catchUp()));
       expect(finds(store, "cap_1")).toBe(true);
       // The state and what has changed, once or, beside a look that had begun before, twice.
@@ -83,7 +84,7 @@ onBothDatabases((place) => {
   test("a look that fails is no failure of who waits: the list grows older", async () => {
     const { database, store } = await opened({ staleAfter: 0.3 });
     await store.add({ kind: "capability", id: "cap_1", at: "2026-01-01T00:00:00Z" });
-    vi.spyOn(database, "read").mockRejectedValue(new Error("no connection"));
+    vi.spyOn(tablesOf(database), "read").mockRejectedValue(new Error("no connection"));
     await expect.poll(() => store.problem).toBeDefined();
     await store.catchUp();
     expect(finds(store, "cap_1")).toBe(true);

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import { tablesOf } from "../../../src/stores/database.js";
 import { openStores } from "../../../src/stores/index.js";
 import { RevocationMirror } from "../../../src/stores/revocations/mirror.js";
 import { RevocationRows } from "../../../src/stores/revocations/rows.js";
@@ -17,7 +18,7 @@ onBothDatabases((place) => {
         ? `(WITH RECURSIVE n(n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM n WHERE n < ${to}) SELECT n FROM n) AS n`
         : `generate_series(${from}, ${to}) AS n`;
     const run = (...statements: readonly string[]): Promise<void> =>
-      database.write(async (db) => {
+      tablesOf(database).write(async (db) => {
         for (const statement of statements) await sql.raw(statement).execute(db);
       });
     const insert = (from: number, to: number): string =>
@@ -26,7 +27,7 @@ onBothDatabases((place) => {
     const last = CHUNK + 1;
     await run(insert(1, last), `UPDATE revocation_state SET version = ${last}`);
 
-    const mirror = new RevocationMirror(database, new RevocationRows(database.name));
+    const mirror = new RevocationMirror(tablesOf(database), new RevocationRows(database.name));
     let reads = 0;
     await mirror.look(async (action) => {
       // After the state and the first entries: the last one moves behind as many others as are read at once.
@@ -38,7 +39,7 @@ onBothDatabases((place) => {
           `UPDATE revocation_state SET version = ${anew}`,
         );
       }
-      return database.read(action);
+      return tablesOf(database).read(action);
     });
     const found = mirror.find({ links: [], capability: `cap_${last}`, keys: [], issued: 0 });
     expect(found.map(({ id }) => id)).toEqual([`cap_${last}`]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createIssuer, createKeyring, type RevocationQuery } from "../../../src/issuer/index.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import {
   createStores,
   openRevocations,
@@ -196,7 +197,7 @@ onBothDatabases((place) => {
         ...{ reason: null, party: null, changed: at + 1 },
       }));
       for (let at = 0; at < rows.length; at += 1000) {
-        await database.write((db) =>
+        await tablesOf(database).write((db) =>
           db
             .insertInto("revocation")
             .values(rows.slice(at, at + 1000))
@@ -359,11 +360,20 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("takes no other way to write", async () => {
-      const { database, store } = await opened(await place());
-      const within = store.exclusively(() => store.add(capability("cap_1")));
-      await expect(within).rejects.toThrow(TypeError);
-      expect(store.version).toBe(0);
+    test("ends by its time limit, with the reason, where it waits for what waits for it", async () => {
+      const database = await openStores(await place(), "create", { writeTimeout: 100 });
+      const store = await openRevocations(database, QUICKLY);
+      const failure = await storageError(() =>
+        store.exclusively(async (add) => {
+          await add(capability("cap_1"));
+          await store.add(capability("cap_2"));
+        }),
+      );
+      expect(failure.code).toBe("store_timeout");
+      expect(failure.message).toContain("for no other write");
+      // The list takes further entries, and nothing of what was refused.
+      await store.add(capability("cap_3"));
+      expect(await ids(store)).toEqual(["cap_2", "cap_3"]);
       await database.close();
     });
 
@@ -433,5 +443,5 @@ onBothDatabases((place) => {
 /** Runs a statement that no store would. */
 async function run(database: StoreDatabase, statement: string): Promise<void> {
   const { sql } = await import("kysely");
-  await database.write((db) => sql.raw(statement).execute(db));
+  await tablesOf(database).write((db) => sql.raw(statement).execute(db));
 }

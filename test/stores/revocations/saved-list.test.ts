@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { tablesOf } from "../../../src/stores/database.js";
 import {
   openRevocations,
   openStores,
@@ -62,7 +63,7 @@ async function filled(where: string, more = false): Promise<void> {
       ? `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${MANY})
          ${row("n", "printf('%021d', n)")} FROM n`
       : `${row("n", "lpad(n::text, 21, '0')")} FROM generate_series(1, ${MANY}) AS n`;
-  await database.write(async (db) => {
+  await tablesOf(database).write(async (db) => {
     await sql.raw(insert).execute(db);
     await sql.raw(`UPDATE revocation_state SET version = version + ${MANY}`).execute(db);
   });
@@ -87,7 +88,7 @@ function found(store: RevocationStore, ...links: readonly string[]): string[] {
 }
 
 async function run(database: StoreDatabase, statement: string): Promise<void> {
-  await database.write((db) => sql.raw(statement).execute(db));
+  await tablesOf(database).write((db) => sql.raw(statement).execute(db));
 }
 
 onBothDatabases((place, dialect) => {

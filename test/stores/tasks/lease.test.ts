@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { TaskState } from "@a2a-js/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openStores } from "../../../src/stores/database.js";
+import { openStores, tablesOf } from "../../../src/stores/database.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
 import { onBothDatabases, postgresIsMissing, postgresPlace } from "../../support/databases.js";
 import { as, newStore, opened, status, task } from "./support.js";
@@ -47,7 +47,7 @@ onBothDatabases((place) => {
     const store = await newStore(where, { lease: 200 });
     const other = await opened(where);
     await other.store.save(task("running"), alice);
-    await other.database.write((db) =>
+    await tablesOf(other.database).write((db) =>
       db
         .updateTable("instance")
         .set({ until: 1 })
@@ -67,12 +67,13 @@ onBothDatabases((place) => {
     now += 15_000_001;
     const database = await openStores(where, "refuse", { reserve: 0 });
     onTestFinished(() => database.close());
-    const read = database.read.bind(database);
+    const tables = tablesOf(database);
+    const read = tables.read.bind(tables);
     const seen: unknown[] = [];
-    vi.spyOn(database, "read").mockImplementationOnce(async (action) => {
+    vi.spyOn(tables, "read").mockImplementationOnce(async (action) => {
       const found = await read(action);
       seen.push(found);
-      await late.database.write((db) =>
+      await tablesOf(late.database).write((db) =>
         db
           .updateTable("instance")
           .set({ until: now + 15_000_000 })
@@ -99,7 +100,7 @@ onBothDatabases((place) => {
     expect((await second.store.load("running", alice))?.status?.state).toBe(
       TaskState.TASK_STATE_FAILED,
     );
-    const left = await second.database.read((db) =>
+    const left = await tablesOf(second.database).read((db) =>
       db.selectFrom("instance").selectAll().execute(),
     );
     expect(left.length).toBe(1);
@@ -151,7 +152,7 @@ test.skipIf(postgresIsMissing)(
     now += 15_000_001;
     let renewal: Promise<void> = Promise.resolve();
     await new Promise<void>((written) => {
-      renewal = late.database.write(async (db) => {
+      renewal = tablesOf(late.database).write(async (db) => {
         const until = now + 15_000_000;
         await db.updateTable("instance").set({ until }).execute();
         written();

@@ -4,6 +4,7 @@ import { TaskState } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { expect, test } from "vitest";
 import type { StoreDatabase } from "../../../src/stores/database.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
 import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
 import { onBothDatabases } from "../../support/databases.js";
@@ -127,7 +128,7 @@ function narrowed(last: string, hops = 31): ServerCallContext {
 }
 
 async function rowsOf(database: StoreDatabase): Promise<{ access: number; link: number }> {
-  const [access, link] = await database.read(async (db) => [
+  const [access, link] = await tablesOf(database).read(async (db) => [
     await db.selectFrom("access").select("seq").execute(),
     await db.selectFrom("link").select("id").execute(),
   ]);

@@ -1,5 +1,6 @@
 import type { KyselyPlugin } from "kysely";
 import { expect, test } from "vitest";
+import { type StoreQueries, tablesOf } from "../../../src/stores/database.js";
 import { viewerOf } from "../../../src/stores/tasks/accesses.js";
 import { listTasks } from "../../../src/stores/tasks/task-list.js";
 import { Tasks } from "../../../src/stores/tasks/tasks.js";
@@ -16,12 +17,17 @@ onBothDatabases((place) => {
     for (let i = 0; i < 8; i++) {
       await store.save(task(`t${i}`, { metadata: { text: TEXT }, artifacts }), as("alice"));
     }
-    const kept = new Tasks(database, Date.now, () => {}, {});
+    const kept = new Tasks(tablesOf(database), Date.now, () => {}, {});
     const listed = async (includeArtifacts: boolean) => {
       const reading = { characters: 0 };
       const page = { ...REQUEST, includeArtifacts };
-      const { tasks } = await database.read((db) =>
-        listTasks(db.withPlugin(counting(reading)), page, viewerOf(as("alice")), kept),
+      const { tasks } = await tablesOf(database).read((db) =>
+        listTasks(
+          db.withPlugin(counting(reading)) as StoreQueries,
+          page,
+          viewerOf(as("alice")),
+          kept,
+        ),
       );
       return { tasks: tasks.map(({ id }) => id), ...reading };
     };

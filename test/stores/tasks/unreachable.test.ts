@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { A2AError } from "@a2a-js/sdk/errors";
 import { expect, test } from "vitest";
 import type { StorageError } from "../../../src/storage/storage-error.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { as, newStore, opened, task } from "./support.js";
 
@@ -29,7 +30,7 @@ test("a damaged row is reported, and is no task", async () => {
     ["d", { access: 99 }],
   ] as const) {
     await store.save(task(id), as("alice"));
-    await database.write((db) =>
+    await tablesOf(database).write((db) =>
       db.updateTable("task").set(damage).where("id", "=", JSON.stringify(id)).execute(),
     );
     await expect(store.load(id, as("alice"))).rejects.toThrow("cannot reach its tasks");
@@ -41,7 +42,7 @@ test("a damaged row is removed with the others, and so are its messages", async 
   const { store, database } = await opened(join(temporaryFolder(), "proviso.db"));
   const sent = ["a", "b"].map((id) => ({ principal: "alice", invoker: "agent", id, hash: id }));
   for (const message of sent) await store.begin(task(message.id), message, as("alice"));
-  await database.write((db) =>
+  await tablesOf(database).write((db) =>
     db.updateTable("task").set({ messages: "{" }).where("id", "=", JSON.stringify("a")).execute(),
   );
   expect(await store.prune(Date.now() + 1000)).toBe(2);

@@ -1,0 +1,201 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { CompiledQuery, sql } from "kysely";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Database, type DatabaseOptions, openDatabase } from "../../src/storage/database.js";
+import type { Queries } from "../../src/storage/queries.js";
+import { onBothDatabases } from "../support/databases.js";
+import { insert, names, put, schema, type Tables } from "./items.js";
+
+// What one call may do to those that share its transaction: nothing.
+
+type Action = (db: Queries<Tables>) => Promise<unknown>;
+
+/** A failure that the call does not wait for. */
+function dropped(query: Promise<unknown>): void {
+  query.catch(() => {});
+}
+
+onBothDatabases((place, dialect) => {
+  async function opened(options: DatabaseOptions = {}): Promise<Database<Tables>> {
+    const database = await openDatabase<Tables>(await place(), schema, "new", options);
+    onTestFinished(() => database.close());
+    await put(database, "taken");
+    return database;
+  }
+
+  /** Writes `action` between two calls that do nothing wrong. @returns Which were acknowledged. */
+  async function between(database: Database<Tables>, action: Action): Promise<string[]> {
+    const calls = { first: (db: Queries<Tables>) => insert(db, "first"), middle: action };
+    const all = { ...calls, third: (db: Queries<Tables>) => insert(db, "third") };
+    const written = Object.values(all).map((call) => database.write(call));
+    const results = await Promise.allSettled(written);
+    return Object.keys(all).filter((_, at) => results[at]?.status === "fulfilled");
+  }
+
+  /** Waits for whatever a call has left behind, in further transactions. */
+  async function later(database: Database<Tables>): Promise<string[]> {
+    for (const name of ["x", "y", "z"]) await put(database, name);
+    return (await names(database)).filter((name) => !["taken", "x", "y", "z"].includes(name));
+  }
+
+  test("of a call that fails, nothing is kept that it did not wait for", async () => {
+    const database = await opened();
+    const acknowledged = await between(database, (db) =>
+      Promise.all(
+        ["m1", "taken", "m2", "taken", "m3"].map((name, at) =>
+          insert(db, name).then(() => insert(db, `${name} ${at}`)),
+        ),
+      ),
+    );
+    expect(acknowledged).toEqual(["first", "third"]);
+    expect(await later(database)).toEqual(["first", "third"]);
+  });
+
+  test("nothing of a call begins once it is over, though it has asked before", async () => {
+    const database = await opened();
+    let left: Queries<Tables> | undefined;
+    const over = { message: "this transaction is over" };
+    const [fails, uses] = await Promise.allSettled([
+      database.write(async (db) => {
+        left = db;
+        for (const name of ["m1", "m2", "m3"]) dropped(insert(db, name));
+        throw new RangeError("of the caller");
+      }),
+      database.write(async (db) => {
+        await insert(db, "good");
+        if (left === undefined) throw new TypeError("nothing was written");
+        const raw = sql`INSERT INTO item VALUES ('m5', 1)`;
+        const tried = await Promise.allSettled([
+          ...[
+            insert(left, "m4"),
+            raw.execute(left),
+            left.withoutPlugins().deleteFrom("item").execute(),
+          ],
+          left.getExecutor().executeQuery(CompiledQuery.raw("INSERT INTO item VALUES ('m6', 1)")),
+        ]);
+        expect(tried).toMatchObject(tried.map(() => ({ reason: over })));
+        // What another call has refused is this one's own all the same.
+        await raw.execute(db);
+        await db.deleteFrom("item").where("name", "=", "m5").execute();
+      }),
+    ]);
+    expect([fails, uses]).toMatchObject([
+      { reason: { message: "of the caller" } },
+      { status: "fulfilled" },
+    ]);
+    expect(await later(database)).toEqual(["good"]);
+  });
+
+  test("what fails after a call has ended is acknowledged to no call", async () => {
+    const database = await opened();
+    const acknowledged = await between(database, async (db) => {
+      await insert(db, "middle");
+      dropped(insert(db, "taken"));
+    });
+    const kept = await later(database);
+    expect(kept).toEqual(acknowledged);
+    expect(kept.filter((name) => name !== "middle")).toEqual(["first", "third"]);
+  });
+
+  test("a failure that a call passes over is no failure of others", async () => {
+    const database = await opened();
+    for (const [name, wrong] of [
+      ["taken", 1],
+      ["unbindable", Number.POSITIVE_INFINITY],
+    ] as const) {
+      await database.write((db) => db.deleteFrom("item").where("name", "!=", "taken").execute());
+      const acknowledged = await between(database, async (db) => {
+        await insert(db, "middle");
+        await insert(db, name, wrong).catch(() => {});
+      });
+      // PostgreSQL refuses whatever a call asks for after a query of it has failed there.
+      const lost = dialect === "postgres" && name === "taken";
+      expect(acknowledged).toEqual(lost ? ["first", "third"] : ["first", "middle", "third"]);
+      expect(await names(database)).toEqual([...acknowledged, "taken"].sort());
+    }
+  });
+
+  test("a call streams nothing from the transaction that it shares", async () => {
+    const database = await opened();
+    const misuse: Action = (db) => db.selectFrom("item").selectAll().stream().next();
+    expect(await between(database, misuse)).toEqual(["first", "third"]);
+    expect(await names(database)).toEqual(["first", "taken", "third"]);
+  });
+
+  describe("a callback that waits for what waits for it", () => {
+    const tooLate = { code: "store_timeout", message: expect.stringContaining("no other write") };
+    const limits = { writeTimeout: 100 };
+
+    test("is refused with its reason, and the others that share its transaction are written", async () => {
+      const database = await opened(limits);
+      const all = [
+        put(database, "before"),
+        database.write(async (db) => {
+          await insert(db, "outer");
+          await put(database, "inner");
+        }),
+        put(database, "after"),
+      ];
+      const results = await Promise.allSettled(all);
+      expect(results[1]).toMatchObject({ reason: tooLate });
+      expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      // The inner write was asked for by itself, and is not undone with the outer one.
+      expect(await later(database)).toEqual(["after", "before", "inner"]);
+    });
+
+    test("is refused where another database is in between", async () => {
+      const [here, there] = [await opened(limits), await opened()];
+      const back = here.write(() => there.write(() => put(here, "round")));
+      await expect(back).rejects.toMatchObject(tooLate);
+      await put(here, "last");
+      expect(await names(here)).toEqual(["last", "round", "taken"]);
+    });
+
+    test("is refused where it closes the database, which is closed then", async () => {
+      const database = await opened(limits);
+      await expect(database.write(() => database.close())).rejects.toMatchObject(tooLate);
+      await expect(put(database, "after")).rejects.toThrow("the database is closed");
+    });
+
+    test("runs no query once it has been refused", async () => {
+      const database = await opened(limits);
+      let late: Promise<unknown> = Promise.resolve();
+      const slow = database.write(async (db) => {
+        late = pause(200).then(() => insert(db, "late"));
+        await late;
+      });
+      await expect(slow).rejects.toMatchObject(tooLate);
+      await expect(late).rejects.toThrow(/is (over|already committed)/);
+      expect(await later(database)).toEqual([]);
+    });
+  });
+
+  if (dialect === "postgres") {
+    test("a call that passes over a failure is refused for that failure", async () => {
+      const database = await opened();
+      const passing = (more: Action): Promise<unknown> =>
+        database.write(async (db) => {
+          await insert(db, "taken").catch(() => {});
+          await more(db);
+        });
+      const taken = { cause: { code: "23505" } };
+      await expect(passing(async () => {})).rejects.toMatchObject(taken);
+      await expect(passing((db) => insert(db, "more"))).rejects.toMatchObject(taken);
+      expect(await names(database)).toEqual(["taken"]);
+    });
+  }
+
+  if (dialect === "sqlite") {
+    test("nothing is kept of a transaction that SQLite has undone of its own accord", async () => {
+      const database = await opened();
+      const acknowledged = await between(database, async (db) => {
+        await insert(db, "m1");
+        // As it does where the disk is full.
+        await sql`INSERT OR ROLLBACK INTO item VALUES ('taken', 1)`.execute(db).catch(() => {});
+        await insert(db, "m2").catch(() => {});
+      });
+      expect(acknowledged).toEqual([]);
+      expect(await later(database)).toEqual([]);
+    });
+  }
+});
