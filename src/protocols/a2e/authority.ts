@@ -6,7 +6,7 @@ import { type AgentDenial, type AgentDenials, isPassing } from "../../agent/refu
 import { allows, isEmpty } from "../../caveats/domain.js";
 import { type CapabilityName, grantOf, namingOf } from "./plugin.js";
 
-/** A token of a session, authenticated once, and what it was good for when it was last looked at. */
+/** A token of a session, authenticated once, with its standing at the last check. */
 interface Held {
   readonly presented: AuthenticatedCapability;
   /** Empty for a token whose signatures do not hold. */
@@ -14,7 +14,7 @@ interface Held {
   standing: Introspection;
 }
 
-/** Whether authority leaves a capability, or why not. */
+/** The outcome for one capability: enabled, or the reason why not. */
 export type Verdict =
   | { readonly enabled: true }
   | { readonly enabled: false; readonly code: string; readonly reason: string };
@@ -25,13 +25,13 @@ export type Opening =
 
 interface PresentedTokens {
   readonly tokens: readonly string[];
-  /** Whether it declares that it uses ambient authority. */
+  /** True if it declares that it uses ambient authority. */
   readonly declared: boolean;
 }
 
-/** What a session may do: by tokens that were authenticated at its handshake, or by ambient authority. */
+/** The authority of a session: tokens that were authenticated at its handshake, or ambient authority. */
 export class SessionAuthority {
-  /** Who presents them, as far as the transport authenticates it; the host's party if ambient. */
+  /** The party that presents them, as far as the transport authenticates it; the host's own if ambient. */
   readonly presenter: Presenter;
   readonly declared: boolean;
   readonly #agent: IssuingAgent;
@@ -94,7 +94,7 @@ export class SessionAuthority {
     return { ok: true, authority: new SessionAuthority(agent, presenter, false, held) };
   }
 
-  /** Looks again at what each token is good for: nothing is verified a second time. */
+  /** Checks again what each token is good for. No signature is verified a second time. */
   async look(): Promise<void> {
     for (const held of this.#held ?? []) {
       // A token that has died stays dead.
@@ -104,7 +104,7 @@ export class SessionAuthority {
     }
   }
 
-  /** Whether tokens leave a capability at all. @param operations - Those that plugins serve. */
+  /** Judges whether tokens leave a capability at all. @param operations - Those that plugins serve. */
   verdict(name: CapabilityName, operations: readonly string[]): Verdict {
     if (this.#held === undefined) return { enabled: true };
     const grant = grantOf(name);
@@ -128,14 +128,14 @@ export class SessionAuthority {
     return { enabled: false, code: denial.code, reason: denial.message };
   }
 
-  /** What a message of a capability is judged by; none where authority is ambient. */
+  /** The tokens that a message of a capability is judged by; none where authority is ambient. */
   presentedFor(name: CapabilityName): readonly AuthenticatedCapability[] {
     const grant = grantOf(name);
     const own = (this.#held ?? []).filter((held) => held.grant === grant && held.standing.active);
     return own.map(({ presented }) => presented);
   }
 
-  /** Whether tokens leave a call of an operation at all; see {@link PluginCall.mayCall}. */
+  /** Returns whether tokens leave a call of an operation at all; see {@link PluginCall.mayCall}. */
   mayCall(
     capability: CapabilityName,
     operation: string,
@@ -156,7 +156,7 @@ export class SessionAuthority {
     });
   }
 
-  /** On whose behalf it may act, each once. */
+  /** The principals on whose behalf it may act, each once. */
   get principals(): readonly string[] {
     const all =
       this.#held === undefined

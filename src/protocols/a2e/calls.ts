@@ -27,40 +27,45 @@ export class Calls {
     this.#steps = new Steps(context);
   }
 
-  /** How many are under way. */
+  /** The number of calls under way. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** Begins a call. @returns Why it does not begin. */
+  /** Begins a call. @returns The fault if it does not begin. */
   begin(request: Request, capability: CapabilityName): SessionFault | undefined {
     const { limits } = this.#context;
     if (this.#running.has(request.id)) {
       return fault("message_invalid", `"id" is that of a call under way`, { capability });
     }
     const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
-    // Plugins that are deaf to an abort hold as many places again, and no more.
+    // Calls whose plugins ignore an abort take as many places again at most.
     if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
       const text = `${limits.parallel} calls are under way, as many as may be at once`;
       return fault("too_many_parallel", text, { capability });
     }
     const aborting = new AbortController();
     const running: Running = {
-      ...{ request, capability, aborting, steps: 0, parts: 0 },
-      ...{ suspects: false, answered: false },
+      request,
+      capability,
+      aborting,
+      steps: 0,
+      parts: 0,
+      suspects: false,
+      answered: false,
     };
     this.#running.set(request.id, running);
     void this.#serve(running);
     return undefined;
   }
 
-  /** Ends a call that its caller no longer waits for; one that is not under way is let be. */
+  /** Ends a call that its caller no longer waits for, if it is under way. */
   cancel(id: string): void {
     const running = this.#running.get(id);
     if (running !== undefined) this.#abort(running, fault("cancelled", "the call is cancelled"));
   }
 
-  /** Ends calls whose capability has ended, or the token that they have leave by. */
+  /** Ends calls whose capability or token has ended. */
   look(ended: readonly CapabilityName[]): void {
     for (const running of this.#running.values()) {
       const denials = running.clearance?.lost?.();
@@ -94,7 +99,7 @@ export class Calls {
     try {
       this.#answer(running, await request.answer((step) => this.#steps.ask(running, step)));
     } catch (error) {
-      // A plugin's failure is its caller's answer: it is not tried elsewhere.
+      // No other plugin is tried.
       this.#fail(running, this.#steps.failureOf(error, running));
     } finally {
       off();
@@ -111,7 +116,9 @@ export class Calls {
     if (running.answered) return;
     const { id, type, correlationId } = running.request;
     const why = this.#context.send({
-      ...{ ...members, type: `${type}/resp`, req_id: id },
+      ...members,
+      type: `${type}/resp`,
+      req_id: id,
       ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
     });
     if (why === undefined) running.answered = true;

@@ -9,14 +9,14 @@ import { sdkMembers } from "./sdk/types.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionCallOptions {
-  /** What is called, such as a tool's name. */
+  /** The name of what is called, such as a tool's. */
   readonly name?: string;
   /** The MCP server that is called; of mcp alone. */
   readonly server?: string;
   readonly arguments?: JsonObject;
-  /** Calls it off, at the host too. */
+  /** Cancels the call, at the host too. */
   readonly signal?: AbortSignal;
-  /** Milliseconds, which the host may cut; unless given, what it gives, and the session's `callTimeout` at most. */
+  /** Milliseconds, which the host may cut. Unless given, the host decides, within the session's `callTimeout`. */
   readonly timeout?: number;
   /** Asks for parts of the answer ahead of it, and takes them. */
   readonly onChunk?: (chunk: Json) => void;
@@ -34,7 +34,7 @@ const OPTIONS = ["name", "server", "arguments", "signal", "timeout", "onChunk"];
 /** Milliseconds after a call's own time, for the host's answer to come. */
 const SLACK = 1000;
 
-/** Whether a message is a part of an answer: the SDK names parts by their namespace. */
+/** Returns whether a message is a part of an answer: the SDK names parts by their namespace. */
 function isEvent(type: Json | undefined, operation: string, isSdk: boolean): boolean {
   if (type === `${operation}/event`) return true;
   return isSdk && typeof type === "string" && type.endsWith("/event");
@@ -81,7 +81,9 @@ export class ClientCalls {
     try {
       return await new Promise<Json>((resolve, reject) => {
         this.#waiting.set(id, {
-          ...{ operation, capability, onChunk },
+          operation,
+          capability,
+          onChunk,
           settle: (outcome) => {
             if ("data" in outcome) resolve(outcome.data);
             else reject(outcome.error);
@@ -100,12 +102,16 @@ export class ClientCalls {
           offs.push(() => signal.removeEventListener("abort", abort));
         }
         const late = new SessionError("timed_out", "the host did not answer in time", {
-          ...{ retryable: true, capability },
+          retryable: true,
+          capability,
         });
         const wait = timeout === undefined ? this.#callTimeout : timeout + SLACK;
         offs.push(this.#timers.after(wait, () => callOff(late)));
         const why = this.#outlet.send({
-          ...{ ...request, type: `${operation}/req`, id, session_id: session },
+          ...request,
+          type: `${operation}/req`,
+          id,
+          session_id: session,
           ...(onChunk === undefined ? {} : { streaming: true }),
         });
         if (why !== undefined) {
@@ -150,7 +156,7 @@ export class ClientCalls {
     return new Promise((resolve) => this.#idle.add(resolve));
   }
 
-  /** Takes what may be the answer to a call, or a part of it; what answers none is let be. */
+  /** Takes an answer to a call, or a part of one; any other message does nothing. */
   take(message: JsonObject): void {
     const { type, req_id: answered, data = null } = message;
     const isSdk = this.#dialect === "sdk";

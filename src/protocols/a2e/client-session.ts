@@ -15,17 +15,17 @@ import {
 } from "./received.js";
 import type { Timers } from "./timers.js";
 
-/** What has ended in mid-session. */
+/** Capabilities that have ended in mid-session. */
 export interface SessionUpdate {
   readonly ended: readonly string[];
-  /** Why, by a code such as `revoked` or `expired`. */
+  /** The reason: a code such as `revoked` or `expired`. */
   readonly reason: string;
 }
 
-/** A session, as the agent that asked for it has it. */
+/** A session at the agent that asked for it. */
 export interface Session {
   readonly id: string;
-  /** By name, the outcome for each capability that was asked for; as it is now. */
+  /** The present outcome for each capability that was asked for, by name. */
   readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
   readonly maxParallel: number;
   /** Fulfilled when the session is over, with the reason if it ended otherwise than by `close`. */
@@ -46,7 +46,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface ClientParts {
   readonly stream: Duplex;
   readonly limits: ConnectionLimits;
@@ -227,7 +227,7 @@ export class ClientSession implements Session {
     const names = Array.isArray(ended) ? ended.filter((name) => typeof name === "string") : [];
     const { asked, onUpdate } = this.#parts;
     const now = readAccepted(entries, asked);
-    // What the host leaves out has ended as well.
+    // Capabilities that the host leaves out have ended as well.
     const before = [...this.#capabilities].filter(([name]) => !now.has(name));
     const gone = before.map(([name, entry]) => [name, { ...entry, enabled: false }] as const);
     this.#capabilities = new Map([...gone, ...now]);
@@ -238,7 +238,7 @@ export class ClientSession implements Session {
     }
   }
 
-  /** Ends the session by what has failed at this end. */
+  /** Ends the session for a failure at this end. */
   #fail(what: string, error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
     this.#why ??= new SessionError("session_ended", `${what}: ${text}`);

@@ -9,9 +9,9 @@ import { connectTo, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
 export interface ConnectOptions {
-  /** Where the host listens, or a stream of bytes that leads to it. */
+  /** The address at which the host listens, or a stream of bytes that leads to it. */
   readonly to: SessionAddress | Duplex;
-  /** What this agent calls itself; a claim. */
+  /** This agent's name for itself; a claim. */
   readonly agentId: string;
   /** Names of capabilities to ask for. */
   readonly capabilities: readonly string[];
@@ -34,8 +34,18 @@ export interface ConnectOptions {
 }
 
 const OPTIONS = [
-  ...["to", "agentId", "capabilities", "tokens", "ambient", "timeout", "limits", "signal"],
-  ...["onUpdate", "timers", "callTimeout", "closeTimeout"],
+  "to",
+  "agentId",
+  "capabilities",
+  "tokens",
+  "ambient",
+  "timeout",
+  "limits",
+  "signal",
+  "onUpdate",
+  "timers",
+  "callTimeout",
+  "closeTimeout",
 ];
 const TIMEOUT = 10_000;
 /** More than a host gives a call that asks for no time. */
@@ -74,10 +84,18 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
     const stream = "pipe" in to ? to : await connectTo(to, attempt.signal);
     const asked = new Set(capabilities);
     const session = new ClientSession({
-      ...{ stream, limits: settled, timers, onUpdate, callTimeout, closeTimeout, asked },
+      stream,
+      limits: settled,
+      timers,
+      onUpdate,
+      callTimeout,
+      closeTimeout,
+      asked,
     });
     const request: JsonObject = {
-      ...{ agent_id: agentId, agent_caps: capabilities, auth_token: tokens.join(",") },
+      agent_id: agentId,
+      agent_caps: capabilities,
+      auth_token: tokens.join(","),
       ...(ambient ? { authority: "ambient" } : {}),
     };
     await session.open(request, attempt.signal);

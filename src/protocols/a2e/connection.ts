@@ -12,7 +12,7 @@ import {
 import { errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
-/** What one end of a stream bears of the other. */
+/** Limits on what one end of a stream can make the other hold or wait for. */
 export interface ConnectionLimits extends LineLimits {
   /** Bytes that may wait to be read by the peer, before it is cut off. */
   readonly queue: number;
@@ -22,10 +22,10 @@ export interface ConnectionLimits extends LineLimits {
   readonly stall: number;
 }
 
-/** What is wrong with what came, by its code. */
+/** The code of a fault in the bytes that came. */
 export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
-/** What is done with what comes. */
+/** Takes the messages that come, and the faults in them. */
 interface Receiver {
   message(message: JsonObject): void;
   /** After `line_too_large` and `line_timeout`, nothing more is read. */
@@ -35,7 +35,7 @@ interface Receiver {
 /** Milliseconds that the peer has to close its end, once this end is closed. */
 const LINGER = 1000;
 
-/** A message that cannot be sent, since the peer would refuse the line. */
+/** The reason why a message cannot be sent: the peer would refuse the line. */
 type Unsendable = "too_large" | "malformed";
 
 /** Messages over a stream, one a line, with bounds on what a peer can make either end hold or wait for. */
@@ -51,7 +51,7 @@ export class Connection {
     this.#stream = stream;
     this.#limits = limits;
     this.#timers = timers;
-    // What goes wrong shows in the end of the reading; unheard, it would end the process.
+    // A stream that breaks ends the reading; an "error" event without a listener would end the process.
     stream.on("error", () => {});
     stream.on("drain", () => this.#drained());
     stream.on("close", () => {
@@ -60,12 +60,12 @@ export class Connection {
     });
   }
 
-  /** Whether nothing can be sent any more. */
+  /** True if nothing can be sent any more. */
   get isOver(): boolean {
     return this.#stream.destroyed || this.#stream.writableEnded;
   }
 
-  /** Hands over all that comes. Fulfilled when the peer sends no more, or the stream is closed. */
+  /** Hands over all messages that come. Fulfilled when the peer sends no more, or the stream is closed. */
   async read(receiver: Receiver): Promise<void> {
     const cutter = new LineCutter(this.#limits.line);
     let lineOff: (() => void) | undefined;
@@ -86,12 +86,12 @@ export class Connection {
       for await (const chunk of this.#chunks()) {
         if (!(chunk instanceof Uint8Array))
           throw new TypeError("a stream of bytes has no encoding");
-        // What still comes is let go of: a stream closed with bytes unread could take its last lines along.
+        // Later bytes are read and dropped: a stream that is closed with bytes unread could lose its last lines.
         if (this.#stopped) continue;
         try {
           for (const line of cutter.cut(chunk)) {
             lineDone();
-            // A peer that does not read its answers is asked for no more.
+            // No more is read from a peer that does not read its answers.
             await this.ready();
             if (this.#stopped) break;
             this.#take(line, receiver);
@@ -109,7 +109,7 @@ export class Connection {
     }
   }
 
-  /** What comes, until the stream ends or breaks; what its reader throws is not the stream's. */
+  /** Yields bytes until the stream ends or breaks. Errors that are not the stream's own are thrown. */
   async *#chunks(): AsyncGenerator<unknown, void> {
     try {
       yield* this.#stream.iterator({ destroyOnReturn: false });
@@ -127,7 +127,7 @@ export class Connection {
   /**
    * Sends a message unless the stream is closed. A peer that lets too much wait is cut off.
    *
-   * @returns Why it was not sent: the peer's limits, which are the same, would refuse it.
+   * @returns The reason if it was not sent: by the peer's limits, which are the same, it would be refused.
    */
   send(message: object): Unsendable | undefined {
     if (this.isOver) return undefined;
@@ -182,7 +182,7 @@ export class Connection {
   }
 }
 
-/** Whether an error is the stream's own: the peer has vanished, or the stream was closed here. */
+/** Returns whether an error is the stream's own: the peer has vanished, or the stream was closed here. */
 function isOfStream(error: unknown): boolean {
   return error instanceof Error && "code" in error;
 }
@@ -202,7 +202,7 @@ function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendab
   return bytes;
 }
 
-/** Sends messages, each with what all have: version, id and time. */
+/** Sends messages, each with version, id and time. */
 export class Outlet {
   readonly #connection: Pick<Connection, "send">;
   readonly #clock: () => number;
@@ -210,14 +210,14 @@ export class Outlet {
   #dialect: Dialect = "own";
   #sent = 0;
 
-  /** @param prefix - Of the ids: of host and client another. */
+  /** @param prefix - Begins the ids; host and client have different ones. */
   constructor(connection: Pick<Connection, "send">, clock: () => number, prefix: string) {
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
   }
 
-  /** Says the version as a dialect has it, from now on. */
+  /** Writes the version as a dialect does, from now on. */
   speak(dialect: Dialect): void {
     this.#dialect = dialect;
   }
@@ -227,7 +227,7 @@ export class Outlet {
     return `${this.#prefix}${++this.#sent}`;
   }
 
-  /** @returns Why it was not sent. */
+  /** @returns The reason if it was not sent. */
   send({ type, id = this.nextId(), ...message }: JsonObject): Unsendable | undefined {
     const ts = this.#clock() / 1000;
     return this.#connection.send({ ...versionOf(this.#dialect), type, id, ts, ...message });

@@ -4,8 +4,8 @@ import type { JsonObject } from "../../bytes/json.js";
 export const A2E_VERSION = "1.0";
 
 /**
- * How a peer writes the protocol: as docs/a2e.md has it, or as A2E's published SDK does. The handshake decides it:
- * the SDK says its version in `version`, which proviso's own dialect does not have.
+ * The dialect of a peer: that of docs/a2e.md, or that of A2E's published SDK. The handshake decides it: only the SDK's
+ * has `version`.
  */
 export type Dialect = "own" | "sdk";
 
@@ -19,17 +19,17 @@ export function dialectOf(message: JsonObject): Dialect {
   return message["version"] === undefined ? "own" : "sdk";
 }
 
-/** The members by which a message says its version. */
+/** The members that name the version of a message. */
 export function versionMembers(dialect: Dialect): readonly string[] {
   return VERSIONS[dialect];
 }
 
-/** The version, under every name that a dialect has for it. */
+/** The version, in every member that a dialect has for it. */
 export function versionOf(dialect: Dialect): JsonObject {
   return Object.fromEntries(VERSIONS[dialect].map((member) => [member, A2E_VERSION]));
 }
 
-/** Whether a message is of another version than the one that is spoken; none is that one. */
+/** Returns whether a message names another version than the one that is spoken; it may name none. */
 export function isOtherVersion(message: JsonObject, dialect: Dialect): boolean {
   return VERSIONS[dialect].some(
     (member) => message[member] !== undefined && message[member] !== A2E_VERSION,

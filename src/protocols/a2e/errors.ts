@@ -37,9 +37,9 @@ export type SessionErrorCode =
   | "session_ended";
 
 interface ErrorKind {
-  /** Whether the same message may succeed later. */
+  /** True if the same message may succeed later. */
   readonly retryable: boolean;
-  /** Whether a peer that speaks the protocol never causes it: a session bears few of these. */
+  /** Set if no peer that speaks the protocol causes it: a session bears few of these. */
   readonly counts?: true;
 }
 
@@ -73,16 +73,16 @@ export const SESSION_ERRORS: { readonly [Code in SessionErrorCode]: ErrorKind } 
   session_ended: { retryable: true },
 };
 
-/** Why a handshake is refused. */
+/** The reason of a refused handshake. */
 export type HandshakeRefusal = "auth_failed" | "version_mismatch" | "no_caps" | "server_error";
 
-/** What is wrong with a message, or with a session. */
+/** The fault of a message, or of a session. */
 export interface SessionFault {
   /** One of {@link SessionErrorCode}, or a plugin's own. */
   readonly code: string;
   readonly message: string;
   readonly detail?: JsonObject;
-  /** As {@link SESSION_ERRORS} says unless given. */
+  /** The value of {@link SESSION_ERRORS} unless given. */
   readonly retryable?: boolean;
   /** The capability that it is about; none unless given. */
   readonly capability?: string;
@@ -97,13 +97,13 @@ export function fault(
   return { code, message, ...more };
 }
 
-/** Whether the same message may succeed later. */
+/** Returns whether the same message may succeed later. */
 export function isRetryable({ code, retryable }: SessionFault): boolean {
   if (retryable !== undefined) return retryable;
   return isSessionErrorCode(code) && SESSION_ERRORS[code].retryable;
 }
 
-/** Whether a peer that speaks the protocol never causes a fault. */
+/** Returns whether no peer that speaks the protocol causes a fault. */
 export function countsAgainst({ code }: SessionFault): boolean {
   return isSessionErrorCode(code) && SESSION_ERRORS[code].counts === true;
 }
@@ -127,14 +127,14 @@ export function denied(denials: AgentDenials, capability: string): SessionFault 
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** What a plugin says has gone wrong; `undefined` for what is not its caller's to know. */
+/** The fault that a plugin's error names; `undefined` for an error that its caller must not see. */
 export function pluginFault(error: unknown): SessionFault | undefined {
   if (!isPluginError(error) || typeof error.code !== "string") return undefined;
   const { code, message, detail, retryable } = error;
   return CODE.test(code) ? { code, message, detail, retryable } : undefined;
 }
 
-/** Why an answer cannot be sent. */
+/** The reason why an answer cannot be sent, in words. */
 export function unsendable(why: "too_large" | "malformed"): string {
   return why === "too_large"
     ? "the answer is longer than a line may be"

@@ -23,25 +23,25 @@ export interface SessionHostOptions {
    */
   readonly ambient?: Caller;
   /**
-   * Who the transport authenticates at the other end; without it, tokens that name invokers are refused.
-   * Needs no `ambient`.
+   * Identifies the other end, as the transport authenticates it; without it, tokens that name invokers are
+   * refused. Cannot stand beside `ambient`.
    */
   readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
   /** Leaves capabilities that are not enabled out of `accepted_caps`, instead of saying why. */
   readonly omitUnavailable?: boolean;
   readonly limits?: Partial<SessionLimits>;
-  /** How often one session may send messages; as often as it reads the answers unless given. */
+  /** The rate at which one session may send messages; as fast as it reads the answers unless given. */
   readonly rate?: MessageRate;
   /** Milliseconds since 1970, by the agent's clock; `Date.now` unless given. */
   readonly clock?: () => number;
   readonly timers?: Timers;
-  /** Called with what fails within; a warning of the process unless given. */
+  /** Takes failures of plugins and of the host itself; emits a warning of the process unless given. */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
 /** Serves sessions of A2E. */
 export interface SessionHost {
-  /** How many sessions there are, those in their handshake or with calls that still run included. */
+  /** The number of sessions, including those in their handshake and those whose calls still run. */
   readonly sessions: number;
   /** Serves a stream of bytes until the session is over, and closes it. Never rejected. */
   accept(stream: Duplex): Promise<void>;
@@ -52,13 +52,21 @@ export interface SessionHost {
 }
 
 const OPTIONS = [
-  ...["agent", "plugins", "ambient", "caller", "omitUnavailable", "limits", "rate"],
-  ...["clock", "timers", "onFailure"],
+  "agent",
+  "plugins",
+  "ambient",
+  "caller",
+  "omitUnavailable",
+  "limits",
+  "rate",
+  "clock",
+  "timers",
+  "onFailure",
 ];
 
 /**
- * Serves sessions of A2E 1.0: what is enabled is what plugins serve, the peer asks for and its tokens leave;
- * every message is judged before a plugin sees it.
+ * Serves sessions of A2E 1.0. A capability is enabled if a plugin serves it, the peer asks for it and its tokens
+ * allow it; every message is judged before a plugin sees it.
  *
  * @throws TypeError naming the option that is wrong, such as `plugins[1].type`.
  *
@@ -77,13 +85,13 @@ const OPTIONS = [
  * };
  * const revocations = createRevocationList();
  * const issuer = createIssuer({
- *   ...{ name: "clock-host", keys: createKeyring(), revocations },
+ *   name: "clock-host", keys: createKeyring(), revocations,
  *   grants: pluginGrants([clock]),
  * });
  * const database = await createStores(`${process.env.TMPDIR ?? "/tmp"}/a2e-${process.pid}.db`);
  * const ledger = openLedger(database);
  * const agent = await createIssuingAgent({
- *   ...{ issuer, revocations, ledger, skills: [], operations: pluginOperations([clock]) },
+ *   issuer, revocations, ledger, skills: [], operations: pluginOperations([clock]),
  *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "a2e:tools", operations: "*" }] }),
  * });
  * const host = await createSessionHost({ agent, plugins: [clock] });
@@ -92,7 +100,7 @@ const OPTIONS = [
  * const { token } = issuer.mint({ grant: "a2e:tools", principal: "alice", expires: "1h" });
  * const session = await connectSession({
  *   to: { port: Number(address.split(":")[1]) },
- *   ...{ agentId: "assistant", capabilities: ["tools"], tokens: [token] },
+ *   agentId: "assistant", capabilities: ["tools"], tokens: [token],
  * });
  * await session.call("tool/call", { name: "clock" }); // => { year: 2026 }
  * await session.close();
@@ -120,7 +128,15 @@ export async function createSessionHost(options: SessionHostOptions): Promise<Se
   assertGrants(registry, agent);
   return new Host(
     {
-      ...{ agent, registry, ambient, omitUnavailable, limits, rate, clock, timers, onFailure },
+      agent,
+      registry,
+      ambient,
+      omitUnavailable,
+      limits,
+      rate,
+      clock,
+      timers,
+      onFailure,
       places: new Places(limits),
     },
     async (stream) => (caller === undefined ? {} : await caller(stream)),
@@ -187,7 +203,7 @@ class Host implements SessionHost {
     }
   }
 
-  /** Looks at all sessions every so often, while there are any. */
+  /** Checks the tokens of all sessions at intervals, while there are sessions. */
   #watch(): void {
     const { timers, limits } = this.#context;
     this.#lookOff ??= timers.after(limits.look, () => {
@@ -197,7 +213,7 @@ class Host implements SessionHost {
     });
   }
 
-  /** Holds nothing for a peer that there is no room for. */
+  /** Tells a peer that it is not served, and keeps nothing for it. */
   async #turnAway(stream: Duplex, text: string): Promise<void> {
     const { limits, timers, clock } = this.#context;
     const connection = new Connection(stream, limits, timers);

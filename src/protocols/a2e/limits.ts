@@ -2,9 +2,9 @@ import { assertMembers } from "../../checks/members.js";
 import type { ConnectionLimits } from "./connection.js";
 import { LINE_LIMITS } from "./lines.js";
 
-/** What a host bears of its peers. Milliseconds unless stated otherwise. */
+/** Limits on what peers can make a host hold or wait for. Milliseconds unless stated otherwise. */
 export interface SessionLimits extends ConnectionLimits {
-  /** Sessions at once, those that are over and whose calls still run included; 256 unless given. */
+  /** Sessions at once, including those that are over while their calls still run; 256 unless given. */
   readonly sessions: number;
   /** Sessions at once that have a token of one principal; 128 unless given. */
   readonly perPrincipal: number;
@@ -12,33 +12,43 @@ export interface SessionLimits extends ConnectionLimits {
   readonly handshakes: number;
   /** Calls of one session under way at once, sent to the peer as `max_parallel`; 4 unless given. */
   readonly parallel: number;
-  /** Messages of one session that are at fault before it ends; 64 unless given. */
+  /** Faulty messages after which a session ends; 64 unless given. */
   readonly faults: number;
-  /** From the first byte that could come to the end of the handshake; 10,000 unless given. */
+  /** Time for a handshake, from the start of the connection; 10,000 unless given. */
   readonly handshake: number;
-  /** Without a message while no call is under way; 300,000 unless given. */
+  /** Time without a message and without a call under way, after which a session ends; 300,000 unless given. */
   readonly idle: number;
-  /** That a call has if it does not say; 30,000 unless given. */
+  /** Time for a call that asks for none; 30,000 unless given. */
   readonly call: number;
-  /** That a call has at most; 600,000 unless given. */
+  /** Time for a call, at most; 600,000 unless given. */
   readonly longestCall: number;
-  /** That calls have to end when a session does, and plugins after them; 10,000 unless given. */
+  /** Time for calls to end when their session does, and as much for plugins after them; 10,000 unless given. */
   readonly drain: number;
-  /** Between two looks at whether tokens still stand, at most 1,000, which is the default. */
+  /** Time between two checks that tokens still stand; 1,000 unless given, and at most. */
   readonly look: number;
 }
 
-/** What holds of a connection unless something else is given. */
+/** The limits of a connection unless others are given. */
 const CONNECTION_LIMITS: ConnectionLimits = {
   ...LINE_LIMITS,
-  ...{ queue: 2 * 1024 * 1024, lineTime: 10_000, stall: 10_000 },
+  queue: 2 * 1024 * 1024,
+  lineTime: 10_000,
+  stall: 10_000,
 };
 
 const SESSION_LIMITS: SessionLimits = {
   ...CONNECTION_LIMITS,
-  ...{ sessions: 256, perPrincipal: 128, handshakes: 64, parallel: 4, faults: 64 },
-  ...{ handshake: 10_000, idle: 300_000, call: 30_000, longestCall: 600_000 },
-  ...{ drain: 10_000, look: 1000 },
+  sessions: 256,
+  perPrincipal: 128,
+  handshakes: 64,
+  parallel: 4,
+  faults: 64,
+  handshake: 10_000,
+  idle: 300_000,
+  call: 30_000,
+  longestCall: 600_000,
+  drain: 10_000,
+  look: 1000,
 };
 
 /** @throws TypeError naming the limit that is wrong. */
@@ -71,7 +81,7 @@ function settled<Limits extends ConnectionLimits>(
   return limits;
 }
 
-/** How often one session may send messages. */
+/** The rate at which one session may send messages. */
 export interface MessageRate {
   readonly messages: number;
   readonly seconds: number;
@@ -89,7 +99,7 @@ export class RateWindow {
     this.#clock = clock;
   }
 
-  /** Counts one more. @returns Whether that is one too many. */
+  /** Counts one more message. @returns True if that is one too many. */
   isOver(): boolean {
     const now = this.#clock();
     if (now >= this.#until) {

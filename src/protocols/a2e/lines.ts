@@ -8,7 +8,7 @@ import {
 } from "../../bytes/json.js";
 import { decodeUtf8, isWellFormed } from "../../bytes/utf8.js";
 
-/** What each end takes of the other in one line. */
+/** Limits on a line, the same at both ends. */
 export interface LineLimits {
   /** Bytes, without the line feed; 262,144 unless given. */
   readonly line: number;
@@ -21,7 +21,7 @@ export const LINE_LIMITS: LineLimits = { line: 256 * 1024, depth: 32 };
 const LINE_FEED = 0x0a;
 const FIRST_ROOM = 1024;
 
-/** A line is longer than it may be. */
+/** Thrown for a line that is longer than it may be. */
 export class LineTooLargeError extends Error {
   override readonly name = "LineTooLargeError";
 }
@@ -37,7 +37,7 @@ export class LineCutter {
     this.#limit = limit;
   }
 
-  /** Whether the start of a line is here, and its end is not. */
+  /** True if a line has begun and has not ended. */
   get isOpen(): boolean {
     return this.#size > 0;
   }
@@ -82,7 +82,7 @@ export class LineCutter {
   }
 }
 
-/** A line as a message, or what is wrong with it. */
+/** A line as a message, or its fault. */
 export type LineReading =
   | { readonly ok: true; readonly message: JsonObject }
   | { readonly ok: false; readonly problem: string };
@@ -124,7 +124,7 @@ function hasFiniteNumbers(message: Json): boolean {
   return true;
 }
 
-/** Whether no text in a value has half of a surrogate pair. */
+/** Checks that no text in a value has half of a surrogate pair. */
 export function hasWholePairs(message: Json): boolean {
   for (const value of valuesIn(message)) {
     if (typeof value === "string" && !isWellFormed(value)) return false;

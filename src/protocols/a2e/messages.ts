@@ -3,7 +3,7 @@ import { meant } from "../../checks/members.js";
 import { type Dialect, versionMembers } from "./dialect.js";
 import { fault, isRetryable, type SessionFault } from "./errors.js";
 
-/** What a peer asks for when it begins a session. */
+/** A peer's request for a session. */
 export interface Handshake {
   readonly id: string;
   /** A claim. */
@@ -11,7 +11,7 @@ export interface Handshake {
   /** Each once. */
   readonly capabilities: readonly string[];
   readonly tokens: readonly string[];
-  /** Whether the peer declares that it uses ambient authority. */
+  /** True if the peer declares that it uses ambient authority. */
   readonly declared: boolean;
 }
 
@@ -39,17 +39,17 @@ const CONTROL: { readonly [Type in ControlType]: readonly string[] } = {
   shutdown: [...ENVELOPE, "session_id"],
 };
 
-/** A message's own id, if it can be answered by it; else an empty text. */
+/** A message's id, by which it can be answered; an empty text if it has none that is valid. */
 export function idOf({ id }: JsonObject): string {
   return isText(id) ? id : "";
 }
 
-/** What is wrong with a message that cannot be answered by its id. */
+/** The fault of a message without a valid id. */
 export function idWrong(): Wrong {
   return wrong(`"id" must be a text of 1 to ${MAX_ID} characters`);
 }
 
-/** Reads a `handshake/req`, whose version has been looked at. */
+/** Reads a `handshake/req`. Its version has been checked. */
 export function readHandshake(message: JsonObject, dialect: Dialect): Read<Handshake> {
   const misspelt = unknownMember(message, [...HANDSHAKE, ...versionMembers(dialect)]);
   if (misspelt !== undefined) return misspelt;
@@ -84,7 +84,7 @@ export function isControl(type: string): type is ControlType {
   return Object.hasOwn(CONTROL, type);
 }
 
-/** What is wrong with a message of the session itself. */
+/** The fault of a message of the session itself, if it has one. */
 export function controlFault(
   message: JsonObject,
   type: ControlType,
@@ -105,19 +105,19 @@ export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   return { type: "error", req_id: reqId, code, message, ...about };
 }
 
-/** Whether a value can be an id or a name. */
+/** Returns whether a value can be an id or a name. */
 export function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_ID;
 }
 
-/** A member that is not known, which would be passed over as if it did nothing. */
+/** Refuses a member that is not known: passed over, it would look as if it did something. */
 export function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
   const unknown = Object.keys(message).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
 }
 
-/** What is wrong with a message, which counts against its sender. */
+/** The fault of a message in a wrong form, which counts against its sender. */
 export function wrong(message: string): Wrong {
   return { ok: false, fault: fault("message_invalid", message) };
 }

@@ -12,16 +12,16 @@ import type { PluginMetadata, Registry } from "./registry.js";
 
 /** One entry of `accepted_caps`. */
 export interface AcceptedCapability {
-  /** As the peer asked for it. */
+  /** The name that the peer asked for. */
   readonly capability: string;
   readonly enabled: boolean;
-  /** Of an enabled one, its first plugin's; else the reason why not, with a stable code. */
+  /** Its first plugin's if it is enabled; else the reason why not, with a stable code. */
   readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
 }
 
 const MAX_SHOWN = 64;
 
-/** What of the capabilities that a peer asks for plugins and authority leave, in the peer's order. */
+/** The outcome for each capability that a peer asks for, in the peer's order. */
 export function negotiate(
   asked: readonly string[],
   registry: Registry,

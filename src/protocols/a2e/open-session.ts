@@ -20,7 +20,7 @@ import { type Request, readRequest } from "./request.js";
 import { readSdkRequest } from "./sdk/request.js";
 import type { SessionContext } from "./session-context.js";
 
-/** What an open session needs of the stream that it is on. */
+/** The stream of an open session, and the ways to end the session. */
 export interface SessionLine {
   readonly connection: Connection;
   readonly outlet: Outlet;
@@ -33,7 +33,7 @@ export interface SessionLine {
   end(of?: SessionFault): void;
 }
 
-/** A session whose handshake is done: what it may do now, and the calls that it makes. */
+/** A session after its handshake: the capabilities that it has now, and its calls. */
 export class OpenSession {
   readonly scope: SessionScope;
   /** The outcome of the handshake. */
@@ -66,25 +66,32 @@ export class OpenSession {
     const { agent, registry, limits, timers, onFailure } = context;
     const { connection, outlet } = line;
     this.#calls = new Calls({
-      ...{ agent, authority, registry, scope: this.scope, limits, timers, onFailure },
-      ...{ connection, send: (message) => outlet.send(message) },
+      agent,
+      authority,
+      registry,
+      scope: this.scope,
+      limits,
+      timers,
+      onFailure,
+      connection,
+      send: (message) => outlet.send(message),
       isOverRate: () => line.isOverRate(),
       suspect: () => void this.look(),
     });
     if (this.#enabled.size > 0) this.#watchExpiry();
   }
 
-  /** Whether any capability is left. */
+  /** True if no capability is left. */
   get isEmpty(): boolean {
     return this.#enabled.size === 0;
   }
 
-  /** Whether no call is under way. */
+  /** True if no call is under way. */
   get isIdle(): boolean {
     return this.#calls.size === 0;
   }
 
-  /** Takes a message. @returns What is wrong with it. */
+  /** Takes a message. @returns Its fault, if it has one. */
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
     const { dialect } = this.#line;
@@ -139,7 +146,7 @@ export class OpenSession {
     return undefined;
   }
 
-  /** Looks whether its tokens still stand, and ends what has ended with them. */
+  /** Checks that its tokens still stand, and ends capabilities and calls that rest on none. */
   look(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#looking ??= this.#look().finally(() => {
@@ -153,12 +160,12 @@ export class OpenSession {
     await this.#inTime(this.#calls.settled());
   }
 
-  /** Fulfilled once no call is under way, those that have been answered and still run included. */
+  /** Fulfilled once no call runs, answered or not. */
   settled(): Promise<void> {
     return this.#calls.settled();
   }
 
-  /** Ends its calls, and what plugins hold for it, as far as they do so in time. */
+  /** Ends its calls, and has plugins end what they hold for it. Waits for them as long as `limits.drain`. */
   async end(of: SessionFault): Promise<void> {
     this.#isOver = true;
     this.#expiryOff();
@@ -170,7 +177,7 @@ export class OpenSession {
     onFailure(late, "the end of a session");
   }
 
-  /** Whether work is done within the time that a session has to end. */
+  /** Returns whether work is done within the time that a session has to end. */
   async #inTime(work: Promise<unknown>): Promise<boolean> {
     const { limits, timers } = this.#context;
     let off = (): void => {};
@@ -200,7 +207,10 @@ export class OpenSession {
     if (ended.length === 0) return;
     const reason = reasonOf(accepted, ended);
     this.#line.outlet.send({
-      ...{ type: "session/update", session_id: this.scope.id, ended, reason },
+      type: "session/update",
+      session_id: this.scope.id,
+      ended,
+      reason,
       accepted_caps: writtenCapabilities(accepted, omitUnavailable, this.#line.dialect),
     });
     if (this.isEmpty) {
@@ -226,13 +236,13 @@ export class OpenSession {
     this.#expiryOff();
     const { nextExpiry } = this.#authority;
     if (nextExpiry === undefined || this.#isOver) return;
-    // Where the clocks of host and agent differ, it waits for the next look instead.
+    // If the clocks of host and agent differ, the next look sees the expiry instead.
     const wait = nextExpiry - clock();
     if (wait > 0) this.#expiryOff = timers.after(wait, () => void this.look());
   }
 }
 
-/** Why capabilities have ended, by the code of the first. */
+/** The reason why capabilities have ended: the code of the first. */
 function reasonOf(
   accepted: readonly AcceptedCapability[],
   ended: readonly CapabilityName[],

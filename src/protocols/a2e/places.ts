@@ -3,7 +3,7 @@ import type { SessionLimits } from "./limits.js";
 
 /** A peer, as far as its place is concerned. */
 export interface Guest {
-  /** Whether its handshake has not come yet. */
+  /** True until its handshake has come. */
   readonly isSilent: boolean;
   end(of: SessionFault): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface Guest {
 export class Places {
   readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;
   readonly #greeting = new Set<Guest>();
-  /** Of each session, the principals that it counts for. */
+  /** The principals that each session counts for. */
   readonly #sessions = new Map<Guest, readonly string[]>();
   readonly #byPrincipal = new Map<string, number>();
 
@@ -22,7 +22,7 @@ export class Places {
     this.#limits = limits;
   }
 
-  /** Makes room for one more peer. @returns Why there is no room. */
+  /** Makes room for one more peer. @returns The reason if there is no room. */
   makeRoom(): string | undefined {
     const { sessions, handshakes } = this.#limits;
     if (this.#sessions.size >= sessions) return `${sessions} sessions are open, as many as may be`;
@@ -46,7 +46,7 @@ export class Places {
    * Gives a peer the place of a session instead.
    *
    * @param principals - Those of its tokens, each once.
-   * @returns Why it gets none.
+   * @returns The reason if it gets none.
    */
   open(guest: Guest, principals: readonly string[]): string | undefined {
     const { sessions, perPrincipal } = this.#limits;

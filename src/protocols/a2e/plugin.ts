@@ -30,22 +30,22 @@ const RESERVED: ReadonlyMap<CapabilityName, string> = new Map([
   ["test", "test is reserved: it has no messages"],
 ]);
 
-/** Why no plugin may serve a capability; `undefined` if one may. */
+/** The reason why no plugin may serve a capability; `undefined` if one may. */
 export function reservedReason(name: CapabilityName): string | undefined {
   return RESERVED.get(name);
 }
 
-/** What serves messages of one capability in a session host. */
+/** Serves messages of one capability in a session host. */
 export interface SessionPlugin {
-  /** As the peer reads it in the capability's metadata; of plugins alike, the first by name serves. */
+  /** Peers read it in the capability's metadata. Of plugins with one priority, the first by name serves. */
   readonly name: string;
   /** The capability that it serves. */
   readonly type: CapabilityName;
   /** The higher comes first; 0 unless given. */
   readonly priority?: number;
-  /** Whether it alone handles its operations, whatever the priority of others. */
+  /** True if it alone handles its operations, whatever the priority of others. */
   readonly exclusive?: boolean;
-  /** By message type without its `/req`, such as `tool/call`: the operation that a token must allow. */
+  /** The operations, which a token must allow: message types without their `/req`, such as `tool/call`. */
   readonly operations: { readonly [operation: string]: PluginOperation };
   /**
    * Answers messages of A2E's SDK that are no operations of this plugin, such as `memory/store`, by their type
@@ -60,13 +60,13 @@ export interface SessionPlugin {
 
 /** One operation of a plugin. */
 export interface PluginOperation {
-  /** Whether it serves a message; all unless given. @param name - As in {@link PluginCall.name}. */
+  /** Returns whether it serves a message; it serves all unless given. @param name - As in {@link PluginCall.name}. */
   handles?(name: string | undefined): boolean;
   /** JSON Schema (2020-12) of `arguments`, an object; any unless given. */
   readonly input?: JsonObject;
   /**
-   * Whether it lists what can be called, and shows what {@link PluginCall.mayCall} lets through: then constraints
-   * on arguments that a list does not name are no reason to refuse it.
+   * True for a list of what can be called that shows only what {@link PluginCall.mayCall} lets through. Constraints
+   * on arguments that the list does not give are then no reason to refuse it.
    */
   readonly listing?: boolean;
   /** The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets other errors. */
@@ -106,7 +106,7 @@ export interface PluginCall {
   /** The message's own `server`, which only messages of mcp have. */
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** On whose authority: the capability's principal, or the host's where authority is ambient. */
+  /** The principal on whose authority it runs: the capability's, or the host's where authority is ambient. */
   readonly principal: string;
   /** The agent that calls, where the transport authenticates it. */
   readonly invoker?: string;
@@ -114,8 +114,8 @@ export interface PluginCall {
   /** Aborted when the call is cancelled or times out, and when its capability or its session ends. */
   readonly signal: AbortSignal;
   /**
-   * Whether the session's tokens leave a call of an operation at all, with some arguments. For lists: only the
-   * call itself is judged whole.
+   * Returns whether the session's tokens allow any call of an operation. For lists: a call itself is judged with its
+   * arguments.
    *
    * @param named - What it calls, as {@link PluginCall.name} and {@link PluginCall.server} have it; any unless given.
    */
@@ -126,18 +126,18 @@ export interface PluginCall {
 
 /** The session that a message came in. */
 export interface SessionScope {
-  /** Of this session alone; never used again. */
+  /** Unique to this session; never used again. */
   readonly id: string;
-  /** What the peer calls itself: a claim, which nothing may be decided by. */
+  /** The peer's name for itself: a claim, which nothing may be decided by. */
   readonly agentId: string;
 }
 
-/** A plugin throws it for what it cannot do: the caller gets code, message and detail. */
+/** Thrown by a plugin for a call that it cannot do: the caller gets code, message and detail. */
 export class PluginError extends Error {
   override readonly name = "PluginError";
   /** Stable, in snake_case, such as `tool_unknown`. */
   readonly code: string;
-  /** Whether the same message may succeed later. */
+  /** True if the same message may succeed later. */
   readonly retryable: boolean;
   readonly detail: JsonObject;
 
@@ -158,13 +158,13 @@ export function isPluginError(error: unknown): error is PluginError {
   return error instanceof Error && error.name === "PluginError";
 }
 
-/** How messages of one capability are written. */
+/** The form of one capability's messages. */
 interface Naming {
   /** The first part of their types. */
   readonly namespace: string;
-  /** The member that says what they call; another spelling of it is refused. */
+  /** The member that names what they call; its other spelling is refused. */
   readonly called: "tool_name" | "name";
-  /** Whether they may have a `server`. */
+  /** True if they may have a `server`. */
   readonly server: boolean;
 }
 
@@ -187,10 +187,10 @@ const BY_NAMESPACE: ReadonlyMap<string, CapabilityName> = new Map(
   CAPABILITY_NAMES.map((name) => [NAMING[name].namespace, name]),
 );
 
-/** Of an operation: its namespace, then one or more parts. */
+/** An operation: its namespace, then one or more parts. */
 const OPERATION = /^[a-z][a-z0-9_]{0,31}(?:\/[a-z][a-z0-9_]{0,31}){1,3}$/;
 
-/** How an operation is written, to be said after "must be". */
+/** The form of an operation, to be put after "must be". */
 export const OPERATION_FORM = 'two to four names in small letters with "/" between, as "tool/call"';
 
 /** The grant that tokens for a capability have. */
@@ -198,12 +198,12 @@ export function grantOf(name: CapabilityName): string {
   return `a2e:${name}`;
 }
 
-/** How messages of a capability are written. */
+/** The form of a capability's messages. */
 export function namingOf(name: CapabilityName): Naming {
   return NAMING[name];
 }
 
-/** Whether a text can name an operation. */
+/** Returns whether a text has the form of an operation. */
 export function isOperation(text: string): boolean {
   return OPERATION.test(text);
 }

@@ -1,4 +1,4 @@
-// What a client reads of its host, which it trusts no more than a host trusts its peers.
+// Reads the messages of a host, which a client trusts no more than a host trusts its peers.
 
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { objectIn } from "../../client/received.js";
@@ -8,7 +8,7 @@ export interface AcceptedEntry {
   readonly enabled: boolean;
   /** The plugin's name, type, priority and exclusive; or a code and the reason why not. */
   readonly metadata: JsonObject;
-  /** Why it is not enabled, if the host says. */
+  /** The reason why it is not enabled, if the host gives one. */
   readonly reason?: string;
 }
 
@@ -62,7 +62,7 @@ export function readAccepted(
   for (const entry of entries.slice(0, MAX_CAPABILITIES)) {
     if (!isJsonObject(entry)) continue;
     const { capability, enabled, metadata: given } = entry;
-    // A host that made up names could have them kept without end.
+    // Other names are dropped: a host could make up any number of them.
     if (typeof capability !== "string" || !names.has(capability)) continue;
     const metadata = objectIn(given);
     const reason = textOf(metadata["reason"]);
@@ -76,14 +76,17 @@ export function readAccepted(
 export function readError(message: JsonObject): SessionError {
   const { code, message: text, detail, retryable, capability_name: capability } = message;
   return new SessionError(textOf(code) ?? "server_error", textOf(text) ?? "the host refuses", {
-    ...{ retryable: retryable === true, detail: objectIn(detail) },
+    retryable: retryable === true,
+    detail: objectIn(detail),
     capability: textOf(capability) ?? "",
   });
 }
 
 function reasonsOf(capabilities: ReadonlyMap<string, AcceptedEntry>): Json {
   return [...capabilities].map(([capability, { enabled, metadata }]) => ({
-    ...{ capability, enabled, metadata },
+    capability,
+    enabled,
+    metadata,
   }));
 }
 
@@ -96,14 +99,14 @@ function malformed(): Greeting {
   return { ok: false, error: new SessionError("message_invalid", text) };
 }
 
-/** A session, or one call of it, that a host refuses or ends. */
+/** Thrown for a session or a call that a host refuses or ends. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
-  /** One of the protocol's own (docs/a2e.md), a plugin's, or the reason of a refused handshake. */
+  /** A code of the protocol (docs/a2e.md) or of a plugin, or the reason of a refused handshake. */
   readonly code: string;
-  /** Whether the same may succeed later. */
+  /** True if the same may succeed later. */
   readonly retryable: boolean;
-  /** What it is about; of a refusal by authority, `denials` has every reason. */
+  /** Details. `denials` has every reason of a refusal by authority. */
   readonly detail: JsonObject;
   /** The capability, or an empty text. */
   readonly capability: string;

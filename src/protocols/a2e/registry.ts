@@ -18,7 +18,7 @@ import {
 } from "./plugin.js";
 import { sdkMembers } from "./sdk/types.js";
 
-/** What a peer reads of the plugin that serves a capability first. */
+/** Metadata of a capability's first plugin, as peers read it. */
 export interface PluginMetadata {
   readonly name: string;
   readonly type: CapabilityName;
@@ -41,7 +41,14 @@ interface Served {
 }
 
 const MEMBERS = [
-  ...["name", "type", "priority", "exclusive", "operations", "sdk", "endSession", "close"],
+  "name",
+  "type",
+  "priority",
+  "exclusive",
+  "operations",
+  "sdk",
+  "endSession",
+  "close",
 ];
 const OPERATION_MEMBERS = ["handles", "input", "listing", "run"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
@@ -88,19 +95,19 @@ export class Registry {
     return [...(this.#served.get(name)?.handlers.keys() ?? [])];
   }
 
-  /** Whether an operation is a list with every plugin that has it. */
+  /** True if every plugin that has an operation declares it as `listing`. */
   isListing(capability: CapabilityName, operation: string): boolean {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.length > 0 && handlers.every(({ operation: { listing } }) => listing === true);
   }
 
-  /** What answers a message of the SDK that is no operation: the first plugin's that can. */
+  /** The first plugin's handler of a message of the SDK that is no operation. */
   sdkHandler(capability: CapabilityName, type: string): SdkHandler | undefined {
     const all = this.pluginsOf(capability).map(({ sdk = {} }) => sdk);
     return all.find((sdk) => Object.hasOwn(sdk, type))?.[type];
   }
 
-  /** What serves a message: the first plugin that handles its operation and its name. */
+  /** The first plugin's handler of an operation and a name. */
   find(capability: CapabilityName, operation: string, name?: string): Handler | undefined {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.find(({ operation: { handles } }) => handles === undefined || handles(name));
@@ -232,7 +239,7 @@ function metadataOf({
   return { name, type, priority, exclusive };
 }
 
-/** By operation, what serves it: of an exclusive plugin's operations, that plugin alone. */
+/** The handlers by operation. No other plugin handles the operations of an exclusive one. */
 async function handlersOf(
   own: readonly SessionPlugin[],
   all: readonly SessionPlugin[],

@@ -17,14 +17,14 @@ export interface Step {
   readonly name?: string;
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** What constraints judge: the arguments, and what is called. */
+  /** The arguments as constraints judge them: with the name and the server that are called. */
   readonly judged: JsonObject;
 }
 
 /** Judges a step, and runs it. @throws PluginError if it is refused or fails; its code may be the protocol's own. */
 export type Ask = (step: Step) => Promise<Json>;
 
-/** A message that asks for something. It is answered once, after its steps, each of which is judged alone. */
+/** A request of a capability. It is answered once, after its steps, each of which is judged alone. */
 export interface Request {
   readonly id: string;
   /** The type of the message without its `/req`, as its answer repeats it. */
@@ -33,13 +33,13 @@ export interface Request {
   /** Milliseconds. */
   readonly timeout?: number;
   readonly correlationId?: string;
-  /** Takes the steps. @returns The answer, but for what every answer has. */
+  /** Takes the steps. @returns The answer's own members. */
   answer(ask: Ask): Promise<JsonObject>;
-  /** A part that a plugin sends ahead, but for what every part has; with its type. */
+  /** The type and own members of a part that a plugin sends ahead of the answer. */
   part(chunk: Json): JsonObject;
 }
 
-/** What every request may say about itself. */
+/** The values that every request may give about itself. */
 export interface Terms {
   readonly id: string;
   readonly streaming: boolean;
@@ -48,7 +48,7 @@ export interface Terms {
   readonly correlationId?: string;
 }
 
-/** What a step is made of. */
+/** The parts of a step. */
 export interface StepParts {
   readonly name?: string | undefined;
   readonly server?: string | undefined;
@@ -59,7 +59,7 @@ export interface StepParts {
 export const TERMS: readonly string[] = ["session_id", "correlation_id", "streaming", "timeout"];
 const CALL = [...ENVELOPE, ...TERMS, "arguments", "tool_name", "name", "server"];
 
-/** Reads a message of a capability, whose session has been looked at. */
+/** Reads a message of a capability. Its session has been checked. */
 export function readRequest(
   message: JsonObject,
   operation: string,
@@ -73,7 +73,7 @@ export function readRequest(
   if (!isJsonObject(given)) return wrong('"arguments" must be an object');
   const { called } = namingOf(capability);
   const other = called === "name" ? "tool_name" : "name";
-  // With both spellings, what a token limits and what a plugin reads could be two.
+  // With both spellings, a token could limit one and a plugin read the other.
   if (message[other] !== undefined) {
     return wrong(`messages of ${capability} say "${called}", and not "${other}"`);
   }
@@ -89,14 +89,15 @@ export function readRequest(
   return {
     ok: true,
     value: {
-      ...{ ...terms.value, type: operation },
+      ...terms.value,
+      type: operation,
       answer: async (ask) => ({ ok: true, data: await ask(step.value) }),
       part: (data) => ({ type: `${operation}/event`, data }),
     },
   };
 }
 
-/** Reads what every request may say about itself. */
+/** Reads the values that every request may give about itself. */
 export function readTerms(message: JsonObject): Read<Terms> {
   const { correlation_id: correlationId, streaming = false, timeout } = message;
   const id = idOf(message);
@@ -111,14 +112,15 @@ export function readTerms(message: JsonObject): Read<Terms> {
   return {
     ok: true,
     value: {
-      ...{ id, streaming },
+      id,
+      streaming,
       ...(timeout === undefined ? {} : { timeout: timeout * 1000 }),
       ...(correlationId === undefined ? {} : { correlationId }),
     },
   };
 }
 
-/** A step, unless what is judged and what runs could be two. */
+/** Makes a step, unless the call that is judged could differ from the one that runs. */
 export function stepOf(
   operation: string,
   capability: CapabilityName,
@@ -133,7 +135,7 @@ export function stepOf(
     ...(server === undefined ? {} : { server }),
   };
   const hidden: { [member: string]: Json } = {};
-  // Constraints on these judge what is called: an argument must not stand in for it, present or left out.
+  // Constraints on these members judge the call itself: an argument must not stand in for them.
   for (const member of hasServer ? [called, "server"] : [called]) {
     const apart = `arguments.${member}`;
     if (hasServer && Object.hasOwn(given, apart)) {
@@ -150,7 +152,9 @@ export function stepOf(
   return {
     ok: true,
     value: {
-      ...{ operation, arguments: given, judged: { ...given, ...hidden, ...own } },
+      operation,
+      arguments: given,
+      judged: { ...given, ...hidden, ...own },
       ...(name === undefined ? {} : { name }),
       ...(server === undefined ? {} : { server }),
     },

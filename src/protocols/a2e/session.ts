@@ -27,7 +27,7 @@ export class HostSession implements Guest {
   readonly #presenter: () => Promise<Presenter | undefined>;
   #state: "waiting" | "handshaking" | "open" | "draining" | "over" = "waiting";
   #open: OpenSession | undefined;
-  /** As the handshake has it. */
+  /** The dialect of the handshake. */
   #dialect: Dialect = "own";
   /** The id of a handshake that is not answered yet; else empty. */
   #greeting = "";
@@ -35,7 +35,7 @@ export class HostSession implements Guest {
   #deadlineOff: () => void;
   #ending: Promise<void> | undefined;
 
-  /** @param presenter - Who is at the other end; `undefined` refuses the handshake. */
+  /** @param presenter - Identifies the other end; `undefined` refuses the handshake. */
   constructor(
     stream: Duplex,
     context: SessionContext,
@@ -86,12 +86,12 @@ export class HostSession implements Guest {
     return this.#ending;
   }
 
-  /** Looks whether its tokens still stand, and ends what has ended with them. */
+  /** Checks that its tokens still stand, and ends capabilities and calls that rest on none. */
   look(): Promise<void> {
     return this.#open?.look() ?? Promise.resolve();
   }
 
-  /** Fulfilled once no call of it runs: plugins that are deaf to an abort outlast the session. */
+  /** Fulfilled once none of its calls runs: a plugin that ignores an abort outlasts the session. */
   settled(): Promise<void> {
     return this.#open?.settled() ?? Promise.resolve();
   }
@@ -183,7 +183,9 @@ export class HostSession implements Guest {
       return;
     }
     const open = new OpenSession(handshake, opening.authority, this.#context, {
-      ...{ connection: this.#connection, outlet: this.#outlet, dialect: this.#dialect },
+      connection: this.#connection,
+      outlet: this.#outlet,
+      dialect: this.#dialect,
       isOverRate: () => this.#rate?.isOver() === true,
       shutdown: () => void this.#drained().then(() => this.end()),
       end: (of) => void this.end(of),
@@ -219,9 +221,12 @@ export class HostSession implements Guest {
     const { limits, omitUnavailable } = this.#context;
     this.#greeting = "";
     this.#outlet.send({
-      ...{ type: "handshake/resp", req_id: id, session_id: session },
-      ...{ accepted_caps: writtenCapabilities(accepted, omitUnavailable, this.#dialect) },
-      ...{ max_parallel: limits.parallel, ...outcome },
+      type: "handshake/resp",
+      req_id: id,
+      session_id: session,
+      accepted_caps: writtenCapabilities(accepted, omitUnavailable, this.#dialect),
+      max_parallel: limits.parallel,
+      ...outcome,
     });
   }
 
@@ -245,7 +250,7 @@ export class HostSession implements Guest {
     else void this.end(fault(code, text));
   }
 
-  /** Answers what the peer got wrong, if anything. */
+  /** Sends the error for a fault, if there is one. */
   #answer(id: string, of: SessionFault | undefined): void {
     if (of === undefined) return;
     this.#outlet.error(id, of);

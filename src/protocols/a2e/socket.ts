@@ -3,7 +3,7 @@ import { lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 
-/** Where a host listens, or a client connects: an address of TCP, or a socket in the file system. */
+/** The address of a host: of TCP, or a socket in the file system. */
 export type SessionAddress =
   | {
       /** `127.0.0.1` unless given. */
@@ -35,7 +35,7 @@ export async function listenAt(
   const listening = await ("path" in address
     ? listenInFiles(server, address.path)
     : listenAtPort(server, address));
-  // Such as having no more descriptors: the next connection may be taken again.
+  // Without a file descriptor, for example: a later connection may be accepted.
   server.on("error", (error) => onFailure(error, "listening"));
   return listening;
 }
@@ -54,7 +54,7 @@ async function listenAtPort(
   };
 }
 
-/** Connects to where a host listens. @throws Error if nothing does. */
+/** Connects to a host. @throws Error if nothing listens there. */
 export async function connectTo(address: SessionAddress, signal?: AbortSignal): Promise<Socket> {
   signal?.throwIfAborted();
   const socket =
@@ -110,7 +110,7 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
   return { address: path, close };
 }
 
-/** @throws Error if something else than a dead socket is there, or whether it is dead cannot be seen. */
+/** @throws Error unless nothing is there, or a socket that is known to be dead. */
 async function assertFree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -120,7 +120,7 @@ async function assertFree(path: string): Promise<void> {
   if (!found.isSocket()) throw new Error(`${path}: there is a file there that is no socket`);
   const socket = await connectTo({ path }).catch((error: unknown) => {
     const code = codeOf(error);
-    // All else, such as a process that is too busy to take one more, is a living one.
+    // A living process can cause any other error, such as one that is too busy to accept.
     if (code === "ECONNREFUSED" || code === "ENOENT") return undefined;
     throw new Error(`${path}: another process may listen there: ${code}`, { cause: error });
   });

@@ -31,25 +31,25 @@ export interface StepsContext {
   onFailure(error: unknown, what: string): void;
 }
 
-/** A call under way: until its plugin is done with it, answered or not. */
+/** A call under way, until its plugin is done with it, answered or not. */
 export interface Running {
   readonly request: Request;
   readonly capability: CapabilityName;
   readonly aborting: AbortController;
-  /** Of the step that runs, once it has leave. */
+  /** The leave of the step that runs. */
   clearance?: Clearance<Operation> | undefined;
-  /** The steps that were taken. */
+  /** The number of steps taken. */
   steps: number;
-  /** The parts that were sent ahead of the answer. */
+  /** The number of parts sent ahead of the answer. */
   parts: number;
-  /** Whether it was refused by authority: a token may have died. */
+  /** True once authority has refused a step: a token may have ended. */
   suspects: boolean;
   answered: boolean;
-  /** What ended it before it was done. */
+  /** The fault that ended it before it was done. */
   ended?: SessionFault;
 }
 
-/** Takes the steps of a session's calls: each is judged, and run if it has leave. */
+/** Judges each step of a session's calls, and runs it if it has leave. */
 export class Steps {
   readonly #context: StepsContext;
 
@@ -78,12 +78,15 @@ export class Steps {
     const { operation, judged } = step;
     const { presenter, declared } = authority;
     const capabilities = authority.presentedFor(capability);
-    // Without a token, ambient authority would be asked for.
+    // An empty list would ask for ambient authority.
     if (!authority.isAmbient && capabilities.length === 0) {
       throw refusedBy(fault("capability_missing", "no token stands for it any more"));
     }
     const clearance = await agent.clearOperation(presenter, {
-      ...{ operation, arguments: judged, capabilities, declared },
+      operation,
+      arguments: judged,
+      capabilities,
+      declared,
       listing: registry.isListing(capability, operation),
     });
     if (!clearance.allowed) {
@@ -92,7 +95,7 @@ export class Steps {
     }
     const ready = this.#readied(running, step);
     if (!("handler" in ready)) {
-      // What is cleared and does not run must not happen unseen.
+      // The ledger must show a call that was cleared and does not run.
       agent.forgo(clearance, presenter, ready.code);
       throw refusedBy(ready);
     }
@@ -110,7 +113,7 @@ export class Steps {
     return result ?? null;
   }
 
-  /** What serves a step that has leave, or why nothing does. */
+  /** The handler of a step that has leave, or the fault if none can run it. */
   #readied(
     { capability, ended }: Running,
     step: Step,
@@ -153,13 +156,16 @@ export class Steps {
     };
     const send = (chunk: Json): Promise<void> => {
       const sending = sent(chunk);
-      // Of a plugin that does not await it: unheard, a rejection would end the process.
+      // A plugin may not await it: an unhandled rejection would end the process.
       sending.catch(() => {});
       return sending;
     };
     return handler.operation.run({
-      ...{ arguments: step.arguments, principal: clearance.principal, session: scope },
-      ...{ signal: aborting.signal, send },
+      arguments: step.arguments,
+      principal: clearance.principal,
+      session: scope,
+      signal: aborting.signal,
+      send,
       mayCall: (operation, named = {}) => authority.mayCall(capability, operation, named),
       ...(name === undefined ? {} : { name }),
       ...(server === undefined ? {} : { server }),
@@ -167,7 +173,7 @@ export class Steps {
     });
   }
 
-  /** What a call fails by; what is not its caller's to know goes to `onFailure`. */
+  /** The fault that a failed call is answered with. Errors that its caller must not see go to `onFailure`. */
   failureOf(error: unknown, { request, clearance, aborting }: Running): SessionFault {
     const own = pluginFault(error);
     if (own !== undefined) return own;
@@ -180,7 +186,7 @@ export class Steps {
   }
 }
 
-/** A fault as an error, so that a message of several steps can go on without one of them. */
+/** A fault as an error, so that a message of several steps can go on after one has failed. */
 function refusedBy(of: SessionFault): PluginError {
   const { code, message, detail = {} } = of;
   return new PluginError(code, message, { detail, retryable: isRetryable(of) });

@@ -8,7 +8,7 @@ import { MEMORY_SDK } from "./memory-sdk.js";
 import { objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
 
 export interface MemoryPluginOptions extends PluginPlace {
-  /** Where entries are kept, within its limits: {@link openMemory} of `proviso/stores`. */
+  /** The store of the entries, with its own limits: {@link openMemory} of `proviso/stores`. */
   readonly memory: MemoryStore;
 }
 
@@ -52,7 +52,8 @@ export function createMemoryPlugin(options: MemoryPluginOptions): SessionPlugin 
       "memory/delete": { input: key, run: (call) => refusing(() => remove(memory, call)) },
       "memory/list": {
         input: objectSchema({
-          ...{ prefix: TEXT, after: TEXT },
+          prefix: TEXT,
+          after: TEXT,
           limit: { type: "integer", minimum: 1, maximum: MAX_PAGE },
         }),
         run: (call) => refusing(() => list(memory, call)),
@@ -103,7 +104,7 @@ async function list(
   return { entries: page, ...next };
 }
 
-/** As many as a page has room for, one at least. */
+/** The entries that a page has room for, one at least. */
 function fitting(entries: readonly Json[]): readonly Json[] {
   let bytes = 0;
   const end = entries.findIndex((entry, at) => {
@@ -117,7 +118,7 @@ function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string
   return { key, bytes, updated: new Date(updated).toISOString() };
 }
 
-/** A limit of the memory is the caller's to know; what is wrong with the database is not. */
+/** Tells the caller which limit of the memory is reached. Failures of the database are not for callers. */
 async function refusing(action: () => Promise<Json>): Promise<Json> {
   try {
     return await action();

@@ -225,8 +225,15 @@ function entryOf(answer: Json, tier: string, text: string): JsonObject | undefin
   const kept = isEntry ? value : { content: value };
   const changed = typeof updated === "string" ? Date.parse(updated) / 1000 : 0;
   return {
-    ...{ tags: [], source: "", score: 1, created_at: changed, updated_at: changed },
-    ...{ ...kept, key, tier, ttl: 0 },
+    tags: [],
+    source: "",
+    score: 1,
+    created_at: changed,
+    updated_at: changed,
+    ...kept,
+    key,
+    tier,
+    ttl: 0,
   };
 }
 

@@ -1,22 +1,22 @@
 // src/protocols/a2e/plugins/: the plugins that proviso brings for sessions: tools (local functions), memory
-// (values by key), proc (programs of an allowed list) and mcp (servers of MCP). What they share stands here.
+// (values by key), proc (programs of an allowed list) and mcp (servers of MCP). This file has what they share.
 
 import type { JsonObject } from "../../../bytes/json.js";
 import type { SessionPlugin } from "../plugin.js";
 
-/** How a plugin stands among others of its capability. */
+/** The place of a plugin among others of its capability. */
 export interface PluginPlace {
-  /** As peers read it in the capability's metadata; the capability's own name unless given. */
+  /** Peers read it in the capability's metadata; the capability's own name unless given. */
   readonly name?: string | undefined;
   /** The higher comes first; 0 unless given. */
   readonly priority?: number | undefined;
-  /** Whether it alone handles its operations; false unless given. */
+  /** True if it alone handles its operations; false unless given. */
   readonly exclusive?: boolean | undefined;
 }
 
 export const PLACE_MEMBERS = ["name", "priority", "exclusive"] as const;
 
-/** The members of a plugin that say how it stands among others. */
+/** The members of a plugin that set its place among others. */
 export function placeOf(
   type: SessionPlugin["type"],
   { name = type, priority = 0, exclusive = false }: PluginPlace,

@@ -8,9 +8,9 @@ import { assertName, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } fr
 
 /** A function that peers of a session can call. */
 export interface SessionTool {
-  /** As calls name it in `tool_name`: 1 to 64 letters, digits, `_`, `.` or `-`. */
+  /** The `tool_name` of its calls: 1 to 64 letters, digits, `_`, `.` or `-`. */
   readonly name: string;
-  /** What it does, for those who choose among tools. */
+  /** Describes it to those who choose among tools. */
   readonly description: string;
   /** JSON Schema (2020-12) of its arguments, an object. */
   readonly input: JsonObject;
@@ -27,8 +27,8 @@ export interface ToolsPluginOptions extends PluginPlace {
 
 /**
  * A plugin for the capability `tools`: functions of this process. `tool/list` answers
- * `{tools: [{name, description, input}]}`, those that the session's tokens may call; `tool/call` runs the one that `tool_name` names, with arguments
- * that satisfy its schema, and answers what it returns.
+ * `{tools: [{name, description, input}]}`, those that the session's tokens may call. `tool/call` runs the one that
+ * `tool_name` names, with arguments that satisfy its schema, and answers its result.
  *
  * @throws TypeError naming what is wrong, such as `tools[1].input`.
  * @throws Error if `ajv` is not installed.
@@ -63,7 +63,9 @@ export async function createToolsPlugin(options: ToolsPluginOptions): Promise<Se
     "tools",
   );
   const list = [...tools.values()].map(({ name, description, input }) => ({
-    ...{ name, description, input },
+    name,
+    description,
+    input,
   }));
   return {
     ...placeOf("tools", options),

@@ -6,8 +6,8 @@ import { hasSdkResult } from "./types.js";
 export const TAKEN: readonly string[] = [...ENVELOPE, "version", "req_id", "correlation_id"];
 
 /**
- * An answer as the SDK's client reads it: of a tool or a skill, a result in `data`; of all else, the members of what
- * the plugin gives at the top.
+ * An answer as the SDK's client reads it: with the result of a tool or a skill in `data`, and with the members of any
+ * other result at the top.
  *
  * @param milliseconds - The time that the call took.
  */
@@ -32,7 +32,7 @@ export function sdkPart(operation: string, chunk: Json): JsonObject {
   return { type: type ?? "invoke/event", kind: "status", data };
 }
 
-/** What a list of tools is filtered by. */
+/** The filters of a list of tools. */
 export interface ToolFilter {
   /** A part of the name, the description or a tag, in any case; empty for all. */
   readonly query: string;
@@ -58,7 +58,7 @@ function tagsOf({ tags }: JsonObject): readonly string[] {
   return isTexts(tags) ? tags : [];
 }
 
-/** A tool that a plugin lists; none for what has no name. */
+/** A listed tool as the SDK's client reads it; none if it has no name. */
 function toolOf(listed: Json): readonly JsonObject[] {
   const tool: JsonObject =
     typeof listed === "string" ? { name: listed } : isJsonObject(listed) ? listed : {};
@@ -66,14 +66,16 @@ function toolOf(listed: Json): readonly JsonObject[] {
   if (typeof name !== "string") return [];
   return [
     {
-      ...{ name, description: typeof description === "string" ? description : "" },
-      ...{ input_parameters: parametersOf(input), tags: tagsOf(tool) },
+      name,
+      description: typeof description === "string" ? description : "",
+      input_parameters: parametersOf(input),
+      tags: tagsOf(tool),
       ...(input === undefined ? {} : { input }),
     },
   ];
 }
 
-/** The properties of a schema as the SDK has parameters; of any other schema none. */
+/** The properties of a schema as the SDK's parameters; none for a schema without properties. */
 function parametersOf(schema: Json | undefined): readonly JsonObject[] {
   if (schema === undefined || !isJsonObject(schema)) return [];
   const { properties, required } = schema;
@@ -90,7 +92,8 @@ function parameterOf(name: string, schema: Json): JsonObject {
   const first = Array.isArray(type) ? type[0] : type;
   const nested = parametersOf(schema);
   return {
-    ...{ name, type: typeof first === "string" ? first : "any" },
+    name,
+    type: typeof first === "string" ? first : "any",
     description: typeof description === "string" ? description : "",
     // The SDK reads no other values, and drops the whole list for one.
     ...(isTexts(values) ? { enum: values } : {}),

@@ -4,7 +4,7 @@ import { SessionError } from "../received.js";
 import { TAKEN } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** What a caller says about a call of the SDK's. */
+/** A call as its caller gives it. */
 interface SdkCall {
   readonly name: string | undefined;
   readonly server: string | undefined;
@@ -12,10 +12,10 @@ interface SdkCall {
 }
 
 /**
- * The members of a request to a host that speaks as the SDK does: of a tool or a skill the arguments in `arguments`,
- * of all else its own members.
+ * The members of a request to a host that speaks as the SDK does: `arguments` of a tool or a skill, and the arguments
+ * themselves of any other.
  *
- * @param called - How the capability's messages name what they call.
+ * @param called - The member in which the capability's messages name what they call.
  * @returns `undefined` for a message that the SDK does not have.
  * @throws TypeError for an argument that the SDK's host would pass over.
  */
@@ -42,14 +42,13 @@ export function sdkRequest(
   return given;
 }
 
-/** Whether a request has the call's time in its `timeout`, and not a member of its own under this name. */
+/** Returns whether `timeout` is the time of a call, and not a member of the request's own. */
 export function hasTimeout(operation: string): boolean {
   return sdkMembers(operation)?.includes("timeout") !== true;
 }
 
 /**
- * The outcome that an answer of the SDK's host says: of a tool or a skill what it gives, of all else the members of
- * the answer.
+ * The outcome in an answer of the SDK's host: what a tool or a skill gives, or the members of any other answer.
  */
 export function sdkOutcome(
   operation: string,
@@ -71,7 +70,8 @@ export function sdkOutcome(
   const detail = { result: data };
   return {
     error: new SessionError(typeof code === "string" ? code : "tool_error", words, {
-      ...{ capability, detail },
+      capability,
+      detail,
     }),
   };
 }

@@ -20,7 +20,7 @@ import {
 import { sdkAnswer, sdkPart, sdkTools } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** What a request of the SDK is read for. */
+/** The context in which a request of the SDK is read. */
 export interface SdkContext {
   readonly operation: string;
   readonly capability: CapabilityName;
@@ -54,7 +54,8 @@ function answerOf(members: JsonObject, context: SdkContext): Read<Request["answe
   if (handler !== undefined) {
     const answer = (ask: Ask): Promise<JsonObject> =>
       handler({
-        ...{ members, session },
+        members,
+        session,
         call: async (called, parts = {}) => ask(stepFor(called, capability, parts)),
       });
     return { ok: true, value: answer };
@@ -70,7 +71,7 @@ function answerOf(members: JsonObject, context: SdkContext): Read<Request["answe
   return { ok: true, value: answer };
 }
 
-/** The call that a message makes: all that it says is an argument, and judged. */
+/** The call that a message makes. All of its members are arguments, and judged. */
 function stepFrom(members: JsonObject, operation: string, capability: CapabilityName): Read<Step> {
   if (!hasSdkResult(operation)) return stepOf(operation, capability, { arguments: members });
   const { called } = namingOf(capability);
@@ -86,7 +87,7 @@ function stepFrom(members: JsonObject, operation: string, capability: Capability
   return stepOf(operation, capability, { name, arguments: { ...given, ...others } });
 }
 
-/** A list that is filtered here: what it is filtered by is judged, and the plugin lists all. */
+/** A list that is filtered here: the plugin lists all, and the filters are judged. */
 function toolList(members: JsonObject, capability: CapabilityName): Read<Request["answer"]> {
   const { filter_kind: kind, filter_tags: tags = [], query = "" } = members;
   const { include_deferred: deferred = false } = members;
@@ -117,7 +118,7 @@ function stepFor(
 
 type SdkStep = Parameters<Parameters<SdkHandler>[0]["call"]>[1] & object;
 
-/** The members of some names, but for those of others. */
+/** The members that `names` has and `others` has not. */
 function partOf(
   message: JsonObject,
   names: readonly string[],
@@ -129,7 +130,7 @@ function partOf(
   return Object.fromEntries(own);
 }
 
-/** Members of these names are left out if they are empty: the SDK's client writes every member. */
+/** Leaves out members of these names that are empty: the SDK's client writes every member. */
 function withoutEmpty(message: JsonObject, names: readonly string[]): JsonObject {
   const left = Object.entries(message).filter(
     ([name, value]) => !names.includes(name) || !isEmpty(name, value),

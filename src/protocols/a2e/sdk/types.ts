@@ -2,7 +2,7 @@
 // calls of operations, each of which is judged as if a peer of proviso's own dialect had made it: what is judged is
 // what runs, and the dialect allows nothing that the other does not.
 
-/** By message type without its `/req`, the members of the SDK's requests beside those of every message. */
+/** The members of the SDK's requests beside those of every message, by type without its `/req`. */
 export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "tool/list": ["filter_kind", "filter_tags", "query", "include_deferred"],
   "tool/call": ["tool_name", "arguments"],
@@ -53,7 +53,7 @@ export function sdkMembers(operation: string): readonly string[] | undefined {
   return Object.hasOwn(SDK_TYPES, operation) ? SDK_TYPES[operation] : undefined;
 }
 
-/** Whether a type of the SDK has its arguments in `arguments`, and its answer in a result of its own. */
+/** Returns whether a type of the SDK has its arguments in `arguments`, and its answer in a result of its own. */
 export function hasSdkResult(operation: string): boolean {
   return WITH_ARGUMENTS.includes(operation);
 }

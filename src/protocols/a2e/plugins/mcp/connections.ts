@@ -13,9 +13,9 @@ interface Held {
 export class McpConnections {
   readonly #limits: ConnectionLimits;
   readonly #most: number;
-  /** By principal and server; what is being ended counts. */
+  /** Servers by principal and name, including those that are being ended. */
   readonly #held = new Map<string, Held>();
-  /** Under the same keys, the sessions that have used a server. */
+  /** The sessions that have used a server, under the same keys. */
   readonly #users = new Map<string, Set<string>>();
   #closed = false;
 

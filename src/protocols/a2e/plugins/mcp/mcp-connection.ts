@@ -8,7 +8,7 @@ import { atExit, linesTo } from "../environment.js";
 import type { ReadyServer } from "./ready-server.js";
 import { ServerTransport, TOO_LARGE } from "./stdio-transport.js";
 
-/** What calls of a server may take. */
+/** Limits on calls of a server. */
 export interface ConnectionLimits {
   /** Milliseconds for a server to start and to shake hands. */
   readonly startTimeout: number;
@@ -20,7 +20,7 @@ export interface ConnectionLimits {
   readonly onStderr: ((server: string, line: string) => void) | undefined;
 }
 
-/** How much longer than a result the message around it may be, and the list of tools. */
+/** A factor: a message, or the list of tools, may be this much longer than `resultBytes`. */
 const ROOM = 4;
 const MAX_PAGES = 16;
 const MAX_MESSAGE = 500;
@@ -28,7 +28,7 @@ const MAX_MESSAGE = 500;
 const CHECK = 5000;
 /** The client's codes for a server that does not answer. */
 const SILENT: readonly unknown[] = ["REQUEST_TIMEOUT", "CONNECTION_CLOSED", "NOT_CONNECTED"];
-/** Milliseconds between looks whether a server that was closed has ended, and how many. */
+/** Milliseconds between checks that a closed server has ended, and the number of checks. */
 const LOOK = 20;
 const LOOKS = 500;
 
@@ -113,15 +113,18 @@ export class McpConnection {
   async list(isShown: (name: string) => boolean, sending: Sending): Promise<Json> {
     const tools = (await this.#tools(sending)).filter(({ name }) => isShown(name));
     const described = tools.map(({ name, description, inputSchema }) => ({
-      ...{ name, description, input: inputSchema },
+      name,
+      description,
+      input: inputSchema,
     }));
     this.#assertBounded(described);
     return plain(described);
   }
 
   /**
-   * What a tool answers: `{content, structuredContent?, isError?}`. Only tools that the server lists are called.
+   * Calls a tool, if the server lists it.
    *
+   * @returns `{content, structuredContent?, isError?}`
    * @throws PluginError
    */
   async call(name: string, given: JsonObject, sending: Sending): Promise<Json> {
@@ -168,7 +171,7 @@ export class McpConnection {
     }
   }
 
-  /** Looks whether it still answers: one that has stopped reading would never do so again. */
+  /** Checks whether it still answers: a server that has stopped reading never does so again. */
   #check(): void {
     if (!this.#open) return;
     this.#checking ??= this.#probe().finally(() => {
@@ -195,7 +198,9 @@ export class McpConnection {
     const { timeout } = this.#limits;
     try {
       return await ask({
-        ...{ signal, timeout, maxTotalTimeout: timeout },
+        signal,
+        timeout,
+        maxTotalTimeout: timeout,
         ...(onProgress === undefined
           ? {}
           : { onprogress: (one) => onProgress(JSON.parse(JSON.stringify(one))) }),
@@ -259,7 +264,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** What an error says, which a server may have written. */
+/** The words of an error, which a server may have written. */
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return withoutSecrets(message.slice(0, MAX_MESSAGE));

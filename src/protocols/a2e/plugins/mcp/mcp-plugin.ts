@@ -14,7 +14,7 @@ export interface McpPluginOptions extends PluginPlace {
   readonly onStderr?: ((server: string, line: string) => void) | undefined;
 }
 
-/** What servers of MCP may take. */
+/** Limits on servers of MCP. */
 export interface McpLimits {
   /** Servers that run at once, for all principals; 16 unless given. */
   readonly servers?: number | undefined;

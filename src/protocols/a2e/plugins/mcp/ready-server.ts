@@ -58,7 +58,9 @@ export function serverFor(
   const own = (text: string): string => text.replaceAll("{principal}", fileNameOf(principal));
   const variables = Object.entries(env).map(([name, value]) => [name, own(value)] as const);
   return {
-    ...{ ...server, args: args.map(own), env: Object.fromEntries(variables) },
+    ...server,
+    args: args.map(own),
+    env: Object.fromEntries(variables),
     cwd: cwd === undefined ? undefined : own(cwd),
   };
 }

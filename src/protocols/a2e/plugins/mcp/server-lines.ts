@@ -1,5 +1,5 @@
-// What a server of MCP writes, line by line, with a bound on what is held. An answer over the bound is found by the
-// ends of its line alone, so that its server goes on and its caller gets an error.
+// Reads the lines of a server of MCP, with a bound on what is held. An answer over the bound is known by the two ends
+// of its line, so that the server goes on and the caller gets an error.
 
 /** A line, or the id of the request that a line over the limit answers. */
 export type ServerLine =

@@ -12,7 +12,7 @@ export const TOO_LARGE = -32_050;
 /** Milliseconds between the signals to a server that is ended. */
 const GRACE = 2000;
 
-/** How messages of MCP are written: the client's own functions. */
+/** The client's own functions that read and write messages of MCP. */
 export interface MessageCodec {
   deserializeMessage(line: string): JSONRPCMessage;
   serializeMessage(message: JSONRPCMessage): string;
@@ -48,7 +48,7 @@ export class ServerTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** Of the server's process; `null` unless it runs. */
+  /** The id of the server's process; `null` unless it runs. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -56,7 +56,9 @@ export class ServerTransport implements Transport {
   async start(): Promise<void> {
     const { command, args, cwd, env } = this.#server;
     const child = spawn(command, [...args], {
-      ...{ env: { ...env }, shell: false, windowsHide: true },
+      env: { ...env },
+      shell: false,
+      windowsHide: true,
       stdio: ["pipe", "pipe", this.#onStderr === undefined ? "ignore" : "pipe"],
       ...(cwd === undefined ? {} : { cwd }),
     });
@@ -93,7 +95,7 @@ export class ServerTransport implements Transport {
     try {
       message = this.#codec.deserializeMessage(text);
     } catch (error) {
-      // Such as what a server logs to standard output.
+      // Servers may log to standard output.
       this.onerror?.(error instanceof Error ? error : new Error("a line is no message"));
       return;
     }

@@ -1,9 +1,9 @@
-/** What a reader gets of a program's output. */
+/** A part of a program's output. */
 export interface OutputPart {
   readonly text: string;
-  /** Where it begins, in bytes since the program started; later than asked for where output is lost. */
+  /** Its beginning, in bytes since the program started; later than asked for if output is lost. */
   readonly offset: number;
-  /** Where to read on. */
+  /** The offset to read on at. */
   readonly next: number;
   /** Bytes between what was asked for and `offset`: newer output has taken their place. */
   readonly lost: number;
@@ -19,7 +19,7 @@ export class Output {
     this.#ring = new Uint8Array(bytes);
   }
 
-  /** Where it ends, in bytes since the program started. */
+  /** Its end, in bytes since the program started. */
   get end(): number {
     return this.#end;
   }
@@ -65,13 +65,13 @@ export class Output {
   }
 }
 
-/** How many bytes at the beginning belong to a character that began before. */
+/** The number of bytes at the beginning that belong to a character that began before. */
 function continuations(bytes: Uint8Array): number {
   const at = bytes.subarray(0, 3).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return at === -1 ? Math.min(3, bytes.length) : at;
 }
 
-/** How many bytes at the end begin a character of UTF-8 that is not whole. */
+/** The number of bytes at the end that begin a character of UTF-8 and are not all of it. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -15,7 +15,7 @@ export interface ProcPluginOptions extends PluginPlace {
   readonly limits?: ProcLimits | undefined;
 }
 
-/** What processes may take. */
+/** Limits on processes. */
 export interface ProcLimits {
   /** Processes that run in one session; 4 unless given. */
   readonly perSession?: number | undefined;
@@ -34,10 +34,10 @@ export interface ProcLimits {
 const LIMITS = ["perSession", "perPrincipal", "total", "outputBytes", "lifetime", "grace"];
 const PART = 16 * 1024;
 const MAX_PART = 64 * 1024;
-/** Of one character: a smaller part might never have a whole one. */
+/** Bytes of the longest character: a smaller part might never have a whole one. */
 const MIN_PART = 4;
 const MAX_WAIT = 20_000;
-/** `setTimeout` knows no longer time. */
+/** Seconds: `setTimeout` takes no longer time. */
 const MAX_LIFETIME = 2_147_483;
 
 /**

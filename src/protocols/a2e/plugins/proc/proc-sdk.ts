@@ -65,7 +65,7 @@ async function kill(message: SdkMessage, processes: Processes): Promise<JsonObje
   return { ok: true, state: stateOf(await call(message, processes, "proc/stop", {})) };
 }
 
-/** How a process stands, in the SDK's words. */
+/** The state of a process in the SDK's words. */
 function stateOf({ state, exitCode, reason }: JsonObject): string {
   if (state === "running") return "running";
   if (reason !== undefined) return "killed";

@@ -5,7 +5,7 @@ import { PluginError } from "../../plugin.js";
 import { Output } from "./output.js";
 import type { ReadyProgram } from "./program.js";
 
-/** How long a process may live, and what is kept of it. */
+/** Limits on the life of a process, and on the output that is kept. */
 export interface ProcessLimits {
   /** Bytes of its latest output that are kept. */
   readonly outputBytes: number;
@@ -15,12 +15,12 @@ export interface ProcessLimits {
   readonly grace: number;
 }
 
-/** Why a process was stopped, where it did not end by itself. */
+/** The reason why a process was stopped; one that ends by itself has none. */
 export type StopReason = "stopped" | "lifetime_over" | "session_ended";
 
 const WINDOWS = process.platform === "win32";
 
-/** A program in a process group of its own, with which all ends that does not leave the group. */
+/** A program in a process group of its own. Processes that do not leave the group end with it. */
 export class RunningProcess {
   readonly id: string;
   readonly program: string;
@@ -47,11 +47,15 @@ export class RunningProcess {
     const { cwd, env } = program;
     try {
       this.#child = spawn(program.command, args, {
-        ...{ cwd, env: { ...env }, shell: false, windowsHide: true },
-        ...{ detached: !WINDOWS, stdio: ["ignore", "pipe", "pipe"] },
+        cwd,
+        env: { ...env },
+        shell: false,
+        windowsHide: true,
+        detached: !WINDOWS,
+        stdio: ["ignore", "pipe", "pipe"],
       });
     } catch (error) {
-      // Such as E2BIG; what can only be seen later comes as an event.
+      // E2BIG, for example. Later failures come as an event.
       throw startFailure(program.name, error);
     }
     this.over = new Promise((resolve) => {
@@ -67,7 +71,7 @@ export class RunningProcess {
     this.#child.once("exit", () => {
       this.#signal("SIGKILL");
       clearTimeout(this.#timer);
-      // What left its group may hold its output open for ever.
+      // A process that has left the group may hold the output open for ever.
       setTimeout(() => this.#abandon(), limits.grace).unref();
     });
     // Its output is whole then.
@@ -90,7 +94,7 @@ export class RunningProcess {
     this.#timer = this.#lifetimeOf(milliseconds);
   }
 
-  /** Whether it has ended, and its output is whole. */
+  /** True once it has ended and its output is whole. */
   get isOver(): boolean {
     return this.#over;
   }
@@ -102,14 +106,18 @@ export class RunningProcess {
     throw startFailure(this.program, error);
   }
 
-  /** How it stands, as peers read it. */
+  /** Its state, as peers read it. */
   state(): JsonObject {
     const { exitCode, signalCode } = this.#child;
     const reason = this.#reason === undefined ? {} : { reason: this.#reason };
     const how = this.#over ? { exitCode, signal: signalCode, ...reason } : {};
     return {
-      ...{ process: this.id, program: this.program, started: this.started.toISOString() },
-      ...{ state: this.#over ? "ended" : "running", written: this.output.end, ...how },
+      process: this.id,
+      program: this.program,
+      started: this.started.toISOString(),
+      state: this.#over ? "ended" : "running",
+      written: this.output.end,
+      ...how,
     };
   }
 

@@ -5,7 +5,7 @@ import { atExit } from "../environment.js";
 import { type ProcessLimits, RunningProcess } from "./process.js";
 import type { ReadyProgram } from "./program.js";
 
-/** How many processes there may be at once. */
+/** Limits on the number of processes at once. */
 export interface ProcCounts {
   readonly perSession: number;
   readonly perPrincipal: number;
@@ -15,7 +15,7 @@ export interface ProcCounts {
 /** Ended processes that a session still can read, for each that it may have running. */
 const KEPT = 4;
 
-/** For whom a call is, and about which program if it says. */
+/** The session and principal of a call, and the program that it names, if it names one. */
 type Asking = Pick<PluginCall, "session" | "principal" | "name">;
 
 interface Held {
@@ -29,9 +29,9 @@ interface Held {
 export class Processes {
   readonly #counts: ProcCounts;
   readonly #limits: ProcessLimits;
-  /** By session, then by id, the oldest first. */
+  /** Processes by session, then by id, the oldest first. */
   readonly #sessions = new Map<string, Map<string, Held>>();
-  /** What counts: until it has ended, even if its session has ended long before. */
+  /** The processes that count: until they have ended, even long after their session. */
   readonly #alive = new Set<Held>();
   #closed = false;
 

@@ -24,7 +24,7 @@ export interface ProcProgram extends Environment {
   readonly parameters?: { readonly [name: string]: JsonObject } | undefined;
   /** The parameters that must be given. */
   readonly required?: readonly string[] | undefined;
-  /** For those who choose among programs. */
+  /** Describes it to those who choose among programs. */
   readonly description?: string | undefined;
   /** Its working folder; this process's unless given. */
   readonly cwd?: string | undefined;
@@ -66,7 +66,7 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   const properties: { [parameter: string]: JsonObject } = {};
   for (const [parameter, schema] of Object.entries(parameters)) {
     const place = `${where}.parameters.${parameter}`;
-    // It is the message's own, beside which no argument may have it.
+    // The message itself has a `name`, so that no argument can.
     if (parameter === "name") throw new TypeError(`${place}: a parameter cannot be called "name"`);
     properties[parameter] = boundedSchema(schema, place);
     if (args.some((arg) => arg.includes(`{${parameter}}`))) continue;
@@ -86,7 +86,10 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   }
   assertNoBareOption(args, required, `${where}.args`);
   return {
-    ...{ name, description, args, cwd },
+    name,
+    description,
+    args,
+    cwd,
     input: objectSchema(properties, required),
     command: commandOf(program, where),
     env: environmentOf(program, where),
@@ -166,7 +169,7 @@ function commandOf({ command, cwd = "." }: ProcProgram, where: string): string {
   throw new TypeError(`${where}.command: there is no program "${command}"`);
 }
 
-/** Whether a file is one that this user can run. */
+/** Returns whether a file is one that this user can run. */
 export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
