@@ -65,12 +65,17 @@ export async function revokeById(
     const outcome = await registry.revokeAgent(id, OPERATOR);
     if (!outcome.ok) throw unknown(outcome.message);
     const count = outcome.grants.length;
-    return { id, kind: "agent", already: false, effect: `the agent, with ${grants(count)}` };
+    return {
+      id,
+      kind: "agent",
+      already: false,
+      effect: `the agent, with ${counted(count, "grant")}`,
+    };
   }
   if (id.startsWith("host_")) {
     const outcome = await registry.revokeHost(id, OPERATOR);
     if (!outcome.ok) throw unknown(outcome.message);
-    const agents = outcome.agentsRevoked === 1 ? "one agent" : `${outcome.agentsRevoked} agents`;
+    const agents = counted(outcome.agentsRevoked, "agent");
     return { id, kind: "host", already: false, effect: `the host, with ${agents}` };
   }
   const found = await findById(registry, id);
@@ -82,6 +87,22 @@ export async function revokeById(
     return { id, kind: "grant", already, effect: "the grant, with every token of it" };
   }
   return revokeApproval({ registry, revocations }, found.approval);
+}
+
+/** Revokes everything of a user: every token, what waits, hosts, agents and grants. */
+export async function revokeUser(
+  { registry }: Pick<OpenRegistry, "registry">,
+  principal: string,
+): Promise<{
+  readonly principal: string;
+  readonly kind: "user";
+  readonly hosts: number;
+  readonly agents: number;
+  readonly effect: string;
+}> {
+  const { hosts, agents } = await registry.revokeUser(principal, OPERATOR);
+  const effect = `every token issued up to now, what waits, and ${counted(hosts, "host")} with ${counted(agents, "agent")}`;
+  return { ...{ principal, kind: "user", hosts, agents }, effect };
 }
 
 /** Takes back what waits, and revokes what has been collected. */
@@ -113,12 +134,12 @@ async function revokeApproval(
     id,
     kind: "approval",
     already: fresh === 0,
-    effect: `what it granted: ${grants(fresh)}`,
+    effect: `what it granted: ${counted(fresh, "grant")}`,
   };
 }
 
-function grants(count: number): string {
-  return count === 1 ? "one grant" : `${count} grants`;
+function counted(count: number, what: string): string {
+  return count === 1 ? `one ${what}` : `${count} ${what}s`;
 }
 
 function unknown(message: string): CliError {

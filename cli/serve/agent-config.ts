@@ -4,6 +4,7 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
+import type { RateLimit } from "../../src/http/callers.js";
 import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { OpenIdLoginOptions } from "../../src/protocols/approvals/login/openid.js";
@@ -92,6 +93,7 @@ export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
   /** The URLs of services that execute a capability in the agent's place, by its name. */
   readonly locations?: { readonly [capability: string]: string };
   readonly verificationUrl?: string;
+  readonly introspection?: RateLimit;
   /** Durations, such as `1h`. */
   readonly lifetimes?: {
     readonly [Name in keyof NonNullable<RegistrySettings["lifetimes"]>]: string;

@@ -184,12 +184,13 @@ function delegationOptions({ config, metrics, ...parts }: AgentParts): Delegatio
 function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
   const { config, agent, registry, policy, ledger, log, metrics } = parts;
   const { name, description, agentAuth = {} } = config;
-  const { public: shown, verificationUrl } = agentAuth;
+  const { public: shown, verificationUrl, introspection } = agentAuth;
   const { bodyBytes, bodyDepth, timeoutMs: timeout, requests, seconds } = config.limits;
   return {
     ...{ agent, registry, policy, ledger, log, metrics, timeout, provider: { name, description } },
     ...(shown === undefined ? {} : { public: shown }),
     ...(verificationUrl === undefined ? {} : { verificationUrl }),
+    ...(introspection === undefined ? {} : { introspection }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
   };
 }

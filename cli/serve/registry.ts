@@ -55,6 +55,7 @@ function settingsOf({
   public: _,
   locations: _locations,
   verificationUrl: _url,
+  introspection: _rate,
   lifetimes = {},
   ...settings
 }: AgentAuthConfig): RegistrySettings {

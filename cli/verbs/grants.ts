@@ -3,7 +3,7 @@ import type { Approval } from "../../src/agent/approvals/approval.js";
 import type { ApproverAnswer } from "../../src/agent/approvals/deciding.js";
 import { type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 import type { Context } from "../context.js";
-import { CliError, EXIT } from "../exit.js";
+import { CliError, EXIT, usageError } from "../exit.js";
 import type { EnrolOptions } from "../grants/enrolling.js";
 import type { OpenRegistry } from "../grants/registry.js";
 import { addDatabase, type HomeChoice } from "../home.js";
@@ -24,6 +24,10 @@ interface DecideOptions extends HomeChoice {
   readonly userCode?: string;
   readonly only?: readonly string[];
   readonly reason?: string;
+}
+
+interface RevokeOptions extends HomeChoice {
+  readonly principal?: string;
 }
 
 // An approval is given before there is a token to seal.
@@ -84,7 +88,12 @@ export function define(program: Command, context: Context): void {
       "Revokes a grant, an agent, a host, or what an approval granted, with every token of it; an " +
         "approval that waits is taken back. Revoking twice does no harm.",
     )
-    .argument("<id>", "the id of a grant, an approval, an agent or a host")
+    .argument("[id]", "the id of a grant, an approval, an agent or a host")
+    .option(
+      "--principal <user>",
+      "in place of an id: all of this user, as when the user is deleted: every token issued up to now, what waits, and hosts with their agents and grants",
+      toText,
+    )
     .action(act(context, revoke));
   const enrolling = grants
     .command("enrol")
@@ -125,7 +134,10 @@ function examples(grants: Command, verbs: { readonly [name: string]: Command }):
       `proviso grants approve ${ID} --as alice --only transfer_funds --arg 'amount<=1000' --arg currency=USD --expires 1h`,
     ],
     denying: [`proviso grants deny ${ID} --as alice --reason 'not before Friday'`],
-    revoking: ["proviso grants revoke grant_Jc0mNfQk2Zt8cVh1A5bWqw"],
+    revoking: [
+      "proviso grants revoke grant_Jc0mNfQk2Zt8cVh1A5bWqw",
+      "proviso grants revoke --principal user_7",
+    ],
     enrolling: [
       "proviso grants enrol --principal alice --name 'Laptop of Alice' --default list_payments",
     ],
@@ -232,9 +244,20 @@ async function decide(
   });
 }
 
-async function revoke(context: Context, options: HomeChoice, id: string): Promise<void> {
-  const { revokeById } = await import("../grants/found.js");
+async function revoke(context: Context, options: RevokeOptions, id?: string): Promise<void> {
+  const { revokeById, revokeUser } = await import("../grants/found.js");
+  const { principal } = options;
+  if ((id === undefined) === (principal === undefined)) {
+    throw usageError("name one: the id of what is to be revoked, or --principal");
+  }
   await open(context, options, async (opened) => {
+    if (principal !== undefined) {
+      const revoked = await revokeUser(opened, principal);
+      return printAnswer(context, options, revoked, [
+        printable(`revoked ${principal}: ${revoked.effect}`),
+      ]);
+    }
+    if (id === undefined) return;
     const revoked = await revokeById(opened, id);
     const line = `${revoked.already ? "already revoked" : "revoked"} ${id}: ${revoked.effect}`;
     printAnswer(context, options, revoked, [printable(line)]);

@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from "node:net";
 import express, { type Express, type Request } from "express";
+import type { Origin } from "../agent/registry/records.js";
 
 /**
  * Trusts these proxies' `X-Forwarded-For`, and no other sender's.
@@ -25,27 +26,51 @@ export function checkProxies(proxies: readonly string[] | undefined): void {
 }
 
 /**
- * What counts callers without credentials: an IPv4 address, or one party's IPv6 network of 64 bits. Where a
- * trusted proxy forwards no address, the proxy's own.
+ * Counts callers without credentials: an IPv4 address, or one party's IPv6 network of 64 bits. Where a trusted proxy
+ * forwards no address, the proxy's own.
  */
 export function addressKey(req: Request): string {
-  const given = req.ip ?? "";
-  const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
-  return isIPv6(address) ? keyOfIPv6(address) : address;
+  return originOf(req).address;
 }
 
-/** The IPv4 address that is mapped into an IPv6 one, or else its first four groups, as URLs write them. */
-function keyOfIPv6(address: string): string {
-  const [plain = ""] = address.split("%");
-  const { hostname } = new URL(`http://[${plain}]`);
-  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? [];
-  if (high !== undefined && low !== undefined) return `${dotted(high)}.${dotted(low)}`;
-  const [head = "", tail] = hostname.slice(1, -1).split("::");
+/** Where a request comes from. @see addressKey */
+export function originOf(req: Request): Origin {
+  const given = req.ip ?? "";
+  const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
+  const groups = isIPv6(address) ? groupsOf(address) : undefined;
+  if (groups !== undefined) {
+    return {
+      address: `${groups.slice(0, 4).join(":")}::/64`,
+      network: `${groups.slice(0, 3).join(":")}::/48`,
+    };
+  }
+  const plain = unmapped(address);
+  return { address: plain, network: `${plain.split(".").slice(0, 3).join(".")}.0/24` };
+}
+
+/** The groups of an IPv6 address as URLs write them; `undefined` where an IPv4 address is mapped into it. */
+function groupsOf(address: string): readonly string[] | undefined {
+  const host = canonical(address);
+  if (MAPPED.test(host)) return undefined;
+  const [head = "", tail] = host.split("::");
   const first = head === "" ? [] : head.split(":");
   const last = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = tail === undefined ? 0 : 8 - first.length - last.length;
-  const groups = [...first, ...Array.from({ length: zeros }, () => "0"), ...last];
-  return `${groups.slice(0, 4).join(":")}::/64`;
+  return [...first, ...Array.from({ length: zeros }, () => "0"), ...last];
+}
+
+const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
+
+/** An IPv4 address, also one that is mapped into an IPv6 address. */
+function unmapped(address: string): string {
+  const [, high, low] = isIPv6(address) ? (MAPPED.exec(canonical(address)) ?? []) : [];
+  return high === undefined || low === undefined ? address : `${dotted(high)}.${dotted(low)}`;
+}
+
+/** An IPv6 address without its zone, as URLs write it. */
+function canonical(address: string): string {
+  const [plain = ""] = address.split("%");
+  return new URL(`http://[${plain}]`).hostname.slice(1, -1);
 }
 
 /** A group of an IPv6 address as two numbers of an IPv4 one. */

@@ -224,6 +224,38 @@ test("a host is made for a user, with a token that works once", async () => {
   ]);
 });
 
+test("everything of a user is revoked, as when the user is deleted, and nothing of another's", async () => {
+  const own = await hostOf(registry, "dave");
+  const { approval, agent } = await asking(registry, own, { name: "Dave's agent" });
+  const token = home.issuer.mint({
+    ...{ grant: "payments:send", operations: ["transfer"], principal: "dave" },
+  }).token;
+  const pay = () =>
+    home.issuer.authorize(token, { grant: "payments:send", operation: "transfer" }).allowed;
+  expect(pay()).toBe(true);
+  const line = await bench.output("grants", "revoke", "--principal", "dave");
+  expect(line).toBe(
+    "revoked dave: every token issued up to now, what waits, and one host with one agent",
+  );
+  await expect.poll(pay).toBe(false);
+  expect(await registry.agent(agent.id)).toMatchObject({ status: "revoked" });
+  expect(await registry.hostByKey(own.thumbprint)).toMatchObject({ status: "revoked" });
+  expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
+  expect(await registry.hostByKey(host.thumbprint)).toMatchObject({ status: "active" });
+  const again = await grants("revoke", "--principal", "dave", "--json");
+  expect(document(again.stdout)).toMatchObject({
+    principal: "dave",
+    kind: "user",
+    hosts: 0,
+    agents: 0,
+  });
+  for (const args of [[], ["grant_x", "--principal", "dave"]]) {
+    const { status, stderr } = await grants("revoke", ...args);
+    expect(status).toBe(2);
+    expect(stderr).toContain("name one: the id of what is to be revoked, or --principal");
+  }
+});
+
 test("--watch prints what waits, and each change, until it is stopped", async () => {
   const stopping = new AbortController();
   const lines: string[] = [];

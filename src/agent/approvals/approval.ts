@@ -39,7 +39,8 @@ export interface ApprovalSubject {
   readonly hintedUser?: string;
   /** The agent that asks: an invoker's id, and what it calls itself. */
   readonly agent: { readonly id: string; readonly name?: string };
-  readonly host?: { readonly id: string; readonly name?: string };
+  /** `named` where its user gave it the name. */
+  readonly host?: { readonly id: string; readonly name?: string; readonly named?: true };
   readonly audience?: readonly string[];
   /** Why, in the asker's words. */
   readonly purpose?: string;

@@ -32,6 +32,9 @@ export interface ApprovalsOptions {
   readonly inForce?: InForce | undefined;
 }
 
+/** Requests of a principal among which the history shows those that ended without a decision. */
+const UNDECIDED = 200;
+
 /** What people decide before something is granted, for every protocol. Works on the store alone. */
 export class Approvals {
   readonly #store: RegistryStore;
@@ -183,9 +186,29 @@ export class Approvals {
     ];
   }
 
-  /** Latest first. @param among - Of how many of the last requests: 1 to 1,000; 1,000 unless given. */
-  async history(principal: string, among: number = MAX_FOUND): Promise<readonly Approval[]> {
-    const query = { approver: principal, latestFirst: true, limit: among };
+  /**
+   * The last requests of a principal that are over, latest first: up to 1,000 about which somebody has decided, and
+   * of the last 200 requests those that ended otherwise. However much is asked and taken back, decisions
+   * stay. What strangers asked for, and nobody decided about, is left out.
+   */
+  async history(principal: string): Promise<readonly Approval[]> {
+    const last = { approver: principal, latestFirst: true, limit: UNDECIDED } as const;
+    const found = await this.#store.read((view) => view.approvals.find(last));
+    const undecided = found
+      .map((one) => this.seen(one))
+      .filter((one) => one.decisions.length === 0 && !isFromStranger(one))
+      .filter(({ state }) => state !== "pending");
+    const decided = await this.decided(principal, MAX_FOUND);
+    return [...decided, ...undecided].sort((a, b) => b.updated - a.updated);
+  }
+
+  /**
+   * What is over of the last requests about which somebody has decided, latest first.
+   *
+   * @param among - How many are looked at: 1 to 1,000.
+   */
+  async decided(principal: string, among: number): Promise<readonly Approval[]> {
+    const query = { decidedFor: principal, latestFirst: true, limit: among } as const;
     const found = await this.#store.read((view) => view.approvals.find(query));
     const over = found.map((one) => this.seen(one)).filter(({ state }) => state !== "pending");
     return over.sort((a, b) => b.updated - a.updated);

@@ -1,7 +1,7 @@
 import { digestOfJson } from "../approvals/digest.js";
 import { type OpenedApproval, RequestReusedError } from "../approvals/opening.js";
 import { type Concerned, registryEvent } from "./keeping.js";
-import { hostWithKey } from "./looking.js";
+import { hostWithKey, isOfUser } from "./looking.js";
 import { leave, type Outcome, Refused } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -40,7 +40,7 @@ export async function outcomeOf<Answer extends object>(
           ? ({ ok: false, code: "request_reused", message: error.message } as const)
           : undefined;
     if (refusal === undefined) throw error;
-    const isStranger = asker !== undefined && !(await store.read((view) => isOfUser(view, asker)));
+    const isStranger = asker !== undefined && !(await store.read((view) => isUsers(view, asker)));
     if (isStranger) return refusal;
     const event = registryEvent(change, clock(), { ...about, codes: [refusal.code] });
     await store.change(async (draft) => draft.note(event));
@@ -48,8 +48,8 @@ export async function outcomeOf<Answer extends object>(
   }
 }
 
-/** Whether the asker's host is active, and a user has taken it on. */
-async function isOfUser(
+/** True if the asker's host is one that a user has taken on. */
+async function isUsers(
   view: RegistryView,
   { agent, host: id, thumbprint }: Asker,
 ): Promise<boolean> {
@@ -58,7 +58,7 @@ async function isOfUser(
     thumbprint === undefined
       ? await view.hosts.get(place ?? "")
       : await hostWithKey(view, thumbprint);
-  return host?.status === "active" && host.principal !== undefined;
+  return host !== undefined && isOfUser(host);
 }
 
 /** A request that may be sent again under the same key. */

@@ -6,6 +6,7 @@ import { checkTexts } from "./asking.js";
 import { newId } from "./granting.js";
 import { registryEvent, withKey } from "./keeping.js";
 import { hostWithKey } from "./looking.js";
+import { checkNewHosts } from "./newcomers.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
@@ -22,7 +23,7 @@ import type { HostCreation, HostEnrolment, HostProof } from "./requests.js";
 export async function hostFor(
   draft: RegistryDraft,
   known: HostRecord | undefined,
-  { hostKey, hostThumbprint, hostName }: HostProof,
+  { hostKey, hostThumbprint, hostName, from }: HostProof,
   { id, alone }: { readonly id: string; readonly alone: boolean },
   context: RegistryContext,
 ): Promise<HostRecord> {
@@ -31,19 +32,24 @@ export async function hostFor(
   if (known?.status === "revoked") leave("host_revoked", "the host has been revoked");
   if (known?.status === "enrolling") leave("host_pending", "the host has not given its key yet");
   if (known !== undefined) {
-    const name = hostName ?? known.name;
+    const name = known.named ? known.name : (hostName ?? known.name);
     const status = alone && known.principal === undefined ? "active" : known.status;
     return { ...known, ...(name === undefined ? {} : { name }), status, updated: now };
   }
-  if (!settings.allowHosts) {
-    const message =
-      "hosts cannot register themselves here; their user makes them, with an enrolment token";
-    leave("hosts_not_allowed", message);
+  // A host that a user has made, and that proves its key by this, is no stranger.
+  const enrolled = alone ? undefined : await enrolledUnder(draft, hostThumbprint);
+  if (enrolled === undefined) {
+    if (!settings.allowHosts) {
+      const message =
+        "hosts cannot register themselves here; their user makes them, with an enrolment token";
+      leave("hosts_not_allowed", message);
+    }
+    await checkNewHosts(draft, from, context);
   }
-  await checkHosts(draft, settings.bounds.pendingHosts, now);
   const host: HostRecord = {
     ...{ id, tenant: settings.tenant, key: hostKey, thumbprint: hostThumbprint },
     ...(hostName === undefined ? {} : { name: hostName }),
+    ...(from === undefined || enrolled !== undefined ? {} : { from }),
     ...{
       status: alone ? "active" : "pending",
       defaults: settings.defaults,
@@ -53,20 +59,6 @@ export async function hostFor(
   };
   draft.note(registryEvent("host.registered", now, { record: id }));
   return host;
-}
-
-/**
- * Milliseconds for which a host that registers itself, and an agent, counts though it has ended: a flood of them
- * keeps others out no longer.
- */
-export const COUNTED: number = 60 * 60 * 1000;
-
-async function checkHosts(draft: RegistryDraft, most: number, now: number): Promise<void> {
-  const unlinkedSince = now - COUNTED;
-  const unlinked = (await everyRecord(draft.hosts, { unlinkedSince })).length;
-  if (unlinked < most) return;
-  const message = `${unlinked} hosts have registered within an hour that no user has taken on, as many as may`;
-  leave("limit_exceeded", message);
 }
 
 /** The defaults of a host that are still defaults, and still there. */
@@ -98,7 +90,7 @@ export async function createHost(
     };
     const host: HostRecord = {
       ...{ id, tenant: settings.tenant, principal, defaults, created: now, updated: now },
-      ...(name === undefined ? {} : { name }),
+      ...(name === undefined ? {} : { name, named: true }),
       ...(key === undefined
         ? { status: "enrolling", enrolment }
         : { status: "active", key: key.key, thumbprint: key.thumbprint }),
@@ -174,7 +166,7 @@ export async function enrolHost(
       const { enrolment: _, ...rest } = host;
       const enrolled: HostRecord = {
         ...withKey(rest, { key, thumbprint }, proven),
-        ...(name === undefined ? {} : { name }),
+        ...(name === undefined || rest.named ? {} : { name }),
         ...{ status: "active", updated: now },
       };
       await draft.put("hosts", enrolled);
@@ -195,19 +187,40 @@ export async function asEnrolled(
   now: number,
 ): Promise<HostRecord> {
   let known = host;
+  if (host.thumbprint === undefined) return known;
   for (const other of await everyRecord(draft.hosts, { principal })) {
-    if (host.thumbprint === undefined || other.unproven?.thumbprint !== host.thumbprint) continue;
-    // One that has agents was not enrolled lately: it has rotated its key, and stays.
-    const [agent] = await draft.agents.find({ host: other.id, limit: 1 });
-    if (agent !== undefined) continue;
-    const { name = other.name } = known;
+    if (!(await isEnrolled(draft, other, host.thumbprint))) continue;
     known = {
       ...known,
-      ...(name === undefined ? {} : { name }),
+      ...(other.name === undefined ? {} : { name: other.name }),
+      ...(other.named ? { named: true } : {}),
       defaults: known.defaults.filter((one) => other.defaults.includes(one)),
     };
     await draft.put("hosts", { ...other, status: "revoked", updated: now });
     draft.note(registryEvent("host.merged", now, { record: other.id, principal }));
   }
   return known;
+}
+
+/** A host that a user has made, and that was enrolled under a key without proving it. */
+async function enrolledUnder(
+  draft: RegistryDraft,
+  thumbprint: string,
+): Promise<HostRecord | undefined> {
+  for (const host of await everyRecord(draft.hosts, { thumbprint })) {
+    if (await isEnrolled(draft, host, thumbprint)) return host;
+  }
+  return undefined;
+}
+
+async function isEnrolled(
+  draft: RegistryDraft,
+  { id, status, principal, unproven }: HostRecord,
+  thumbprint: string,
+): Promise<boolean> {
+  if (unproven?.thumbprint !== thumbprint) return false;
+  if (status !== "active" || principal === undefined) return false;
+  // One that has agents was not enrolled lately: it has rotated its key, and stays.
+  const [agent] = await draft.agents.find({ host: id, limit: 1 });
+  return agent === undefined;
 }

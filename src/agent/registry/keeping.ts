@@ -1,5 +1,6 @@
 import type { Actor } from "../approvals/approval-events.js";
 import type { LedgerEvent } from "../ledger.js";
+import { isOfUser } from "./looking.js";
 import type { AgentGrant, AgentRecord, HostRecord, PublicKey } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
@@ -15,6 +16,21 @@ export async function keepGrant(
   const change = status === "active" ? "grant.activated" : `grant.${status}`;
   const codes = status === "denied" ? { codes: ["grant_denied"] } : {};
   draft.note(registryEvent(change, now, { grant, principal, operator, purpose, ...codes }));
+}
+
+/**
+ * Keeps a grant that was asked for just now. What a stranger is denied leaves no event: anyone can make hosts that ask
+ * without end, and the protocol bounds what it records of them.
+ */
+export async function keepAsked(
+  draft: RegistryDraft,
+  grant: AgentGrant,
+  host: HostRecord,
+  by: Actor,
+  now: number,
+): Promise<void> {
+  if (grant.status === "denied" && !isOfUser(host)) return draft.put("grants", grant);
+  return keepGrant(draft, grant, by, now);
 }
 
 /** An agent from now on active, until it is not used, or for its longest time. */

@@ -120,6 +120,11 @@ export async function hostedAgent(
   return agent === undefined || host === undefined ? undefined : { agent, host };
 }
 
+/** True if a host is active and a user has taken it on: anyone can make the others. */
+export function isOfUser({ status, principal }: HostRecord): boolean {
+  return status === "active" && principal !== undefined;
+}
+
 /** The host that has proven a key; without one, the last host that was revoked with it. */
 export async function hostWithKey(
   view: RegistryView | RegistryDraft,

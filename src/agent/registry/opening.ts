@@ -1,8 +1,8 @@
-import type { ApprovalKind, AskedGrant } from "../approvals/approval.js";
+import type { ApprovalKind, ApprovalSubject, AskedGrant } from "../approvals/approval.js";
 import { areApart, type OpenedApproval, oneRule, type RuleInTime } from "../approvals/opening.js";
 import type { LedgerEvent } from "../ledger.js";
 import { newId } from "./granting.js";
-import { keepGrant } from "./keeping.js";
+import { keepAsked } from "./keeping.js";
 import { seenAgent } from "./looking.js";
 import { type AgentAnswer, leave } from "./outcomes.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
@@ -45,7 +45,7 @@ export async function openApproval(
       ...(principal === undefined ? {} : { principal }),
       ...(hintedUser === undefined ? {} : { hintedUser }),
       agent: { id: agent.id, name: agent.name },
-      host: { id: host.id, ...(host.name === undefined ? {} : { name: host.name }) },
+      host: hostIn(host),
       ...(audience.length === 0 ? {} : { audience: [...new Set(audience)] }),
       ...(purpose === undefined ? {} : { purpose }),
       ...(bindingMessage === undefined ? {} : { bindingMessage }),
@@ -77,13 +77,17 @@ export async function keepAnswered(
   await draft.put("agents", agent);
   draft.note(event);
   const { principal } = event;
-  for (const grant of kept) await keepGrant(draft, grant, { principal }, context.clock());
+  for (const grant of kept) await keepAsked(draft, grant, host, { principal }, context.clock());
   return { host, agent, grants: kept, ...opened };
 }
 
 /** A grant with the approval that it waits for, if it does. */
 export function waitingFor(approval: string | undefined, grant: AgentGrant): AgentGrant {
   return grant.status === "pending" && approval !== undefined ? { ...grant, approval } : grant;
+}
+
+function hostIn({ id, name, named }: HostRecord): NonNullable<ApprovalSubject["host"]> {
+  return { id, ...(name === undefined ? {} : { name }), ...(named ? { named } : {}) };
 }
 
 function ruleOf(

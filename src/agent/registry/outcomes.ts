@@ -6,7 +6,8 @@ import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
  * - `invalid_request`: it is not well formed; `path` says where.
  * - `invalid_capabilities`: there are no capabilities of these names.
  * - `unknown_constraint_operator`: `operators` lists those that are not known.
- * - `limit_exceeded`: there are as many hosts, agents, grants or open approvals as there may be.
+ * - `rate_limited`: as many hosts have registered lately as may; `retryAfter` says when to ask again.
+ * - `limit_exceeded`: there are as many hosts of a user, agents, grants or open approvals as there may be.
  * - `request_reused`: an idempotency key was used for another request.
  * - `hosts_not_allowed`: hosts cannot register themselves here; one is made by its user.
  * - `key_in_use`: another host or agent has the key.
@@ -36,6 +37,7 @@ export type RegistryCode =
   | "already_granted"
   | "capability_not_granted"
   | "grant_not_found"
+  | "rate_limited"
   | "limit_exceeded"
   | "request_reused";
 
@@ -50,6 +52,8 @@ export interface RegistryRefusal {
   readonly capabilities?: readonly string[];
   /** The operators that are not known. */
   readonly operators?: readonly string[];
+  /** Seconds after which to ask again. */
+  readonly retryAfter?: number;
 }
 
 /** The answer to a request: what there is now, or why not. */
@@ -66,7 +70,7 @@ export interface AgentAnswer {
 export function refuse(
   code: RegistryCode,
   message: string,
-  more: Pick<RegistryRefusal, "path" | "capabilities" | "operators"> = {},
+  more: Pick<RegistryRefusal, "path" | "capabilities" | "operators" | "retryAfter"> = {},
 ): RegistryRefusal {
   return { ok: false, code, message, ...more };
 }

@@ -10,6 +10,14 @@ export interface PublicKey {
   readonly thumbprint: string;
 }
 
+/** Where a request came from. */
+export interface Origin {
+  /** An IPv4 address, or the IPv6 network of 64 bits that one party has: `192.0.2.1`, `2001:db8:0:1::/64`. */
+  readonly address: string;
+  /** The network around it, of 24 bits in IPv4 and 48 in IPv6: `192.0.2.0/24`, `2001:db8:0::/48`. */
+  readonly network: string;
+}
+
 /** `enrolling` until it gives its key, `pending` until a user approves an agent of it. */
 export type HostStatus = "enrolling" | "pending" | "active" | "revoked";
 
@@ -19,6 +27,8 @@ export interface HostRecord {
   /** Hosts and agents of different tenants have nothing to do with each other. */
   readonly tenant: string;
   readonly name?: string;
+  /** Set where its user gave it the name: what the host calls itself replaces no such name. */
+  readonly named?: true;
   readonly status: HostStatus;
   /** Its public key as a JWK, under which it has signed; absent while it is enrolling or has one to prove. */
   readonly key?: JsonObject;
@@ -33,6 +43,8 @@ export interface HostRecord {
   readonly principal?: string;
   /** Names of the capabilities that its agents get without an approval. */
   readonly defaults: readonly string[];
+  /** Where it registered itself from, until a user takes it on. */
+  readonly from?: Origin;
   /** While it is enrolling: SHA-256 of the enrolment token in base64url, and when that ends. */
   readonly enrolment?: { readonly hash: string; readonly expires: number };
   readonly created: number;

@@ -2,9 +2,10 @@ import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } fr
 import { checkTexts, readAsked } from "./asking.js";
 import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
-import { COUNTED, defaultsOf, hostFor } from "./hosts.js";
+import { defaultsOf, hostFor } from "./hosts.js";
 import { activated, registryEvent } from "./keeping.js";
 import { hostWithKey, seenAgent } from "./looking.js";
+import { COUNTED } from "./newcomers.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentMode, AgentRecord, HostRecord } from "./records.js";
@@ -35,7 +36,7 @@ export async function registerAgent(
     if (!settings.modes.includes(asked.mode)) {
       leave("unsupported_mode", `this server has no agents that are ${asked.mode}`);
     }
-    const { idempotencyKey, ...request } = asked;
+    const { idempotencyKey, from: _, ...request } = asked;
     const repeat = repeatable(asked.hostThumbprint, idempotencyKey, request, context);
     // Another registration may come between, and link the host to a user.
     for (;;) {

@@ -46,6 +46,9 @@ export interface RegistryView {
       readonly principal?: string;
       /** Hosts that no user has taken on, revoked ones too, and that were made after this moment. */
       readonly unlinkedSince?: number;
+      /** Where hosts registered themselves from that no user has taken on. */
+      readonly address?: string;
+      readonly network?: string;
     }
   >;
   readonly agents: Records<
@@ -65,6 +68,8 @@ export interface RegistryView {
       readonly codeHash?: string;
       /** Whose decision it may wait for. */
       readonly approver?: string;
+      /** The same, but only those about which somebody has decided. */
+      readonly decidedFor?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
       /** Only those that end after this moment. */
@@ -111,11 +116,13 @@ export interface SingleUse {
   readonly expires: number;
   /** How many uses of the scope are remembered at once; no limit unless given. */
   readonly most?: number | undefined;
+  /** Whether anyone can make such uses: they have a room of their own, and fill no other. `false` unless given. */
+  readonly stranger?: boolean | undefined;
 }
 
 /**
  * The outcome of a use: the first, or one that was before. `scope_full` and `full`: as many uses are remembered as may
- * be, of the scope or in all. None that has not expired is forgotten for another, so this one is refused.
+ * be, of the scope or in its room. None that has not expired is forgotten for another, so this one is refused.
  */
 export type UseOutcome = "first" | "used" | "scope_full" | "full";
 

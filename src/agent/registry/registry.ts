@@ -41,7 +41,14 @@ import type {
   NewKey,
   Registration,
 } from "./requests.js";
-import { revokeAgent, revokeGrant, revokeGrants, revokeHost } from "./revoking.js";
+import {
+  type RevokedUser,
+  revokeAgent,
+  revokeGrant,
+  revokeGrants,
+  revokeHost,
+  revokeUser,
+} from "./revoking.js";
 import { RevokingStore } from "./revoking-store.js";
 import { agentProved, hostProved, rotateAgentKey, rotateHostKey } from "./rotating.js";
 import { type RegistrySettings, type SettledSettings, settledSettings } from "./settings.js";
@@ -249,6 +256,18 @@ export class Registry {
     by: Actor,
   ): Promise<Outcome<{ readonly host: HostRecord; readonly agentsRevoked: number }>> {
     return revokeHost(host, by, this.#context);
+  }
+
+  /**
+   * Revokes everything of a user, as when the user is deleted: every token that was issued for them up to now, by
+   * whatever protocol, what waits for their approval, and their hosts with all agents and grants. What comes later
+   * counts again: see first that the user can sign in no more.
+   *
+   * @param by - The user, or an operator.
+   * @throws StorageError Then called again, it goes on.
+   */
+  revokeUser(principal: string, by: Actor): Promise<RevokedUser> {
+    return revokeUser(principal, by, this.#context);
   }
 
   /** Revokes grants and requests by name. @returns `grants`: those that were not revoked before. */

@@ -4,7 +4,7 @@ import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { forgetGrants } from "./forgetting.js";
 import { coversWanted, newGrant, permittedOf, principalOfAgent, standingOf } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
-import { keepGrant } from "./keeping.js";
+import { keepAsked } from "./keeping.js";
 import {
   type HostedAgent,
   hostedAgent,
@@ -112,7 +112,7 @@ async function requested(
   for (const [at, grant] of made.entries()) {
     const own = waitingFor(approval, grant);
     made[at] = own;
-    await keepGrant(draft, own, { principal }, now);
+    await keepAsked(draft, own, host, { principal }, now);
   }
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),

@@ -3,7 +3,7 @@ import type { Approval } from "../approvals/approval.js";
 import type { Actor } from "../approvals/approval-events.js";
 import type { OpenedApproval } from "../approvals/opening.js";
 import type { AgentAnswer } from "./outcomes.js";
-import type { AgentMode, PublicKey } from "./records.js";
+import type { AgentMode, Origin, PublicKey } from "./records.js";
 
 /** A capability as an agent asks for it. */
 export interface AskedCapability {
@@ -36,6 +36,8 @@ export interface HostProof {
   /** The key's thumbprint (RFC 7638). */
   readonly hostThumbprint: string;
   readonly hostName?: string | undefined;
+  /** Where the request came from: a new host takes a share of its address and network. */
+  readonly from?: Origin | undefined;
 }
 
 /** A public key that a host or an agent is given. */

@@ -1,4 +1,5 @@
 import { formatTime } from "../../caveats/time.js";
+import { latestExpiry } from "../../issuer/token-revocation.js";
 import type { RevocationSink } from "../../revocation/sink.js";
 import type { AgentGrant } from "./records.js";
 import type {
@@ -65,6 +66,15 @@ export class RevokingStore implements RegistryStore {
   /** Says that the change ends a grant: its capability is revoked first. */
   ends(draft: RegistryDraft, grant: AgentGrant): void {
     if (grant.status === "active") this.#ending.get(draft)?.push(grant);
+  }
+
+  /** Revokes all that was issued for a principal up to now, whatever it was. */
+  async revokePrincipal(id: string): Promise<void> {
+    const now = this.#clock();
+    const times = { at: formatTime(now), until: latestExpiry(now) };
+    // Tokens carry whole seconds: the next second is after every token issued so far.
+    const before = formatTime(now + 1000);
+    await this.#revocations.add({ kind: "principal", id, before, ...times });
   }
 
   useOnce(use: SingleUse, now: number): Promise<UseOutcome> {

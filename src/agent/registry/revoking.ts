@@ -9,6 +9,12 @@ import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import { endGrants } from "./settling.js";
 
+/** How much was revoked of a user. */
+export interface RevokedUser {
+  readonly hosts: number;
+  readonly agents: number;
+}
+
 /** @see Registry.revokeAgent */
 export async function revokeAgent(
   id: string,
@@ -76,6 +82,30 @@ export async function revokeHost(
       return { host: revoked, agentsRevoked };
     }),
   );
+}
+
+/** @see Registry.revokeUser */
+export async function revokeUser(
+  principal: string,
+  by: Actor,
+  context: RegistryContext,
+): Promise<RevokedUser> {
+  const { store, clock } = context;
+  // First of all what is good elsewhere too: tokens, and approvals that were given or are waited for.
+  await store.revokePrincipal(principal);
+  const { operator } = by;
+  await store.change(async (draft) =>
+    draft.note(registryEvent("user.revoked", clock(), { principal, operator })),
+  );
+  const revoked = { hosts: 0, agents: 0 };
+  for (const { id, status } of await store.read((view) => everyRecord(view.hosts, { principal }))) {
+    if (status === "revoked") continue;
+    const outcome = await revokeHost(id, by, context);
+    if (!outcome.ok) continue;
+    revoked.hosts++;
+    revoked.agents += outcome.agentsRevoked;
+  }
+  return revoked;
 }
 
 /** @see Registry.revokeGrants */

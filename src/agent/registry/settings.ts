@@ -25,6 +25,10 @@ interface RegistryLifetimes {
 interface RegistryBounds {
   /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
   readonly pendingHosts?: number;
+  /** Of these, those from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
+  readonly pendingHostsPerAddress?: number;
+  /** Of these, those from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
+  readonly pendingHostsPerNetwork?: number;
   /** Agents of one host that have not ended, or were registered within an hour; 100 unless given. */
   readonly agentsPerHost?: number;
   /** Active and pending grants of one agent; 256 unless given. */
@@ -88,7 +92,8 @@ const LIFETIMES: Required<RegistryLifetimes> = {
 };
 const LONGEST = 366 * DAY;
 const BOUNDS: Required<RegistryBounds> = {
-  ...{ pendingHosts: 1000, agentsPerHost: 100, grantsPerAgent: 256 },
+  ...{ pendingHosts: 1000, pendingHostsPerAddress: 20, pendingHostsPerNetwork: 100 },
+  ...{ agentsPerHost: 100, grantsPerAgent: 256 },
   ...{ pendingPerAgent: 8, pendingPerHost: 32, pendingPerUser: 64, hostsPerUser: 100 },
 };
 const MODES: readonly AgentMode[] = ["delegated", "autonomous"];

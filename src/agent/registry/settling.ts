@@ -204,7 +204,8 @@ async function link(
 ): Promise<HostRecord> {
   const { operator } = by;
   const known = host.principal === undefined ? await asEnrolled(draft, host, principal, now) : host;
-  const linked: HostRecord = { ...known, principal, status: "active", updated: now };
+  const { from: _, ...kept } = known;
+  const linked: HostRecord = { ...kept, principal, status: "active", updated: now };
   await draft.put("hosts", linked);
   if (host.principal !== undefined) return linked;
   draft.note(registryEvent("host.linked", now, { record: host.id, principal, operator }));

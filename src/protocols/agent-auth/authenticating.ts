@@ -22,6 +22,7 @@ import {
   type Anonymous,
   type HostParty,
   isAdmitted,
+  isStranger,
   isTaken,
   type NewHost,
   type Party,
@@ -91,7 +92,7 @@ export async function partyOf(
   if (standing !== undefined) return standing;
   const { jwt } = party;
   const key = thumbprintOf(party);
-  const used = await usedBefore(key, jwt, context);
+  const used = await usedBefore({ thumbprint: key, stranger: isStranger(party) }, jwt, context);
   if (used !== undefined) return used;
   const introspected = admitted === "introspected";
   // A JWT that is introspected was for a request to another server.
@@ -101,18 +102,22 @@ export async function partyOf(
   return party;
 }
 
-/**
- * Uses a JWT up, and says why it may not be used.
- *
- * @param thumbprint - Of the key that it is signed with.
- */
+/** Whose JWT it is. */
+export interface Signer {
+  /** Of the key that it is signed with. */
+  readonly thumbprint: string;
+  /** Whether anyone can make such a party: its JWTs fill no room of those that users have taken on. */
+  readonly stranger: boolean;
+}
+
+/** Uses a JWT up, and says why it may not be used. */
 export async function usedBefore(
-  thumbprint: string,
+  { thumbprint, stranger }: Signer,
   { jti, over }: VerifiedJwt,
   { registry, rate: { requests, seconds } }: Pick<PartyContext, "registry" | "rate">,
 ): Promise<Fault | undefined> {
   const most = PROCESSES * Math.ceil(requests * Math.max(1, REMEMBERED / seconds));
-  const use = { scope: `jwt:${thumbprint}`, id: jti, expires: over + KEPT, most };
+  const use = { scope: `jwt:${thumbprint}`, id: jti, expires: over + KEPT, most, stranger };
   switch (await registry.useOnce(use)) {
     case "first":
       return undefined;
@@ -181,7 +186,7 @@ async function hostOf(
   }
   if (host !== undefined) return { kind: "signer", thumbprint: iss, holder: host, jwt };
   const [given] = await registry.hostsGiven(iss);
-  if (given !== undefined) return { kind: "signer", thumbprint: iss, jwt };
+  if (given !== undefined) return { kind: "signer", thumbprint: iss, given, jwt };
   return admitted === "host-itself"
     ? refuse("host_not_found", "no host has this key")
     : unknownHost();

@@ -1,5 +1,6 @@
 import type { Request } from "express";
 import { RateLimiterMemory } from "rate-limiter-flexible";
+import { isOfUser } from "../../agent/registry/looking.js";
 import { overLimit, type RateLimit, waitFor } from "../../http/callers.js";
 import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, refuse } from "./errors.js";
@@ -7,6 +8,8 @@ import { hostIn, type Party } from "./party.js";
 
 /** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
 const RECORDED = { points: 60, duration: 60 };
+/** Executions of strangers at one address that may be refused within a minute: each refusal is in the ledger. */
+const REFUSED = { points: 60, duration: 60 };
 
 /**
  * Limits calls: an address before its credentials are looked at, and an active party of a user's host instead of
@@ -17,6 +20,7 @@ export class CallLimits {
   readonly #addresses: RateLimiterMemory;
   readonly #parties: RateLimiterMemory;
   readonly #recorded = new RateLimiterMemory(RECORDED);
+  readonly #refused = new RateLimiterMemory(REFUSED);
 
   constructor(limit: RateLimit) {
     this.#limit = limit;
@@ -27,7 +31,7 @@ export class CallLimits {
 
   /** Counts a request before its credentials cost anything. */
   address(req: Request): Promise<Fault | undefined> {
-    return this.#taken(this.#addresses, addressKey(req));
+    return taken(this.#addresses, addressKey(req), this.#limit);
   }
 
   /** Counts a request of a party whose signature holds, before anything is written about it. */
@@ -35,7 +39,7 @@ export class CallLimits {
     const key = keyOf(party);
     if (key === undefined) return undefined;
     await this.#addresses.reward(addressKey(req));
-    return this.#taken(this.#parties, key);
+    return taken(this.#parties, key, this.#limit);
   }
 
   /** Whether the ledger takes one more refusal of a stranger at this address. */
@@ -43,11 +47,35 @@ export class CallLimits {
     return (await waitFor(this.#recorded, addressKey(req))) === undefined;
   }
 
-  async #taken(limiter: RateLimiterMemory, key: string): Promise<Fault | undefined> {
-    const retryAfter = await waitFor(limiter, key);
-    if (retryAfter === undefined) return undefined;
-    return refuse("rate_limited", overLimit(this.#limit, retryAfter), { retryAfter });
+  /** Why strangers at this address may execute nothing now: too many executions of theirs were refused. */
+  async executing(req: Request): Promise<Fault | undefined> {
+    const known = await this.#refused.get(addressKey(req));
+    if (known === null || known.consumedPoints < REFUSED.points) return undefined;
+    const retryAfter = Math.max(1, Math.ceil(known.msBeforeNext / 1000));
+    const message = `${known.consumedPoints} executions of agents that no user has taken on were refused at this address within a minute, as many as may; wait ${retryAfter} s`;
+    return refuse("rate_limited", message, { retryAfter });
   }
+
+  /** Counts executions of strangers that were refused. */
+  async refusedExecutions(req: Request, count: number): Promise<void> {
+    await this.#refused.penalty(addressKey(req), count);
+  }
+}
+
+/** Limits how often each address calls one endpoint. */
+export function addressLimit(limit: RateLimit): (req: Request) => Promise<Fault | undefined> {
+  const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
+  return (req) => taken(limiter, addressKey(req), limit);
+}
+
+async function taken(
+  limiter: RateLimiterMemory,
+  key: string,
+  limit: RateLimit,
+): Promise<Fault | undefined> {
+  const retryAfter = await waitFor(limiter, key);
+  if (retryAfter === undefined) return undefined;
+  return refuse("rate_limited", overLimit(limit, retryAfter), { retryAfter });
 }
 
 /** Whether a party counts by itself, and not as its address. */
@@ -57,7 +85,7 @@ export function isCounted(party: Party): boolean {
 
 function keyOf(party: Party): string | undefined {
   const host = hostIn(party);
-  if (host?.status !== "active" || host.principal === undefined) return undefined;
+  if (host === undefined || !isOfUser(host)) return undefined;
   if (party.kind !== "agent") return `host ${host.id}`;
   return party.agent.status === "active" ? `agent ${party.agent.id}` : undefined;
 }

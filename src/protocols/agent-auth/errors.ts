@@ -104,9 +104,10 @@ const OTHERWISE = {
 
 /** What the registry refuses, in the words of this protocol. */
 export function registryFault({ code, ...refusal }: RegistryRefusal): Fault {
-  const { message, path, capabilities, operators } = refusal;
+  const { message, path, capabilities, operators, retryAfter } = refusal;
   const named = capabilities === undefined || code !== "invalid_capabilities";
   return refuse(isOtherwise(code) ? OTHERWISE[code] : code, message, {
+    ...(retryAfter === undefined ? {} : { retryAfter }),
     more: {
       ...(path === undefined ? {} : { path }),
       ...(named ? {} : { invalid_capabilities: capabilities }),

@@ -34,7 +34,7 @@ interface Execution {
 }
 
 type Executed = { readonly ok: true; readonly data: Json } | Fault;
-type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
+type Answer = { readonly ok: true; readonly body: JsonObject; readonly failed?: number } | Fault;
 
 const MOST_IN_BATCH = 50;
 /** How many of one batch run at once. */
@@ -78,6 +78,7 @@ export async function executeBatch(
     items.push({ ...read.value, id });
   }
   const responses: JsonObject[] = [];
+  let failed = 0;
   const waiting = items.entries();
   const work = async (): Promise<void> => {
     for (const [at, { id, ...item }] of waiting) {
@@ -85,12 +86,13 @@ export async function executeBatch(
       if (executed.ok) responses[at] = { id, status: "completed", data: executed.data };
       else {
         const { code, message, more } = executed;
+        failed++;
         responses[at] = { id, status: "failed", error: { code, message, ...more } };
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return { ok: true, body: { responses } };
+  return { ok: true, body: { responses }, failed };
 }
 
 function readExecution(

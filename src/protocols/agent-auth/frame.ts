@@ -1,4 +1,4 @@
-import type { Response } from "express";
+import type { Request, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
 import { knownCaller } from "../../http/callers.js";
 import type { FaultWriter } from "../../http/fault.js";
@@ -25,23 +25,30 @@ export function sendFault(res: Response, fault: Fault, url?: string): void {
   res.status(status).json({ error: code, message, ...more });
 }
 
-/** Sends faults, and notes in the ledger those that refuse a party something. */
-export function recordedFaults(
+/** Notes in the ledger what the party of a request is refused. */
+export type RefusalNote = (req: Request, codes: readonly string[]) => void;
+
+export function refusalNotes(
   ledger: Ledger,
   kind: LedgerEventKind,
   clock: () => number,
-  url: string,
-): AnswerFault {
+): RefusalNote {
+  return (req, codes) => {
+    const { principal, invoker } = knownCaller(req) ?? {};
+    ledger.note({
+      ...{ kind, at: new Date(clock()).toISOString(), decision: "refused", codes },
+      ...(principal === undefined ? {} : { principal }),
+      ...(invoker === undefined ? {} : { invoker }),
+    });
+  };
+}
+
+/** Sends faults, and notes those that refuse a party something. */
+export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   return (res, fault) => {
     const { code, codes = [code], unrecorded } = fault;
     if (unrecorded !== true && !UNRECORDED.includes(fault.status ?? STATUS[code])) {
-      const at = new Date(clock()).toISOString();
-      const { principal, invoker } = knownCaller(res.req) ?? {};
-      ledger.note({
-        ...{ kind, at, decision: "refused", codes },
-        ...(principal === undefined ? {} : { principal }),
-        ...(invoker === undefined ? {} : { invoker }),
-      });
+      note(res.req, codes);
     }
     sendFault(res, fault, url);
   };

@@ -2,21 +2,30 @@ import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
+import type { Origin } from "../../agent/registry/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { type BodyLimits, contentType, jsonBody } from "../../http/body.js";
-import { noteCaller } from "../../http/callers.js";
+import { noteCaller, type RateLimit } from "../../http/callers.js";
 import { type FaultWriter, RETRY_AFTER } from "../../http/fault.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 import { refuseWhileDraining } from "../../http/listen.js";
 import { type AgentLog, requestLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
 import { presentedToken } from "../../http/resource-server/presented-token.js";
+import { originOf } from "../../http/trusted-proxies.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { isJsonObject } from "./bodies.js";
-import { CallLimits, isCounted } from "./call-limits.js";
+import { addressLimit, CallLimits, isCounted } from "./call-limits.js";
 import { type Fault, refuse } from "./errors.js";
-import { faultWriter, recordedFaults } from "./frame.js";
-import { type Admission, hostIn, isAdmitted, type Parties, type Party } from "./party.js";
+import { faultWriter, recordedFaults, refusalNotes } from "./frame.js";
+import {
+  type Admission,
+  hostIn,
+  isAdmitted,
+  isStranger,
+  type Parties,
+  type Party,
+} from "./party.js";
 
 export type Answer =
   | {
@@ -24,11 +33,16 @@ export type Answer =
       readonly body: JsonObject;
       /** `no-store` unless given. */
       readonly cacheControl?: string;
+      /** Codes of what is refused within the answer, and has not been recorded. */
+      readonly refused?: readonly string[];
+      /** How many of a batch were refused, which the ledger has. */
+      readonly failed?: number;
     }
   | Fault;
 
 interface Call<By extends Party> {
   readonly party: By;
+  readonly from: Origin;
   readonly body: JsonObject;
   /** The query's parameters, each once. */
   readonly query: { readonly [name: string]: string };
@@ -48,6 +62,8 @@ export interface Endpoint<By extends Admission> {
   readonly takesToken?: boolean;
   /** Whether it manages the agent, which no JWT that is narrowed by `capabilities` may do (4.3). */
   readonly manages?: boolean;
+  /** How often one address may call it, on top of what holds for all endpoints. */
+  readonly rate?: RateLimit;
   answer(call: Call<Parties[By]>): Promise<Answer>;
 }
 
@@ -79,13 +95,18 @@ export function fronts(
     kind = "registration",
     takesToken = false,
     manages = false,
+    rate,
     answer: handle,
   }) => {
-    const answerFault = recordedFaults(ledger, kind, clock, url);
+    const own = rate === undefined ? async () => undefined : addressLimit(rate);
+    const note = refusalNotes(ledger, kind, clock);
+    const answerFault = recordedFaults(note, url);
     const answer: FaultWriter = faultWriter(answerFault);
     const authenticate: RequestHandler = async (req, _res, next) => {
       const party =
-        (await limits.address(req)) ?? (await foundParty(req, admitted, context, limits));
+        (await limits.address(req)) ??
+        (await own(req)) ??
+        (await foundParty(req, admitted, context, limits));
       found.set(req, party);
       if (!("ok" in party)) noteParty(req, party);
       next();
@@ -96,19 +117,30 @@ export function fronts(
       const gone = new AbortController();
       res.once("close", () => gone.abort());
       const outcome = "ok" in party ? party : await answered(party, req, gone.signal);
+      await countRefused(req, party, outcome);
       if (res.closed) return;
       if (!outcome.ok) return refuseOutcome(req, res, outcome);
+      if (outcome.refused !== undefined && (await limits.records(req))) note(req, outcome.refused);
       res.setHeader("Cache-Control", outcome.cacheControl ?? "no-store");
       res.json(outcome.body);
     };
     const answered = async (party: Party, req: Request, gone: AbortSignal): Promise<Answer> => {
       if (!isAdmitted(party, admitted)) return refuse("unauthorized", "this is for another party");
       if (manages && isNarrowed(party)) return refuse("unauthorized", NARROWED);
+      if (kind === "invocation" && isStranger(party)) {
+        const tooMany = await limits.executing(req);
+        if (tooMany !== undefined) return tooMany;
+      }
       const read = callOf(req, takesToken);
       if (!read.ok) return read;
       const unbound = bodyFault(party, hashes.get(req) ?? NO_BODY);
       if (unbound !== undefined) return unbound;
-      return handle({ ...read.call, party, gone });
+      return handle({ ...read.call, party, from: originOf(req), gone });
+    };
+    const countRefused = async (req: Request, party: Party | Fault, outcome: Answer) => {
+      if (kind !== "invocation" || "ok" in party || !isStranger(party)) return;
+      const { failed = 0 } = outcome.ok ? outcome : { failed: outcome.unrecorded === true ? 1 : 0 };
+      if (failed > 0) await limits.refusedExecutions(req, failed);
     };
     const received = (req: IncomingMessage, bytes: Uint8Array): void => {
       if (boundBody(found.get(req)) !== undefined) hashes.set(req, hashOf(bytes));
@@ -170,7 +202,9 @@ function noteParty(req: Request, party: Party): void {
   noteCaller(req, { invoker, ...(principal === undefined ? {} : { principal }) });
 }
 
-type Read = { readonly ok: true; readonly call: Omit<Call<Party>, "party" | "gone"> } | Fault;
+type Read =
+  | { readonly ok: true; readonly call: Omit<Call<Party>, "party" | "from" | "gone"> }
+  | Fault;
 
 function callOf(req: Request, takesToken: boolean): Read {
   const query: Record<string, string> = {};

@@ -1,4 +1,6 @@
+import { isOfUser } from "../../agent/registry/looking.js";
 import type { AgentAnswer } from "../../agent/registry/outcomes.js";
+import type { Origin } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { AskedAnswer } from "../../agent/registry/requests.js";
 import type { JsonObject } from "../../bytes/json.js";
@@ -27,13 +29,21 @@ export interface GrantingContext extends AnswerContext {
   readonly registry: Registry;
 }
 
-type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
+type Answer =
+  | { readonly ok: true; readonly body: JsonObject; readonly refused?: readonly string[] }
+  | Fault;
+
+/** A request to register an agent. */
+export interface Registering {
+  readonly body: JsonObject;
+  readonly party: HostParty | NewHost;
+  readonly from: Origin;
+  readonly idempotencyKey: string | undefined;
+}
 
 /** Registers an agent, and its host if that is new. @throws StorageError */
 export async function register(
-  body: JsonObject,
-  party: HostParty | NewHost,
-  header: string | undefined,
+  { body, party, from, idempotencyKey: header }: Registering,
   context: GrantingContext,
 ): Promise<Answer> {
   const read = readRegistering(body);
@@ -56,12 +66,18 @@ export async function register(
   const outcome = await context.registry.register({
     ...asked,
     ...{ hostKey: hostKey.key, hostThumbprint: hostKey.thumbprint },
-    ...{ agentKey: agentKey.key, agentThumbprint: agentKey.thumbprint },
+    ...{ agentKey: agentKey.key, agentThumbprint: agentKey.thumbprint, from },
     ...(hostName === undefined ? {} : { hostName }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   });
   if (!outcome.ok) return registryFault(outcome);
-  return { ok: true, body: await askedBody(outcome, context) };
+  return { ok: true, body: await askedBody(outcome, context), ...refusedIn(outcome) };
+}
+
+/** What the registry has denied a stranger, and does not record itself. */
+function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly string[] } {
+  const denied = grants.some(({ status }) => status === "denied");
+  return denied && !isOfUser(host) ? { refused: ["grant_denied"] } : {};
 }
 
 /** Asks for more capabilities. @throws StorageError */
@@ -86,7 +102,7 @@ export async function requestCapabilities(
   if (!outcome.ok) return registryFault(outcome);
   const { agent, grants, approval, userCode } = outcome;
   return {
-    ok: true,
+    ...{ ok: true, ...refusedIn(outcome) },
     body: {
       agent_id: agent.id,
       status: approval === undefined ? "active" : "pending",

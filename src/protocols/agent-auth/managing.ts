@@ -9,7 +9,7 @@ import { ENDPOINTS } from "./discovery.js";
 import { type Fault, refuse, registryFault } from "./errors.js";
 import { by } from "./granting.js";
 import { namedAgent, signingHost } from "./named.js";
-import type { AgentParty, SigningHost } from "./party.js";
+import { type AgentParty, isStranger, type SigningHost } from "./party.js";
 import { readNewKey } from "./possession.js";
 
 // How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.
@@ -76,7 +76,9 @@ export async function rotateAgentKey(
   const found = await namedAgent(body["agent_id"], asker, registry);
   if (!found.ok) return found;
   const { id } = found.agent;
-  const read = await readNewKey(body, { agent: id, path: ENDPOINTS.rotate_key }, context);
+  const stranger = isStranger(found.party);
+  const giving = { agent: id, path: ENDPOINTS.rotate_key, stranger };
+  const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
   const outcome = await registry.rotateAgentKey(id, read.value);
   if (!outcome.ok) return registryFault(outcome);
@@ -91,7 +93,8 @@ export async function rotateHostKey(
 ): Promise<Answer> {
   const party = await signingHost(asker, context.registry);
   if ("ok" in party) return party;
-  const read = await readNewKey(body, { path: ENDPOINTS.rotate_host_key }, context);
+  const giving = { path: ENDPOINTS.rotate_host_key, stranger: isStranger(party) };
+  const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
   const outcome = await context.registry.rotateHostKey(party.host.id, read.value);
   if (!outcome.ok) return registryFault(outcome);
@@ -104,14 +107,16 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
   if (!token.ok) return token;
   const name = readHostName(body, "name");
   if (!name.ok) return name;
-  const read = await readNewKey(body, { path: "/host/enroll", once: true }, context);
+  const giving = { path: "/host/enroll", stranger: true, once: true } as const;
+  const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
   const outcome = await context.registry.enrollHost({
     ...{ ...read.value, token: token.value },
     ...(name.value === undefined ? {} : { name: name.value }),
   });
   if (!outcome.ok) return registryFault(outcome);
-  const { id, name: called = null, defaults, status } = outcome.host;
+  const { id, name: called = null, status } = outcome.host;
+  const defaults = context.registry.defaultsOf(outcome.host);
   return {
     ok: true,
     body: { hostId: id, name: called, default_capabilities: defaults, status },

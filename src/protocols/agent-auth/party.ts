@@ -1,3 +1,4 @@
+import { isOfUser } from "../../agent/registry/looking.js";
 import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import { type Fault, refuse } from "./errors.js";
 import type { VerifiedJwt } from "./jwt.js";
@@ -22,6 +23,8 @@ export interface SigningHost {
   readonly thumbprint: string;
   /** The host that has proven the key; of any standing. */
   readonly holder?: HostRecord;
+  /** Without a holder: a host that was given the key, the only one or one of several. */
+  readonly given?: HostRecord;
   readonly jwt: VerifiedJwt;
 }
 
@@ -89,6 +92,12 @@ export function isAdmitted<By extends Admission>(party: Party, by: By): party is
 export function hostIn(party: Party): HostRecord | undefined {
   if (party.kind === "signer") return party.holder;
   return party.kind === "host" || party.kind === "agent" ? party.host : undefined;
+}
+
+/** True if anyone can make such a party: no user has taken its host on. */
+export function isStranger(party: Party): boolean {
+  const host = party.kind === "signer" ? (party.holder ?? party.given) : hostIn(party);
+  return host === undefined || !isOfUser(host);
 }
 
 /** Whether JWTs of a type are taken for a request. */

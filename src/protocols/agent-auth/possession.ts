@@ -13,6 +13,8 @@ export interface Giving {
   readonly agent?: string;
   /** The path of the endpoint. */
   readonly path: string;
+  /** Whether anyone can make such a party. */
+  readonly stranger: boolean;
   /**
    * Whether the key comes with what works once itself, so that the same proof is good for nothing again: then
    * nothing is kept of it, which anyone could have sent.
@@ -46,7 +48,7 @@ export async function readNewKey(
 async function proofFault(
   proof: Json,
   key: ReadKey,
-  { agent, path, once }: Giving,
+  { agent, path, stranger, once }: Giving,
   context: Pick<PartyContext, "registry" | "url" | "clock" | "rate">,
 ): Promise<Fault | undefined> {
   const { url, clock } = context;
@@ -68,6 +70,6 @@ async function proofFault(
     return refused('must be for this address ("htu")');
   }
   if (once) return undefined;
-  const used = await usedBefore(key.thumbprint, jwt, context);
+  const used = await usedBefore({ thumbprint: key.thumbprint, stranger }, jwt, context);
   return used === undefined ? undefined : { ...used, message: `proof: ${used.message}` };
 }

@@ -1,5 +1,6 @@
 import type { Express } from "express";
 import type { JsonObject } from "../../bytes/json.js";
+import type { RateLimit } from "../../http/callers.js";
 import type { Place } from "../../http/serve.js";
 import { type Catalogue, describeCapability, listCapabilities } from "./capabilities.js";
 import { DISCOVERY_PATHS, SEARCH_PATH } from "./discovery.js";
@@ -33,6 +34,8 @@ export interface RoutesContext
     ExecutionContext,
     Omit<GrantingContext, "registry"> {
   readonly document: JsonObject;
+  /** How often one address may introspect. */
+  readonly introspection: RateLimit;
   /** What the server is found by in its own directory. */
   readonly listed: Listed;
 }
@@ -83,7 +86,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
 
   post("/agent/register", {
     admitted: "new-host",
-    answer: ({ body, party, idempotencyKey }) => register(body, party, idempotencyKey, context),
+    answer: (call) => register(call, context),
   });
   post("/agent/request-capability", {
     admitted: "agent",
@@ -105,7 +108,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {
-    admitted: "any",
+    ...{ admitted: "any", rate: context.introspection },
     answer: ({ body }) => introspect(body, context),
   });
   post("/agent/revoke", {

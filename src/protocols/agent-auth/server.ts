@@ -38,6 +38,11 @@ export interface AgentAuthOptions {
   readonly body?: Partial<BodyLimits>;
   /** How often one active party of a user's host may call, and all others of one address together. */
   readonly rate?: RateLimit;
+  /**
+   * How often one address may introspect, which takes no credentials of the caller (5.12); 30 times in 60 seconds
+   * unless given. A service that introspects each call needs more.
+   */
+  readonly introspection?: RateLimit;
   /** Milliseconds that a skill may take; 30,000 unless given. */
   readonly timeout?: number;
   /** How many executions of one agent may be under way at once; 32 unless given. */
@@ -67,10 +72,13 @@ export interface AgentAuthServer {
 }
 
 const MOST_RUNNING = 32;
+/** As section 8.13 has it for callers without credentials. */
+const INTROSPECTION: RateLimit = { requests: 30, seconds: 60 };
 
 const REQUIRED = ["agent", "registry", "policy", "ledger", "provider", "log"] as const;
 const OPTIONAL = [
-  ...["public", "verificationUrl", "metrics", "body", "rate", "timeout", "mostRunning", "clock"],
+  ...["public", "verificationUrl", "metrics", "body", "rate", "introspection", "timeout"],
+  ...["mostRunning", "clock"],
 ];
 
 /**
@@ -131,6 +139,7 @@ export async function prepareAgentAuth(
         listed: { document, ...listedBy(options.provider, terms, shown, url) },
         body: { ...BODY_LIMITS, ...options.body },
         rate: options.rate ?? RATE_LIMIT,
+        introspection: options.introspection ?? INTROSPECTION,
         locations: locationsOf(terms),
       },
       place,

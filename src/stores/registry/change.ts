@@ -5,7 +5,7 @@ import type { DatabaseDialect } from "../../storage/columns.js";
 import type { StoreQueries } from "../database.js";
 import { type EventRow, eventRow } from "../ledger/row.js";
 import { insertEvents, type KnownHops } from "../ledger/writing.js";
-import { APPROVERS, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
+import { APPROVERS, type Approvers, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 import { viewOf } from "./view.js";
 
@@ -98,8 +98,7 @@ export class Change {
       throw this.#conflicts();
     }
     this.#versions.set(placeOf(kind, kept.id), (version ?? 0) + 1);
-    const approvers = APPROVERS[kind](kept);
-    if (approvers.length > 0) await insertApprovers(this.#open(), row.id, approvers);
+    await putApprovers(this.#open(), row.id, APPROVERS[kind](kept));
   }
 
   async #remove(kind: Kind, id: string): Promise<void> {
@@ -187,12 +186,15 @@ function placeOf(kind: Kind, id: string): string {
   return `${kind} ${id}`;
 }
 
-async function insertApprovers(
+async function putApprovers(
   db: StoreQueries,
   approval: string,
-  approvers: readonly string[],
+  { principals, decided }: Approvers,
 ): Promise<void> {
-  const rows = approvers.map((principal) => ({ principal: key(principal), approval }));
+  if (principals.length === 0) return;
+  const rows = principals.map((principal) => ({ principal: key(principal), approval, decided }));
   const insert = db.insertInto("approver").values(rows);
-  await insert.onConflict((conflict) => conflict.doNothing()).execute();
+  await insert
+    .onConflict((conflict) => conflict.columns(["principal", "approval"]).doUpdateSet({ decided }))
+    .execute();
 }

@@ -26,11 +26,13 @@ export const TABLES: { readonly [K in Kind]: string } = {
 export const COLUMNS: {
   readonly [K in Kind]: (kept: RegistryKinds[K]) => { readonly [column: string]: Column };
 } = {
-  hosts: ({ thumbprint, unproven, principal, status }) => ({
+  hosts: ({ thumbprint, unproven, principal, status, from }) => ({
     // A revoked host keeps no key from others that it had not proven.
     thumbprint: key(thumbprint ?? (status === "revoked" ? undefined : unproven?.thumbprint)),
     held: status === "revoked" ? null : key(thumbprint),
     principal: key(principal),
+    address: key(from?.address),
+    network: key(from?.network),
   }),
   agents: ({ host, thumbprint, principal }) => ({
     host: key(host),
@@ -86,6 +88,11 @@ const byApprover: Lookup = (who) =>
     ? sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)})`
     : undefined;
 
+const decidedFor: Lookup = (who) =>
+  typeof who === "string"
+    ? sql`id IN (SELECT approval FROM approver WHERE principal = ${key(who)} AND decided = 1)`
+    : undefined;
+
 const aliveAt: Lookup = (moment) =>
   Number.isSafeInteger(moment) ? sql`expires > ${moment}` : undefined;
 
@@ -99,6 +106,8 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     held: by("held"),
     principal: by("principal"),
     unlinkedSince,
+    address: by("address"),
+    network: by("network"),
   },
   agents: { host: by("host"), thumbprint: by("thumbprint"), principal: by("principal") },
   grants: { agent: by("agent"), host: by("host"), approval: by("approval") },
@@ -109,6 +118,7 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
     agent: by("agent"),
     state: by("state"),
     approver: byApprover,
+    decidedFor,
     openAt,
   },
   delegations: {
@@ -123,11 +133,17 @@ function endOf({ state, updated, expires }: Approval): number {
   return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
 }
 
-const none = (): readonly string[] => [];
+/** Who may decide about an approval, or has decided, and whether anybody has: 1 or 0. */
+export interface Approvers {
+  readonly principals: readonly string[];
+  readonly decided: 0 | 1;
+}
 
-/** The approvers of an approval, and their decisions. */
+const none = (): Approvers => ({ principals: [], decided: 0 });
+
+/** The approvers of a record. */
 export const APPROVERS: {
-  readonly [K in Kind]: (kept: RegistryKinds[K]) => readonly string[];
+  readonly [K in Kind]: (kept: RegistryKinds[K]) => Approvers;
 } = {
   hosts: none,
   agents: none,
@@ -137,9 +153,13 @@ export const APPROVERS: {
   requests: none,
 };
 
-function approversOf({ rule, subject, decisions }: Approval): readonly string[] {
+function approversOf({ rule, subject, decisions }: Approval): Approvers {
   const { principal, hintedUser } = subject;
   const { approvers = principal === undefined ? [] : [principal] } = rule;
   const hinted = hintedUser === undefined ? [] : [hintedUser];
-  return [...new Set([...approvers, ...hinted, ...decisions.map(({ approver }) => approver)])];
+  const deciders = decisions.map(({ approver }) => approver);
+  return {
+    principals: [...new Set([...approvers, ...hinted, ...deciders])],
+    decided: decisions.length > 0 ? 1 : 0,
+  };
 }

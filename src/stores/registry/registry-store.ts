@@ -29,8 +29,8 @@ export interface RegistryStoreOptions {
   /** How often a change runs at most, where others change the same records; 50 unless given. */
   readonly runs?: number | undefined;
   /**
-   * How many uses of ids that are good once are remembered at once, of all parties together; 500,000 unless given.
-   * Others are refused then, until some expire.
+   * How many uses of ids that are good once are remembered at once: of strangers, and of all others, as many of each;
+   * 500,000 unless given. Further ones are refused then, until some expire.
    */
   readonly mostUsed?: number | undefined;
 }
@@ -47,6 +47,7 @@ class StoredRegistry implements RegistryStore {
   readonly #retention: number;
   readonly #runs: number;
   readonly #used: UsedOnce;
+  readonly #usedByStrangers: UsedOnce;
   readonly #places: Places = {};
   readonly #hops = new KnownHops();
 
@@ -65,7 +66,8 @@ class StoredRegistry implements RegistryStore {
     this.#database = tablesOf(database);
     this.#retention = retention * DAY;
     this.#runs = runs;
-    this.#used = new UsedOnce(this.#database, mostUsed);
+    this.#used = new UsedOnce(this.#database, { most: mostUsed, stranger: 0 });
+    this.#usedByStrangers = new UsedOnce(this.#database, { most: mostUsed, stranger: 1 });
   }
 
   async read<T>(look: (view: RegistryView) => Promise<T>): Promise<T> {
@@ -88,14 +90,14 @@ class StoredRegistry implements RegistryStore {
   }
 
   async useOnce(use: SingleUse, now: number): Promise<UseOutcome> {
-    assertMembers(use, ["scope", "id", "expires", "most"], "use");
+    assertMembers(use, ["scope", "id", "expires", "most", "stranger"], "use");
     if (!Number.isSafeInteger(use.expires)) {
       throw new TypeError("use.expires: must be whole milliseconds");
     }
     if (use.most !== undefined && (!Number.isSafeInteger(use.most) || use.most < 1)) {
       throw new TypeError("use.most: must be a whole number of at least 1");
     }
-    return this.#used.use(use, now);
+    return (use.stranger === true ? this.#usedByStrangers : this.#used).use(use, now);
   }
 
   async prune(now: number): Promise<number> {

@@ -18,6 +18,7 @@ import type {
   GrantHop,
   HostRecord,
   HostStatus,
+  Origin,
   PublicKey,
 } from "../../agent/registry/records.js";
 import type { AnsweredRequest, RegistryKinds } from "../../agent/registry/registry-store.js";
@@ -52,11 +53,13 @@ export const SHAPES: {
     id: text,
     tenant: text,
     name: maybe(text),
+    named: maybe(isTrue),
     status: oneOf<HostStatus>({ enrolling: true, pending: true, active: true, revoked: true }),
     key: maybe(object),
     thumbprint: maybe(text),
     unproven: maybe(record<PublicKey>({ key: object, thumbprint: text })),
     principal: maybe(text),
+    from: maybe(record<Origin>({ address: text, network: text })),
     defaults: texts,
     enrolment: maybe(record<NonNullable<HostRecord["enrolment"]>>({ hash: text, expires: moment })),
     created: moment,
@@ -119,7 +122,13 @@ export const SHAPES: {
       principal: maybe(text),
       hintedUser: maybe(text),
       agent: record<ApprovalSubject["agent"]>({ id: text, name: maybe(text) }),
-      host: maybe(record<NonNullable<ApprovalSubject["host"]>>({ id: text, name: maybe(text) })),
+      host: maybe(
+        record<NonNullable<ApprovalSubject["host"]>>({
+          id: text,
+          name: maybe(text),
+          named: maybe(isTrue),
+        }),
+      ),
       audience: maybe(texts),
       purpose: maybe(text),
       bindingMessage: maybe(text),

@@ -23,13 +23,21 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
+/** The rows that are counted together. */
+interface Room {
+  /** How many there may be. */
+  readonly most: number;
+  /** 1 where strangers make them, 0 where others do. */
+  readonly stranger: 0 | 1;
+}
+
 /**
- * What may be used once. Calls that come while others are being written go together next, in the order of their
+ * What may be used once, of one room. Calls that come while others are being written go together next, in the order of their
  * keys: two processes that use the same ids must not each wait for the other.
  */
 export class UsedOnce {
   readonly #database: TableDatabase;
-  readonly #most: number;
+  readonly #room: Room;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
   /** Rows, as they were counted last; unknown before. */
@@ -38,10 +46,9 @@ export class UsedOnce {
   /** Uses since. */
   #since = 0;
 
-  /** @param most - Rows in all. */
-  constructor(database: TableDatabase, most: number) {
+  constructor(database: TableDatabase, room: Room) {
     this.#database = database;
-    this.#most = most;
+    this.#room = room;
   }
 
   use(use: SingleUse, now: number): Promise<UseOutcome> {
@@ -71,7 +78,7 @@ export class UsedOnce {
 
   /** Removes what has expired, every so many uses, and says whether the table takes more. */
   async #hasRoom(now: number): Promise<boolean> {
-    const isFull = (): boolean => (this.#counted ?? 0) + this.#since >= this.#most;
+    const isFull = (): boolean => (this.#counted ?? 0) + this.#since >= this.#room.most;
     const looked = performance.now() - this.#countedAt < PAUSE;
     if (this.#counted !== undefined && this.#since < SWEEP && (!isFull() || looked)) {
       return !isFull();
@@ -83,7 +90,8 @@ export class UsedOnce {
       () => ++steps === STEPS,
     );
     const { rows } = await this.#database.read((db) =>
-      sql<{ readonly count: number }>`SELECT count(*) AS count FROM used_once`.execute(db),
+      sql<{ readonly count: number }>`SELECT count(*) AS count FROM used_once
+        WHERE stranger = ${this.#room.stranger}`.execute(db),
     );
     this.#counted = Number(rows[0]?.count);
     this.#countedAt = performance.now();
@@ -102,7 +110,7 @@ export class UsedOnce {
         fitting.set(one.key, one);
         counts.set(one.scope, count + 1);
       }
-      const first = await insert(db, [...fitting.values()]);
+      const first = await insert(db, [...fitting.values()], this.#room);
       const added = first.size;
       const outcomes = some.map(({ key }): UseOutcome => {
         // Of calls for the same id, one.
@@ -136,9 +144,13 @@ async function countsOf(
 }
 
 /** @returns The keys that were not there. */
-async function insert(db: StoreQueries, some: readonly Waiting[]): Promise<Set<string>> {
+async function insert(
+  db: StoreQueries,
+  some: readonly Waiting[],
+  { stranger }: Room,
+): Promise<Set<string>> {
   if (some.length === 0) return new Set();
-  const rows = some.map(({ key, scope, use: { expires } }) => ({ key, scope, expires }));
+  const rows = some.map(({ key, scope, use: { expires } }) => ({ key, scope, stranger, expires }));
   const written = await db
     .insertInto("used_once")
     .values(rows.sort((a, b) => (a.key < b.key ? -1 : 1)))

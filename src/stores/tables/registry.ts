@@ -11,13 +11,22 @@ export const REGISTRY_TABLES = {
       /** The thumbprint, until the host is revoked: no other host has it then. */
       held: "text?",
       principal: "text?",
+      /** Where it registered itself from, until a user takes it on. */
+      address: "text?",
+      network: "text?",
       created: "integer",
       version: "integer",
       body: "text",
     },
     key: ["id"],
     unique: ["held"],
-    indexes: [["thumbprint"], ["principal", "created", "id"], ["created", "id"]],
+    indexes: [
+      ["thumbprint"],
+      ["principal", "created", "id"],
+      ["address", "created", "id"],
+      ["network", "created", "id"],
+      ["created", "id"],
+    ],
   },
   registry_agent: {
     columns: {
@@ -79,9 +88,9 @@ export const REGISTRY_TABLES = {
       ["created", "id"],
     ],
   },
-  /** Who may decide about an approval, or has decided. */
+  /** Who may decide about an approval, or has decided; `decided` is 1 once anybody has. */
   approver: {
-    columns: { principal: "text", approval: "text" },
+    columns: { principal: "text", approval: "text", decided: "integer" },
     key: ["principal", "approval"],
     indexes: [["approval"]],
   },
@@ -108,10 +117,10 @@ export const REGISTRY_TABLES = {
     key: ["id"],
     indexes: [["expires"]],
   },
-  /** What may be used once, by a hash of its scope and its id; `scope` is a hash of the scope alone. */
+  /** What may be used once, by a hash of its scope and its id; `scope` is a hash of the scope alone, and `stranger` is 1 for the strangers' room. */
   used_once: {
-    columns: { key: "text", scope: "text", expires: "integer" },
+    columns: { key: "text", scope: "text", stranger: "integer", expires: "integer" },
     key: ["key"],
-    indexes: [["expires"], ["scope", "expires"]],
+    indexes: [["expires"], ["stranger"], ["scope", "expires"]],
   },
 } as const;

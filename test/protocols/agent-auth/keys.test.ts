@@ -4,6 +4,7 @@ import {
   type Answer,
   Driver,
   driver,
+  grantWords,
   type Key,
   linked,
   newKey,
@@ -402,16 +403,37 @@ describe("enrolment without a proof", () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
-    expect(answer.body).toMatchObject({ name: "laptop.local", status: "active" });
+    // The name that its user gave it, and not the one that it calls itself.
+    expect(answer.body).toMatchObject({ name: "Laptop", status: "active" });
     expect(await home.registry.hostByKey(one.host.thumbprint)).toBeUndefined();
     const asked = await one.register({ capabilities: ["list_payees"] });
     expect(asked.body["status"]).toBe("pending");
     await one.decide(asked);
     const host = await home.registry.hostByKey(one.host.thumbprint);
-    expect(host).toMatchObject({ name: "laptop.local", defaults: ["list_payees"] });
+    expect(host).toMatchObject({ name: "Laptop", defaults: ["list_payees"] });
     const hosts = await home.registry.hostsOf("alice");
     expect(hosts.map(({ status }) => status).sort()).toEqual(["active", "revoked"]);
     expect(hosts.find(({ status }) => status === "revoked")?.id).toBe(answer.body["hostId"]);
+  });
+
+  test.each([
+    ["as many strangers wait as may", { bounds: { pendingHosts: 1, pendingHostsPerAddress: 1 } }],
+    ["hosts cannot register themselves", { allowHosts: false }],
+  ])("is no stranger's registration: it goes on where %s", async (_, settings) => {
+    const home = await bank({ settings });
+    const stranger = await driver(home);
+    await stranger.register();
+    expect(said(await (await driver(home)).register())).toMatch(/^(429|403) /);
+    const one = await driver(home);
+    await enrolled(home, "alice", one.host, ["list_payees"]);
+    // Not for an agent that acts for no user: such a host would be nobody's.
+    const alone = said(await one.register({ mode: "autonomous" }));
+    expect(alone).toMatch(/^(429|403) /);
+    const asked = await one.register({ capabilities: ["list_payees"] });
+    expect(said(asked)).toBe("200");
+    await one.decide(asked);
+    const status = await one.asAgent("/agent/status");
+    expect(grantWords(status)).toEqual(["list_payees active"]);
   });
 
   test("settles nothing where another user takes the host on", async () => {

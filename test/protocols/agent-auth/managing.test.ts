@@ -218,3 +218,91 @@ describe("claiming", () => {
     expect(said(await one.asAgent("/agent/claim", { agent_id: one.agentId }))).toBe("200");
   });
 });
+
+describe("a revocation by the operator", () => {
+  const at = "2026-05-04T12:00:00Z";
+
+  test("of a capability's id ends the grant in status, introspection and execution, and it can be asked for anew", async () => {
+    const home = await bank();
+    const one = await granted(home, ["transfer_funds"]);
+    const grants = await home.registry.grantsOf(one.agentId);
+    const id = grants.find(({ capability }) => capability === "transfer_funds")?.capabilityId ?? "";
+    await home.revocations.add({ kind: "capability", id, at });
+    const pay = () => one.execute("transfer_funds", { amount: 1, to: "acc_A" });
+    expect(said(await pay())).toBe("403 capability_not_granted");
+    const status = await one.asAgent("/agent/status");
+    expect(grantWords(status)).toContain("transfer_funds denied");
+    const shown = grantsIn(status).find(({ capability }) => capability === "transfer_funds");
+    expect(shown).toMatchObject({ reason: "it was revoked" });
+    const token = await one.agentJwt();
+    const introspected = await send(`${home.url}/agent/introspect`, { json: { token } });
+    expect(grantWords(introspected)).toEqual(["check_balance active", "list_payees active"]);
+    const again = await one.request(["transfer_funds"]);
+    expect(said(again)).toBe("200");
+    await one.decide(again);
+    expect(said(await pay())).toBe("200");
+  });
+
+  test("of a user ends hosts, agents, grants, tokens and what waits, and leaves other users' alone", async () => {
+    const home = await bank();
+    const one = await granted(home, ["transfer_funds"]);
+    const token = await one.token("transfer_funds");
+    const waits = await one.request(["delete_payee"]);
+    const sister = new Driver(home, one.host, await newKey());
+    expect(said(await sister.register())).toBe("200");
+    const second = await linked(home);
+    const bob = await linked(home, "bob");
+    const revoked = await home.registry.revokeUser("alice", { operator: true });
+    expect(revoked).toEqual({ hosts: 2, agents: 3 });
+    for (const agent of [one, sister, second]) {
+      expect(said(await agent.asAgent("/agent/status"))).toBe("403 host_revoked");
+    }
+    expect(said(await one.register())).toBe("403 host_revoked");
+    const pay = home.issuer.authorize(token, { grant: "payments:make", operation: "transfer" });
+    expect(pay.allowed || pay.denials[0].code).toBe("revoked");
+    await expect(one.decide(waits)).rejects.toThrow("it is settled already: cancelled");
+    expect(await home.registry.activeGrants("alice")).toEqual([]);
+    expect(said(await bob.execute("list_payees", {}))).toBe("200");
+    expect(await home.registry.revokeUser("alice", { operator: true })).toEqual({
+      ...{ hosts: 0, agents: 0 },
+    });
+    const changes = (await home.events()).filter(({ operator }) => operator === true);
+    expect(changes.map(({ change }) => change)).toContain("user.revoked");
+    // What the user begins later is theirs again: who may sign in is the provider's to say.
+    home.clock.now += 2000;
+    expect(said(await (await linked(home)).execute("list_payees", {}))).toBe("200");
+  });
+});
+
+test("introspection has a limit of its own for each address, on top of the one for all endpoints", async () => {
+  const home = await bank({
+    ...{ introspection: { requests: 2, seconds: 60 }, trustedProxies: ["127.0.0.1"] },
+  });
+  const one = await linked(home);
+  const introspect = async (from: string) =>
+    send(`${home.url}/agent/introspect`, {
+      json: { token: await one.agentJwt() },
+      headers: { "X-Forwarded-For": from },
+    });
+  const answers: string[] = [];
+  for (const from of ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"]) {
+    answers.push(said(await introspect(from)));
+  }
+  expect(answers).toEqual(["200", "200", "429 rate_limited", "200"]);
+  const late = await introspect("192.0.2.1");
+  expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+  // Other endpoints are not concerned, and a JWT that came too late is not used up.
+  const list = await send(`${home.url}/.well-known/agent-configuration`, {
+    headers: { "X-Forwarded-For": "192.0.2.1" },
+  });
+  expect(said(list)).toBe("200");
+});
+
+test("without settings, an address introspects 30 times a minute", async () => {
+  const home = await bank();
+  const ask = async () =>
+    said(await send(`${home.url}/agent/introspect`, { json: { token: "a.b.c" } }));
+  const answers: string[] = [];
+  for (let at = 0; at < 31; at++) answers.push(await ask());
+  expect(answers.indexOf("429 rate_limited")).toBe(30);
+});

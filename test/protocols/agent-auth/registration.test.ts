@@ -201,7 +201,7 @@ describe("registration", () => {
       return said(answer);
     };
     expect([await asked(), await asked(), await asked()]).toEqual([
-      ...["200", "200", "403 limit_exceeded"],
+      ...["200", "200", "429 rate_limited"],
     ]);
     home.clock.now += 60 * 60 * 1000;
     expect(await asked()).toBe("200");

@@ -155,6 +155,7 @@ export interface BankOptions
       AgentAuthServerOptions,
       | "public"
       | "rate"
+      | "introspection"
       | "body"
       | "timeout"
       | "mostRunning"
@@ -166,9 +167,14 @@ export interface BankOptions
   readonly settings?: RegistrySettings;
   /** The skills that are offered no more. */
   readonly without?: readonly string[];
+  /** A database of either kind; an SQLite file unless given. */
+  readonly place?: string;
+  /** Uses of ids that are remembered at once, of strangers and of others. */
+  readonly mostUsed?: number;
 }
 
 interface Kept {
+  /** The database. */
   readonly file: string;
   readonly keys: Keyring;
   readonly clock: { now: number };
@@ -181,14 +187,14 @@ const NOW = Date.parse("2026-05-04T12:00:00Z");
 /** Opens a bank; it is closed when the test is over. */
 export async function bank(options: BankOptions = {}): Promise<Bank> {
   const clock = { now: NOW };
-  const file = join(temporaryFolder(), "proviso.db");
+  const { place: file = join(temporaryFolder(), "proviso.db") } = options;
   const keys = createKeyring({ clock: () => clock.now });
   await (await createStores(file, { reserve: 0 })).close();
   return open({ file, keys, clock }, options);
 }
 
 async function open(kept: Kept, options: BankOptions): Promise<Bank> {
-  const { settings, without = [], ...serving } = options;
+  const { settings, without = [], place: _, mostUsed, ...serving } = options;
   const { keys } = kept;
   const clock = (): number => kept.clock.now;
   const database = await openStores(kept.file);
@@ -210,7 +216,7 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     offered.some(({ id }) => id === "print_report") ? { print_report: REPORTS } : {},
   );
   const registry = new Registry({
-    ...{ store: openRegistry(database), revocations, clock, terms, policy },
+    ...{ store: openRegistry(database, { mostUsed }), revocations, clock, terms, policy },
     settings: { defaults: DEFAULTS, ...settings },
   });
   const agent = await createIssuingAgent({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { objectIn } from "../../../src/client/received.js";
-import { type Answer, driver, linked, said } from "./driver.js";
+import { type Answer, Driver, driver, granted, linked, newKey, said } from "./driver.js";
 import { bank } from "./served-bank.js";
 
 // Hosts that no user has taken on, over HTTP.
@@ -28,4 +28,95 @@ test("strangers that name a user get a code once her list has no room, and her o
   expect(approvalIn(asked)).toMatchObject({ method: "ciba" });
   const waiting = await home.registry.approvals.waitingFor("alice");
   expect(waiting.map(({ subject }) => subject.principal)).toEqual(["alice", undefined, undefined]);
+});
+
+test("JWTs of strangers fill no room of agents of users", async () => {
+  const home = await bank({ mostUsed: 8 });
+  const own = await linked(home);
+  // Each has a valid signature, and is used up by a request that is refused.
+  const fill = async () => said(await (await driver(home)).register({ capabilities: ["fly"] }));
+  const answers: string[] = [];
+  for (let at = 0; at < 10; at++) answers.push(await fill());
+  expect(answers.slice(0, 8)).toEqual(Array(8).fill("400 invalid_capabilities"));
+  expect(answers.slice(8)).toEqual(["503 unavailable", "503 unavailable"]);
+  expect(said(await own.asAgent("/agent/status"))).toBe("200");
+  expect(said(await own.execute("list_payees", {}))).toBe("200");
+  expect(said(await own.asHost(`/agent/status?agent_id=${own.agentId}`))).toBe("200");
+  // A host of a user that has rotated its key without a proof is no stranger either.
+  const fresh = await newKey();
+  const rotated = await own.asHost("/host/rotate-key", { public_key: fresh.jwk });
+  expect(said(rotated)).toBe("200");
+  const after = new Driver(home, fresh, own.agent);
+  expect(said(await after.asHost(`/agent/status?agent_id=${own.agentId}`))).toBe("200");
+});
+
+test("the ledger keeps 60 refusals a minute of what strangers are denied, however many names they ask for", async () => {
+  const home = await bank();
+  const names = ["transfer_funds", "delete_payee", "always_fails", "fibs", "waits"];
+  const alone = await driver(home);
+  const asked = { mode: "autonomous", capabilities: names };
+  expect(said(await alone.register(asked))).toBe("200");
+  for (let at = 0; at < 15; at++) {
+    expect(said(await (await driver(home)).register(asked))).toBe("200");
+    for (let more = 0; more < 4; more++) expect(said(await alone.request(names))).toBe("200");
+  }
+  const refused = (await home.events()).filter(({ decision }) => decision === "refused");
+  expect(refused).toHaveLength(60);
+  expect(refused[0]).toMatchObject({ kind: "registration", codes: ["grant_denied"] });
+  // What a user's own agent is denied is recorded, a line for each.
+  const own = await granted(home, ["transfer_funds"]);
+  await own.decide(await own.request(["delete_payee"]), "deny");
+  const all = (await home.events()).filter(({ change }) => change === "grant.denied");
+  expect(all).toMatchObject([{ skill: "delete_payee", codes: ["grant_denied"] }]);
+});
+
+test("strangers' executions that are refused are bounded too, alone and in a batch", async () => {
+  const home = await bank({ settings: { bounds: { pendingHosts: 9 } } });
+  const alone = await driver(home);
+  const asked = { mode: "autonomous", capabilities: ["check_balance"] };
+  expect(said(await alone.register(asked))).toBe("200");
+  const balance = () => alone.execute("check_balance", { account_id: "acc_A" });
+  expect(said(await balance())).toBe("200");
+  const batch = Array.from({ length: 50 }, () => ({ capability: "transfer_funds" }));
+  const run = () => alone.asAgent("/capability/batch-execute", { requests: batch });
+  expect(said(await run())).toBe("200");
+  const single = () => alone.execute("transfer_funds", { amount: 1, to: "acc_A" });
+  for (let at = 0; at < 10; at++) expect(said(await single())).toBe("403 capability_not_granted");
+  const late = await run();
+  expect(said(late)).toBe("429 rate_limited");
+  expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(said(await balance())).toBe("429 rate_limited");
+  const refused = (await home.events()).filter(({ decision }) => decision === "refused");
+  expect(refused).toHaveLength(60);
+  // Agents of users at the same address go on.
+  const own = await linked(home);
+  expect(said(await own.execute("list_payees", {}))).toBe("200");
+});
+
+test("whatever strangers ask for and take back, what a user decided stays in the history", async () => {
+  const home = await bank({ settings: { bounds: { pendingPerUser: 1000 } } });
+  const own = await granted(home, ["transfer_funds"]);
+  const { approvals } = home.registry;
+  const before = (await approvals.history("alice")).map(({ id }) => id);
+  expect(before).toHaveLength(1);
+  const hinted = { login_hint: "alice", preferred_method: "ciba" };
+  for (let at = 0; at < 12; at++) {
+    const alone = await driver(home);
+    expect(said(await alone.register({ mode: "autonomous" }))).toBe("200");
+    expect(said(await alone.asAgent("/agent/claim", hinted))).toBe("200");
+    expect(said(await alone.asAgent("/agent/revoke", {}))).toBe("200");
+    const waiting = await driver(home);
+    if (at < 3) expect(said(await waiting.register(hinted))).toBe("200");
+  }
+  home.clock.now += 300_000;
+  expect((await approvals.history("alice")).map(({ id }) => id)).toEqual(before);
+  expect((await approvals.decided("alice", 1)).map(({ id }) => id)).toEqual(before);
+  // Nor does an agent of her own push it out.
+  const asked = await own.request(["delete_payee"]);
+  expect(said(asked)).toBe("200");
+  const taken = await own.asAgent("/agent/revoke-capability", { capabilities: ["delete_payee"] });
+  expect(said(taken)).toBe("200");
+  const after = await approvals.history("alice");
+  expect(after.map(({ state }) => state).sort()).toEqual(["cancelled", "used"]);
+  expect((await approvals.decided("alice", 1)).map(({ id }) => id)).toEqual(before);
 });

@@ -419,6 +419,18 @@ onBothDatabases((place) => {
     expect(await use("6", NOW + 10)).toBe("first");
   });
 
+  test("strangers fill a room of their own, and an id is used once whichever room it is in", async () => {
+    const store = openRegistry(await databaseAt(await place()), { mostUsed: 3 });
+    const use = (id: string, stranger: boolean) =>
+      store.useOnce({ scope: "party", id, expires: NOW + 10, stranger }, NOW);
+    for (const id of ["1", "2", "3"]) expect(await use(id, true)).toBe("first");
+    expect(await use("4", true)).toBe("full");
+    // A party that was a stranger before: what it has used stays used.
+    expect(await use("1", false)).toBe("used");
+    for (const id of ["4", "5", "6"]) expect(await use(id, false)).toBe("first");
+    expect(await use("7", false)).toBe("full");
+  });
+
   test("what is over is forgotten, and nothing else", async () => {
     const store = openRegistry(await databaseAt(await place()), { retention: 2 });
     await put(store, "hosts", host("h"));

@@ -28,12 +28,12 @@ export function canSee(desk: Desk, approval: Approval, session: Session): boolea
 export interface GivenBefore {
   /** What is still active. */
   readonly active: readonly ShownGrant[];
-  /** The latest decisions about its requests, latest first, among the user's last 200. */
+  /** The latest decisions about its requests, latest first, among the last 200 that concerned the user. */
   readonly past: readonly Approval[];
 }
 
 const MOST_PAST = 5;
-/** Of the user's last requests, in which those of the host are looked for. */
+/** Of the last decisions that concerned the user, in which those about the host are looked for. */
 const AMONG = 200;
 
 export async function givenBefore(
@@ -43,7 +43,7 @@ export async function givenBefore(
 ): Promise<GivenBefore> {
   const [active, past] = await Promise.all([
     registry.activeGrants(principal),
-    approvals.history(principal, AMONG),
+    approvals.decided(principal, AMONG),
   ]);
   return {
     active: active.filter(({ grant }) => grant.host === host),

@@ -49,7 +49,9 @@ export async function startOurs(): Promise<AgentAuthServer> {
     settings: {
       defaults: DEFAULTS,
       bounds: {
-        ...{ pendingHosts: UNLIMITED, agentsPerHost: UNLIMITED, grantsPerAgent: UNLIMITED },
+        ...{ pendingHosts: UNLIMITED, pendingHostsPerAddress: UNLIMITED },
+        ...{ pendingHostsPerNetwork: UNLIMITED, agentsPerHost: UNLIMITED },
+        ...{ grantsPerAgent: UNLIMITED },
         ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED, pendingPerUser: UNLIMITED },
         ...{ hostsPerUser: UNLIMITED },
       },
@@ -62,6 +64,7 @@ export async function startOurs(): Promise<AgentAuthServer> {
     ...{ agent, registry, policy: POLICY, ledger, clock, log: SILENT, public: "*" },
     provider: { name: "bank", description: "A small bank" },
     rate: { requests: UNLIMITED, seconds: 1 },
+    introspection: { requests: UNLIMITED, seconds: 1 },
   });
   const { url: origin } = server;
   const user = (name: string): Approver => approver(`${name}@example.com`, registry);

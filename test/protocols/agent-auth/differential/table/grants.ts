@@ -149,8 +149,8 @@ export const GRANTS: Section = {
       what: "who may introspect",
       text: "callers should be authenticated, or rates limited aggressively (5.12)",
       reference: "anyone",
-      ours: "anyone with a JWT whose signature holds, which is used up; addresses are limited",
-      why: "without such a JWT, the answer is always the same",
+      ours: "anyone with a JWT whose signature holds, which is used up; 30 times a minute from one address unless configured",
+      why: "without such a JWT, the answer is always the same; the limit is what 8.13 has for callers without credentials",
       shown: "managing.test.ts",
     },
     {
