@@ -478,3 +478,50 @@ describe("presence", () => {
     expect(checking.warnings).toEqual([]);
   });
 });
+
+describe("where clocks may differ", () => {
+  test("the sign-in to the console confirms nothing, though it is within the difference", async () => {
+    const own = await consoleWith(await loginAt(provider, { clockSkew: 60 }), { running: true });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      // A program that drives the browser strips what asks for the credentials.
+      const url = new URL(signInUrl(await approve(alice, approval)));
+      for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
+      const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
+      expect(alice.asked).toBe(1);
+      expect(page.status).toBe(403);
+      expect(await own.recorded()).toContain("approval.refused authentication_used");
+      await approve(alice, approval);
+      expect(await stateOf(approval, own)).toBe("pending");
+      // Signing in anew does.
+      await alice.confirm(await approve(alice, approval), "alice");
+      await approve(alice, approval);
+      expect(await stateOf(approval, own)).toBe("used");
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe("where nothing more can be noted as used", () => {
+  test("the user is told so, and neither that the sign-in was used nor to sign in again", async () => {
+    // Room for the sign-in to the console and the one that confirms.
+    const own = await consoleWith(await loginAt(provider), { running: true, mostUsed: 2 });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      await alice.confirm(await approve(alice, approval), "alice");
+      const page = await approve(alice, approval);
+      expect(page.status).toBe(503);
+      expect(words(page.text)).toContain("no room to note that your sign-in has been used");
+      expect(await stateOf(approval, own)).toBe("pending");
+      const bob = new UserAgent(own, provider);
+      const refused = await bob.signIn("bob");
+      expect(refused.status).toBe(503);
+      expect(words(refused.text)).not.toContain("has confirmed something else");
+    } finally {
+      await own.close();
+    }
+  });
+});

@@ -108,6 +108,27 @@ test("grants are grouped by agent", async () => {
   expect(words(text)).toMatch(/Clerk Of the host Desk assistant .*transfer_funds .*read_balance/);
 });
 
+test("the name that a user gave a host is the user's, and the host replaces it by none of its own", async () => {
+  const given = "Alice's laptop";
+  const asked = await console.askInList("alice", { givenName: given, hostName: "Your bank" });
+  const other = await console.askInList("alice", { hostName: "desk.local" });
+  const alice = await console.signedIn("alice");
+  const shown = "<bdi>Alice&#39;s laptop</bdi>";
+  for (const path of ["", `/requests/${asked.approval.id}`, "/hosts"]) {
+    const { text } = await alice.get(path);
+    expect(text, path).toContain(shown);
+    expect(text, path).not.toContain(`“${shown}`);
+    expect(text, path).not.toContain("Your bank");
+  }
+  // What a host calls itself looks like a stranger's words, though it is the user's.
+  const { text } = await alice.get(`/requests/${other.approval.id}`);
+  expect(text).toContain(stranger("desk.local"));
+  for (const { approval } of [asked, other]) {
+    const at = `/requests/${approval.id}`;
+    await alice.post(at, { answer: "deny" }, at);
+  }
+});
+
 describe("requests of strangers", () => {
   test("stand last in the list, and are marked; what linked hosts ask for is not", async () => {
     const unknown = await console.askAsStranger("bob", { hostName: "Bank of Bob" });
@@ -139,6 +160,31 @@ describe("requests of strangers", () => {
     await bob.post(at, { answer: "approve" }, at);
     // Decided, the page no longer warns.
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
+  });
+
+  test("what is a default no more is named neither to who links a host nor among the user's hosts", async () => {
+    const unknown = await console.askAsStranger("bob");
+    const own = await console.askInList("bob", { hostName: "Laptop" });
+    // As after a restart with fewer defaults, and without a skill that was there.
+    await console.store.change(async (draft) => {
+      for (const { host: id } of [unknown, own]) {
+        const host = await draft.hosts.get(id);
+        if (host === undefined) throw new Error("there is no host");
+        const defaults = ["read_balance", "transfer_funds", "close_account"];
+        await draft.put("hosts", { ...host, defaults });
+      }
+    });
+    const bob = await console.signedIn("bob");
+    const at = `/requests/${unknown.approval.id}`;
+    expect(words((await bob.get(at)).text)).toContain("all of them get read_balance at once");
+    const hosts = words((await bob.get("/hosts")).text);
+    expect(hosts).toContain("Its agents get at once read_balance");
+    expect(hosts).not.toContain("close_account");
+    expect(hosts).not.toContain("transfer_funds");
+    for (const { approval } of [unknown, own]) {
+      const path = `/requests/${approval.id}`;
+      await bob.post(path, { answer: "deny" }, path);
+    }
   });
 
   test("an approver of another user's agent is told whose it is, and that it is known", async () => {

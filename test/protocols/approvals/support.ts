@@ -44,6 +44,8 @@ export interface TestConsoleOptions
   readonly port?: number;
   /** Whether its clock runs; else it stands still, but where a test sets it ahead. */
   readonly running?: boolean;
+  /** Uses of ids that are remembered at once. */
+  readonly mostUsed?: number;
 }
 
 /** What an agent asks for, other than to transfer funds of alice. */
@@ -55,6 +57,8 @@ interface Asking {
   readonly purpose?: string;
   readonly bindingMessage?: string;
   readonly hostName?: string;
+  /** What its user calls the host; nothing unless given. */
+  readonly givenName?: string;
   readonly name?: string;
   /** The user that an agent of an unknown host names. */
   readonly loginHint?: User;
@@ -163,7 +167,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     new Map(grants.map((grant) => [grant.id, grant])),
     new Map(SKILLS.map((skill) => [skill.id, skill])),
   );
-  const store = openRegistry(stores);
+  const store = openRegistry(stores, { mostUsed: options.mostUsed });
   const registry = new Registry({
     ...{ store, revocations, clock, terms },
     settings: { lifetimes: { approval: 300, grant: 3600 }, ...settings },
@@ -203,7 +207,8 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     const [host, agent] = await Promise.all([publicKey(), publicKey()]);
     if (user !== undefined) {
       const key = { key: host.jwk, thumbprint: host.thumbprint };
-      const made = await registry.createHost({ principal: user, name: hostName, key });
+      const { givenName: called } = asking;
+      const made = await registry.createHost({ principal: user, name: called, key });
       if (!made.ok) throw new Error(made.message);
     }
     const { capabilities = ["transfer_funds"], constraints, purpose, loginHint } = asking;

@@ -2,7 +2,7 @@ import { escapeOf } from "../../../bytes/printable.js";
 import { html, type Markup } from "./markup.js";
 
 /** Characters of one text that a page shows: more than any limit on what is kept allows to matter. */
-const MOST = 4000;
+export const MOST_SHOWN = 4000;
 
 // What shows as nothing, or as another space than the common one: beside what is unsafe everywhere
 // (src/bytes/printable.ts), spaces of other widths, fillers, and marks piled on one letter; and the quotation
@@ -11,7 +11,7 @@ const ODD =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
 
 /** Another party's text: quoted, coloured, isolated in its direction, one line, hidden characters escaped. */
-export function said(text: string, most: number = MOST): Markup {
+export function said(text: string, most: number = MOST_SHOWN): Markup {
   const shown = text.length > most ? `${wholeTo(text, most)}` : text;
   const cut =
     text.length > most && html`<span class="note"> (cut: ${text.length} characters)</span>`;

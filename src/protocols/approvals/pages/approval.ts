@@ -4,10 +4,11 @@ import type { GrantHop } from "../../../agent/registry/records.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import { html, type Markup, moment, type Part, seconds } from "../markup/markup.js";
-import { ours, said } from "../markup/said.js";
+import { MOST_SHOWN, ours, said } from "../markup/said.js";
 import { textsIn, voiceFor } from "../markup/voices.js";
 import { hopWords } from "../markup/words.js";
 import { limitList, rowList } from "./layout.js";
+import { partyName } from "./parties.js";
 import type { Asker } from "./summary.js";
 
 /** Everything that an approval is bound to. */
@@ -36,10 +37,10 @@ ${rowList([
 ${views.map((view) => askedDetails(view, now))}</details>`;
 }
 
-/** What a party calls itself, and the id that this server knows it by. */
-function named({ id, name }: { readonly id: string; readonly name?: string }): Markup {
-  const own = html`<span class="note">${ours(id)}</span>`;
-  return name === undefined ? own : html`${said(name)} ${own}`;
+/** The name of a party, and the id that this server knows it by. */
+function named(party: NonNullable<Approval["subject"]["host"]>): Markup {
+  const own = html`<span class="note">${ours(party.id)}</span>`;
+  return party.name === undefined ? own : html`${partyName(party, MOST_SHOWN)} ${own}`;
 }
 
 const PARTIES: Readonly<Record<GrantHop["by"], string>> = {

@@ -6,6 +6,7 @@ import { voiceFor } from "../markup/voices.js";
 import { authorityWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
+import { partyName } from "./parties.js";
 
 /** An agent grant, and whose it is. */
 export interface ShownGrant {
@@ -24,10 +25,10 @@ export function grantsByAgent(
   const agents = [...new Set(grants.map(({ grant }) => grant.agent))];
   return agents.map((id) => {
     const own = grants.filter(({ grant }) => grant.agent === id);
-    const name = own.find(({ agent }) => agent !== undefined)?.agent?.name;
+    const agent = own.find((one) => one.agent !== undefined)?.agent ?? { id };
     const host = own.find((one) => one.host !== undefined)?.host;
-    return html`<h3>${name === undefined ? ours(id) : said(name, 120)}</h3>
-${host !== undefined && html`<p class="note">Of the host ${host.name === undefined ? ours(host.id) : said(host.name, 120)}</p>`}
+    return html`<h3>${partyName(agent)}</h3>
+${host !== undefined && html`<p class="note">Of the host ${partyName(host)}</p>`}
 <ul class="entries">${weightiestFirst(own, reading).map((one) => html`<li>${grantDetails(one, reading, now)}${after(one)}</li>`)}</ul>`;
   });
 }

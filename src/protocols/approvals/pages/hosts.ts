@@ -1,9 +1,10 @@
 import type { HostRecord } from "../../../agent/registry/records.js";
 import { html, moment } from "../markup/markup.js";
-import { ours, plain, said } from "../markup/said.js";
+import { ours, plain } from "../markup/said.js";
 import type { Session } from "../session/sessions.js";
 import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
 import { cards, csrf, type PageParts, problem, rowList, type Whereabouts } from "./layout.js";
+import { partyName } from "./parties.js";
 
 /** What a new host is shown with, once. */
 interface NewHost {
@@ -37,7 +38,7 @@ export function hostsPage(
   { made, wrong, name, assurance }: HostsNotice & { readonly assurance: Assurance },
 ): PageParts {
   const items = hosts.map(
-    (host) => html`<h3>${host.name === undefined ? ours(host.id) : said(host.name, 120)}</h3>
+    (host) => html`<h3>${partyName(host)}</h3>
 ${rowList([
   ["State", STATES[host.status]],
   ["Id", ours(host.id)],

@@ -13,6 +13,7 @@ import { approvalForm, problemSummary } from "./approval-form.js";
 import type { Assurance } from "./assurance.js";
 import { grantsByAgent } from "./grants.js";
 import { cards, type PageParts, rowList, type Whereabouts } from "./layout.js";
+import { partyName } from "./parties.js";
 import { type Asker, summary, whatIsLeft } from "./summary.js";
 
 /** What the page of one request is made of. */
@@ -124,7 +125,7 @@ function requestCard(base: string, approval: Approval, now: number, level: 2 | 3
   return html`${level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`}
 ${rowList([
   !waits && ["State", stateWords(approval)],
-  ["Agent", agent.name === undefined ? ours(agent.id) : said(agent.name, 120)],
+  ["Agent", partyName(agent)],
   host !== undefined && ["Host", hostWords(approval)],
   purpose !== undefined && ["Why", said(purpose, 200)],
   state === "pending" ? ["Answer until", moment(expires, now)] : ["Settled", moment(updated, now)],
@@ -134,6 +135,6 @@ ${rowList([
 
 function hostWords(approval: Approval): Part {
   const { host } = approval.subject;
-  const name = host?.name === undefined ? ours(host?.id ?? "") : said(host.name, 120);
+  const name = host === undefined ? "" : partyName(host);
   return isOfStranger(approval) ? html`${name} <b class="bad">not known</b>` : name;
 }

@@ -7,6 +7,7 @@ import { html, type Markup, moment, type Part, seconds } from "../markup/markup.
 import { ours, said } from "../markup/said.js";
 import { textsIn, voiceFor } from "../markup/voices.js";
 import { authorityWords, type Row } from "../markup/words.js";
+import { partyName } from "./parties.js";
 
 /** Who asks, as far as it is known. */
 export interface Asker {
@@ -26,15 +27,13 @@ export function summary(
   now: number,
 ): Markup {
   const { agent, host, purpose, bindingMessage, kind, lifetime, audience: services } = subject;
-  const who = agent.name === undefined ? ours(agent.id) : said(agent.name, 120);
-  const where = host?.name === undefined ? ours(host?.id ?? "") : said(host.name, 120);
   const bare = views.length === 0 || kind === "agent-claim";
   return html`${asker.unknown && strangerWords(subject)}<section class="card" aria-labelledby="what"><h2 id="what">What is asked for</h2>
 ${
   bindingMessage !== undefined &&
   html`<p>Compare: the agent shows you the message ${said(bindingMessage)}. If it does not, deny.</p>`
 }
-<p>Agent ${who}${host !== undefined && html` of the host ${where}`} asks${bare ? html` for this: ${BESIDES[kind]}` : ":"}</p>
+<p>Agent ${partyName(agent)}${host !== undefined && html` of the host ${partyName(host)}`} asks${bare ? html` for this: ${BESIDES[kind]}` : ":"}</p>
 ${!bare && askedGroups(views, now)}
 <p>${purpose === undefined ? "It does not say why." : html`Why, in its own words: ${said(purpose, 400)}`}</p>
 <p>For ${seconds(lifetime)}${

@@ -35,6 +35,14 @@ export const UNAVAILABLE: Refusal = {
   ...{ retryAfter: 5, recorded: true },
 };
 
+/** The refusal where nothing more can be noted as used, and what is good once cannot be taken. */
+const FULL: Refusal = {
+  ...{ status: 503, code: "used_once_full", title: "Not possible now" },
+  message:
+    "This server has no room to note that your sign-in has been used, so nothing was confirmed. Go back, and try again in a minute.",
+  ...{ retryAfter: 60, recorded: true },
+};
+
 /**
  * Uses up the confirmation of a deed. Without one, sends the user to sign in for it, which answers the request.
  *
@@ -52,7 +60,12 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
   if (found !== undefined && (found.present || !present)) {
     // In the database: a copy of the cookie is good at no other process either, one whose clock is behind included.
     const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) + KEPT };
-    if ((await desk.registry.useOnce(use)) === "first") return true;
+    const outcome = await desk.registry.useOnce(use);
+    if (outcome === "first") return true;
+    if (outcome !== "used") {
+      refuse(desk, req, res, FULL);
+      return false;
+    }
   }
   await begin(desk, visit, deed, login, present);
   return false;
@@ -113,7 +126,7 @@ export async function finishConfirming(
   const session = desk.sessions.of(req);
   const refusal =
     refusalOf(signedIn, confirming, session, login, now) ??
-    ((await isFirstUse(desk, signedIn, now)) ? undefined : USED);
+    (await refusalOfUse(desk, signedIn, now));
   if (refusal !== undefined) return refuse(desk, req, res, { ...refusal, back: to });
   desk.confirmations.put(res, { ...confirming, id: encodeBase64url(randomBytes(18)) });
   return goTo(desk, res, to);
@@ -122,18 +135,23 @@ export async function finishConfirming(
 /**
  * Notes an authentication; its second identifies it among those of its user. It confirms one thing alone, so that a
  * program that drives the browser cannot use it for further requests that it has begun.
+ *
+ * @returns Why it may confirm nothing: it was noted before, or there is no room to note it.
  */
-async function isFirstUse(
-  { registry }: Desk,
+export async function refusalOfUse(
+  { registry }: Pick<Desk, "registry">,
   { principal, authTime }: SignedIn,
   now: number,
-): Promise<boolean> {
+): Promise<Refusal | undefined> {
+  // Without a time, it confirms nothing.
+  if (authTime === undefined) return undefined;
   const outcome = await registry.useOnce({
     scope: "console-authentication",
     id: JSON.stringify([principal, authTime]),
     expires: now + KEPT,
   });
-  return outcome === "first";
+  if (outcome === "first") return undefined;
+  return outcome === "used" ? USED : FULL;
 }
 
 /** Milliseconds for which an authentication is remembered: what began before it is over by then. */
@@ -181,7 +199,7 @@ const STALE: Refusal = {
   ...{ status: 403, code: "auth_time_stale", title: "Not confirmed" },
   message: `The identity provider did not ask you to sign in anew, ${NOTHING}`,
 };
-const USED: Refusal = {
+export const USED: Refusal = {
   ...{ status: 403, code: "authentication_used", title: "Not confirmed" },
   message: `This sign-in has confirmed something else already, ${NOTHING} If that was not you, look at the history.`,
 };

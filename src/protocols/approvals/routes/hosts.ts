@@ -93,6 +93,8 @@ function showHosts(
   { confirmation, ...notice }: Shown,
 ): void {
   const assurance = assuranceOf(desk, { weighty: true }, confirmation);
-  const page = hostsPage(desk, session, hosts, desk.now(), { ...notice, assurance });
+  // What is a default no more, nobody gets.
+  const shown = hosts.map((host) => ({ ...host, defaults: desk.registry.defaultsOf(host) }));
+  const page = hostsPage(desk, session, shown, desk.now(), { ...notice, assurance });
   show(desk, req, res, page, notice.wrong === undefined ? 200 : 400);
 }

@@ -3,7 +3,7 @@ import { type Desk, goTo, refuse, show } from "../desk.js";
 import { formOf } from "../form.js";
 import type { DevelopmentLogin, LoginOutcome, OpenIdLogin } from "../login/login.js";
 import { developmentPage, signedOutPage } from "../pages/login.js";
-import { finishConfirming, UNAVAILABLE } from "./confirming.js";
+import { finishConfirming, refusalOfUse, UNAVAILABLE, USED } from "./confirming.js";
 import { query, visit } from "./visit.js";
 
 /** Signing in, for users that are not, and for those that confirm something. */
@@ -68,6 +68,9 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
       const finished = { login, signedIn: outcome, confirming, to };
       return finishConfirming(desk, req, res, finished);
     }
+    // What signs in to the console confirms nothing later, also where clocks may differ.
+    const noted = await refusalOfUse(desk, outcome, desk.now());
+    if (noted !== undefined && noted !== USED) return refuse(desk, req, res, noted);
     desk.sessions.start(res, outcome.principal);
     return goTo(desk, res, to);
   });

@@ -184,7 +184,7 @@ async function showRequest(
       unknown: isOfStranger(approval),
       ...(known === undefined
         ? { defaults: [] }
-        : { hostSince: known.created, defaults: known.defaults }),
+        : { hostSince: known.created, defaults: desk.registry.defaultsOf(known) }),
     },
     ...(host === undefined ? {} : { before: await givenBefore(desk, session.principal, host.id) }),
     ...(form === undefined || limits === undefined ? {} : { sent: { form, limits } }),
