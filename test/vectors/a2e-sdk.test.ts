@@ -125,7 +125,9 @@ test("our client says to the SDK's host what it did then, and has the same of it
   written.once("end", () => answers.end());
   const session = await connectSession({
     to: Duplex.from({ readable: answers, writable: written }),
-    ...{ agentId: "proviso", capabilities: ["tools", "memory", "proc", "env"], tokens: ["token"] },
+    agentId: "proviso",
+    capabilities: ["tools", "memory", "proc", "env"],
+    tokens: ["token"],
   });
   expect(await holdSession(session)).toEqual(host.outcome);
   expect(transcriptOf(lines)).toEqual(host.lines);

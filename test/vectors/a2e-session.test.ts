@@ -44,7 +44,8 @@ const NAMES = ["echo", "wait", "fail", "refuse", "large", "parts"];
 /** The plugins that the file describes. */
 const PLUGINS: readonly SessionPlugin[] = [
   {
-    ...{ name: "echo", type: "tools" },
+    name: "echo",
+    type: "tools",
     operations: {
       "tool/list": { run: async () => NAMES },
       "tool/call": {
@@ -65,7 +66,8 @@ const PLUGINS: readonly SessionPlugin[] = [
     },
   },
   {
-    ...{ name: "memory", type: "memory" },
+    name: "memory",
+    type: "memory",
     operations: {
       "memory/get": {
         input: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
@@ -130,7 +132,8 @@ function choicesOf({ policy, ambient, rate }: Transcript): HostChoices {
     },
   };
   return {
-    ...{ plugins: PLUGINS, limits: described.limits },
+    plugins: PLUGINS,
+    limits: described.limits,
     ...(rate === undefined ? {} : { rate }),
     ...(ambient === true ? { ambient: ALICE } : {}),
     world: {

@@ -21,7 +21,10 @@ export async function holdSession(session: Session): Promise<JsonObject> {
   const parts: Json[] = [];
   const tool = (name: string, given: JsonObject): Promise<Json> =>
     session.call("tool/call", {
-      ...{ name, arguments: given, timeout: 4500, onChunk: (part) => void parts.push(part) },
+      name,
+      arguments: given,
+      timeout: 4500,
+      onChunk: (part) => void parts.push(part),
     });
   const enabled = [...session.capabilities].map(([name, entry]) => [name, entry.enabled]);
   await session.ping();
@@ -44,9 +47,18 @@ export async function holdSession(session: Session): Promise<JsonObject> {
   const began = Date.now();
   await session.close();
   return {
-    ...{ enabled, tools, sum, parts, refused, failed, memory_id, stored, forgotten },
-    ...{ found: isJsonObject(found) ? (found["total"] ?? null) : null },
-    ...{ spawned: member(spawned, "ok"), running: member(running, "status") },
+    enabled,
+    tools,
+    sum,
+    parts,
+    refused,
+    failed,
+    memory_id,
+    stored,
+    forgotten,
+    found: isJsonObject(found) ? (found["total"] ?? null) : null,
+    spawned: member(spawned, "ok"),
+    running: member(running, "status"),
     killed: member(killed, "ok"),
     closedInTime: Date.now() - began < 10_000,
   };

@@ -85,7 +85,8 @@ test.skipIf(why !== undefined)("the SDK's client holds a session with our host",
 
 test.skipIf(why !== undefined)("our client holds a session with the SDK's host", async () => {
   const host = spawn(PYTHON, [join(HERE, "sdk_host.py")], {
-    ...{ stdio: ["pipe", "pipe", "ignore"], cwd: HERE },
+    stdio: ["pipe", "pipe", "ignore"],
+    cwd: HERE,
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", PYTHONPATH: HERE },
   });
   const ended = new Promise((resolve) => host.once("close", resolve));
@@ -111,8 +112,10 @@ test.skipIf(why !== undefined)("our client holds a session with the SDK's host",
   host.stdout.pipe(into);
   const session = await connectSession({
     to: Duplex.from({ readable: into, writable: out }),
-    ...{ agentId: "proviso", capabilities: ["tools", "memory", "proc", "env"] },
-    ...{ tokens: ["token"], timeout: 30_000 },
+    agentId: "proviso",
+    capabilities: ["tools", "memory", "proc", "env"],
+    tokens: ["token"],
+    timeout: 30_000,
   });
   const outcome = await holdSession(session);
   // What a process that is killed pushes comes at a time of its own, and answers nothing.

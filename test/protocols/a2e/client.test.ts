@@ -16,10 +16,14 @@ test("calls over TCP, a Unix socket and a pair of pipes", async () => {
   const pipes = Duplex.from({ readable: back, writable: there });
   for (const to of [{ port: host.port }, { path }, pipes]) {
     const session = await connectSession({
-      ...{ to, agentId: "it", capabilities: ["tools", "memory"], tokens: [token] },
+      to,
+      agentId: "it",
+      capabilities: ["tools", "memory"],
+      tokens: [token],
     });
     expect(session.capabilities.get("tools")).toMatchObject({
-      ...{ enabled: true, metadata: { name: "sums" } },
+      enabled: true,
+      metadata: { name: "sums" },
     });
     expect(await session.call("tool/call", { name: "add", arguments: { a: 1, b: 2 } })).toBe(3);
     await session.ping();
@@ -51,12 +55,10 @@ test("a socket that a dead host left is replaced; a living one and a file are no
   renameSync(`${dead}.kept`, dead);
   await host.host.listen({ path: dead });
   const session = await connectSession({
-    ...{
-      to: { path: dead },
-      agentId: "it",
-      capabilities: ["tools"],
-      tokens: [host.token("tools")],
-    },
+    to: { path: dead },
+    agentId: "it",
+    capabilities: ["tools"],
+    tokens: [host.token("tools")],
   });
   await session.close();
 });
@@ -83,7 +85,9 @@ test("parts come as they are sent, more than a queue holds", async () => {
   const session = await joined(host, ["tools"], [host.token("tools")]);
   const parts: unknown[] = [];
   await session.call("tool/call", {
-    ...{ name: "parts", arguments: { parts: 2000 }, onChunk: (part) => void parts.push(part) },
+    name: "parts",
+    arguments: { parts: 2000 },
+    onChunk: (part) => void parts.push(part),
   });
   expect(parts).toHaveLength(2000);
   expect(parts.at(-1)).toEqual({ part: 1999 });
@@ -92,11 +96,13 @@ test("parts come as they are sent, more than a queue holds", async () => {
 test("a refusal has the host's code, reasons and all", async () => {
   const host = await hosted();
   await expect(joined(host, ["tools"], [])).rejects.toMatchObject({
-    ...{ name: "SessionError", code: "auth_failed" },
+    name: "SessionError",
+    code: "auth_failed",
     detail: { denials: [{ code: "capability_missing" }] },
   });
   await expect(joined(host, ["memory"], [host.token("tools")])).rejects.toMatchObject({
-    ...{ code: "no_caps", detail: { accepted: [{ capability: "memory", enabled: false }] } },
+    code: "no_caps",
+    detail: { accepted: [{ capability: "memory", enabled: false }] },
   });
   const session = await joined(
     host,
@@ -104,7 +110,8 @@ test("a refusal has the host's code, reasons and all", async () => {
     [host.token("tools", { operations: ["tool/list"] })],
   );
   await expect(session.call("tool/call", { name: "add" })).rejects.toMatchObject({
-    ...{ code: "permission_denied", capability: "tools" },
+    code: "permission_denied",
+    capability: "tools",
     detail: { denials: [{ code: "operation_denied" }] },
   });
 });

@@ -14,7 +14,11 @@ test("what is accepted is what plugins, the request and the tokens have in commo
   const peer = await Peer.at(host.port);
   const answer = await peer.greet(CAPS, [host.token("tools")]);
   expect(answer).toEqual({
-    ...{ a2e: "1.0", type: "handshake/resp", id: "h1", ts: host.clock.now / 1000, req_id: "hs" },
+    a2e: "1.0",
+    type: "handshake/resp",
+    id: "h1",
+    ts: host.clock.now / 1000,
+    req_id: "hs",
     session_id: expect.stringMatching(/^ses_[\w-]{22}$/),
     accepted_caps: [
       {
@@ -49,7 +53,9 @@ test("what is accepted is what plugins, the request and the tokens have in commo
         },
       },
     ],
-    ...{ max_parallel: 4, ok: true, reason: "" },
+    max_parallel: 4,
+    ok: true,
+    reason: "",
   });
 });
 
@@ -91,7 +97,8 @@ test("one session enables every capability that can have a plugin", async () => 
     (name) => !["multi_agent", "planning", "test"].includes(name),
   );
   const served = names.map((type) => ({
-    ...{ name: type, type },
+    name: type,
+    type,
     operations: { [`${NAMESPACES[type] ?? type}/ask`]: { run: async () => type } },
   }));
   const host = await hosted({ plugins: served });
@@ -113,7 +120,10 @@ test("one session enables every capability that can have a plugin", async () => 
 });
 
 const NAMESPACES: { readonly [type: string]: string } = {
-  ...{ tools: "tool", toolkits: "toolkit", learning: "learn", chains: "chain" },
+  tools: "tool",
+  toolkits: "toolkit",
+  learning: "learn",
+  chains: "chain",
 };
 
 describe("is refused, and the stream closed", () => {
@@ -124,7 +134,8 @@ describe("is refused, and the stream closed", () => {
     await fine.open(["tools"], [...many.slice(1), host.token("memory")]);
     const peer = await Peer.at(host.port);
     expect(await peer.greet(["tools"], many)).toMatchObject({
-      ...{ ok: false, reason: "auth_failed" },
+      ok: false,
+      reason: "auth_failed",
       detail: { denials: [{ code: "token_too_large", rule: "auth_token" }] },
     });
     await peer.over;
@@ -219,7 +230,8 @@ test("what is not a handshake is answered, and a good one still comes", async ()
   await peer.open(["tools"], [host.token("tools")]);
   peer.send({ a2e: "1.0", type: "handshake/req", id: "again", agent_caps: ["tools"] });
   expect(await peer.part("req_id", "code")).toEqual({
-    ...{ req_id: "again", code: "handshake_repeated" },
+    req_id: "again",
+    code: "handshake_repeated",
   });
 });
 
@@ -227,12 +239,17 @@ test("a message right behind the handshake comes before its answer", async () =>
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const handshake = {
-    ...{ a2e: "1.0", type: "handshake/req", id: "hs", agent_caps: ["tools"] },
+    a2e: "1.0",
+    type: "handshake/req",
+    id: "hs",
+    agent_caps: ["tools"],
     auth_token: host.token("tools"),
   };
   peer.send(`${JSON.stringify(handshake)}\n{"type":"ping","id":"p"}\n`);
   expect(await peer.next()).toMatchObject({
-    ...{ req_id: "p", code: "not_handshaken", message: "the handshake is not answered yet" },
+    req_id: "p",
+    code: "not_handshaken",
+    message: "the handshake is not answered yet",
   });
   expect(await peer.part("type", "ok")).toEqual({ type: "handshake/resp", ok: true });
   peer.send({ type: "ping", id: "p" });
@@ -246,7 +263,9 @@ describe("ambient authority", () => {
       rules: [{ principal: "alice", grant: "a2e:tools", operations: ["tool/call"] }],
     };
     const host = await hosted({
-      ...{ plugins: plugins(held), ambient: ALICE, world: { mode: "prefer", rules } },
+      plugins: plugins(held),
+      ambient: ALICE,
+      world: { mode: "prefer", rules },
     });
     const peer = await Peer.at(host.port);
     const session = await peer.open(["tools", "memory"], []);
@@ -272,7 +291,8 @@ describe("ambient authority", () => {
     const host = await hosted({ ambient: ALICE, world });
     const silent = await Peer.at(host.port);
     expect(await silent.greet(["tools"], [])).toMatchObject({
-      ...{ ok: false, detail: { denials: [{ code: "authority_undeclared" }] } },
+      ok: false,
+      detail: { denials: [{ code: "authority_undeclared" }] },
     });
     const open = await Peer.at(host.port);
     const { session_id: session } = await open.greet(["tools"], [], { authority: "ambient" });
@@ -291,7 +311,7 @@ describe("ambient authority", () => {
     const mixed = await Peer.at(host.port);
     const { accepted_caps: caps } = await mixed.greet(
       ["tools", "memory"],
-      [...[host.token("memory"), dead]],
+      [host.token("memory"), dead],
     );
     expect(caps).toMatchObject([
       { enabled: false, metadata: { code: "expired" } },

@@ -13,7 +13,11 @@ import { codeOf, hosted, socketPath } from "./support.js";
 // Hosts that mean harm, are broken or do not answer, as an agent meets them.
 
 const GREETING = {
-  ...{ type: "handshake/resp", req_id: "c1", ok: true, session_id: "ses_x", max_parallel: 4 },
+  type: "handshake/resp",
+  req_id: "c1",
+  ok: true,
+  session_id: "ses_x",
+  max_parallel: 4,
   accepted_caps: [{ capability: "tools", enabled: true, metadata: {} }],
 };
 
@@ -32,7 +36,10 @@ async function withHost(
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return connectSession({
-    ...{ to: { port }, agentId: "it", capabilities: ["tools"], ...more },
+    to: { port },
+    agentId: "it",
+    capabilities: ["tools"],
+    ...more,
   });
 }
 
@@ -60,7 +67,8 @@ test("a host that answers in another version is left", async () => {
 test("a call and a ping that are never answered end in time, at the host too", async () => {
   const session = await withHost([GREETING], { callTimeout: 20 });
   await expect(session.call("tool/call")).rejects.toMatchObject({
-    ...{ code: "timed_out", retryable: true },
+    code: "timed_out",
+    retryable: true,
   });
   await expect(session.ping()).rejects.toMatchObject({ code: "timed_out" });
   await session.close();
@@ -82,7 +90,9 @@ test("close() leaves a host that does not answer", async () => {
 
 test("what ends right after the handshake has ended, and names that were not asked for are not kept", async () => {
   const updates = Array.from({ length: 100 }, (_, at) => ({
-    ...{ type: "session/update", ended: ["tools"], reason: "" },
+    type: "session/update",
+    ended: ["tools"],
+    reason: "",
     accepted_caps: [{ capability: `c${at}`, enabled: true, metadata: {} }],
   }));
   let taken = 0;
@@ -108,7 +118,9 @@ test("an onUpdate that throws ends the session, and nothing else", async () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const session = await connectSession({
-    ...{ to: { port }, agentId: "it", capabilities: ["tools"] },
+    to: { port },
+    agentId: "it",
+    capabilities: ["tools"],
     onUpdate: () => {
       throw new Error("it has no room");
     },
@@ -116,7 +128,8 @@ test("an onUpdate that throws ends the session, and nothing else", async () => {
   const calling = codeOf(session.call("tool/call"));
   stream.host?.write(`${JSON.stringify(update)}\n`);
   expect(await session.over).toMatchObject({
-    ...{ code: "session_ended", message: "onUpdate threw: it has no room" },
+    code: "session_ended",
+    message: "onUpdate threw: it has no room",
   });
   expect(await calling).toBe("session_ended");
 });
@@ -162,7 +175,10 @@ async function busyAt(at: JsonObject): Promise<number> {
 test("the time of an attempt is that of its connection too", async () => {
   const port = await busyAt({ port: 0, host: "127.0.0.1" });
   const attempt = connectSession({
-    ...{ to: { port }, agentId: "it", capabilities: ["tools"], timeout: 100 },
+    to: { port },
+    agentId: "it",
+    capabilities: ["tools"],
+    timeout: 100,
   });
   expect(await codeOf(attempt)).toBe("handshake_timeout");
 });

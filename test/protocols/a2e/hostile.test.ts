@@ -110,7 +110,8 @@ test("a plugin that sends more than its peer reads cuts the stream off at the qu
   let most = 0;
   let stream: Duplex | undefined;
   const flood: SessionPlugin = {
-    ...{ name: "flood", type: "tools" },
+    name: "flood",
+    type: "tools",
     operations: {
       "tool/call": {
         run: async ({ send }) => {
@@ -137,7 +138,10 @@ test("a plugin that sends more than its peer reads cuts the stream off at the qu
   const over = host.host.accept(stream);
   const line = (message: JsonObject): void => void stream?.push(`${JSON.stringify(message)}\n`);
   line({
-    ...{ a2e: "1.0", type: "handshake/req", id: "1", agent_caps: ["tools"] },
+    a2e: "1.0",
+    type: "handshake/req",
+    id: "1",
+    agent_caps: ["tools"],
     auth_token: host.token("tools"),
   });
   await expect.poll(() => written.length).toBe(1);

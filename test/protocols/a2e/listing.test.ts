@@ -9,13 +9,17 @@ import { type HostChoices, type Hosted, hosted, Peer } from "./support.js";
 const input = { type: "object" };
 const TOOLS = await createToolsPlugin({
   tools: ["add", "echo", "drop"].map((name) => ({
-    ...{ name, description: `It can ${name}`, input, run: () => name },
+    name,
+    description: `It can ${name}`,
+    input,
+    run: () => name,
   })),
 });
 
 /** Two servers of three tools, as the plugin for MCP has them. */
 const SERVERS: SessionPlugin = {
-  ...{ name: "servers", type: "mcp" },
+  name: "servers",
+  type: "mcp",
   operations: {
     "mcp/list": {
       listing: true,
@@ -84,7 +88,8 @@ test("a limit on an argument that the list does give is judged", async () => {
   const tokens = ({ token }: Hosted) => [token("mcp", { constraints })];
   expect(await listed("mcp", tokens, { type: "mcp/list/req" })).toEqual(["graph"]);
   expect(await listed("mcp", tokens, { type: "mcp/list/req", server: "graph" })).toEqual([
-    ...["read", "write"],
+    "read",
+    "write",
   ]);
   expect(await listed("mcp", tokens, { type: "mcp/list/req", server: "files" })).toBe(
     "permission_denied",
@@ -108,7 +113,8 @@ test("a limit on an argument that is given is judged, however many others are mi
 
 test("an operation that is no list is refused for an argument that is missing", async () => {
   const plain: SessionPlugin = {
-    ...{ name: "plain", type: "tools" },
+    name: "plain",
+    type: "tools",
     operations: {
       "tool/list": { run: async () => ["everything"] },
       "tool/call": { run: async () => null },
@@ -123,7 +129,9 @@ test("an operation that is no list is refused for an argument that is missing", 
 
 test("a tool of a server may have arguments called server and tool_name, judged apart", async () => {
   const call = {
-    ...{ type: "mcp/call/req", server: "graph", tool_name: "read" },
+    type: "mcp/call/req",
+    server: "graph",
+    tool_name: "read",
     arguments: { server: "files", tool_name: "write" },
   };
   const by = (

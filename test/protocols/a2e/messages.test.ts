@@ -24,7 +24,11 @@ test("a call is answered by its id, with what it correlates with", async () => {
   peer.send({ ...toolCall(session, "add", { a: 1, b: 2 }, "call 1"), correlation_id: "turn 7" });
   const answer = await peer.next();
   expect(answer).toMatchObject({
-    ...{ a2e: "1.0", type: "tool/call/resp", req_id: "call 1", ok: true, data: 3 },
+    a2e: "1.0",
+    type: "tool/call/resp",
+    req_id: "call 1",
+    ok: true,
+    data: 3,
     correlation_id: "turn 7",
   });
   peer.send({ type: "ping", id: "p" });
@@ -62,8 +66,11 @@ test("a refusal has every reason, and no plugin sees the call", async () => {
   const session = await peer.open(["tools"], [host.token("tools", hop)]);
   peer.send(toolCall(session, "add", { a: 6 }));
   expect(await peer.next()).toMatchObject({
-    ...{ type: "error", req_id: "add", code: "permission_denied", retryable: false },
-    ...{ capability_name: "tools" },
+    type: "error",
+    req_id: "add",
+    code: "permission_denied",
+    retryable: false,
+    capability_name: "tools",
     detail: { denials: [{ code: "operation_denied" }, { code: "constraint_violated" }] },
   });
   expect(held.ran).toEqual([]);
@@ -89,7 +96,8 @@ test("a token of one capability is no leave for another", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools")]);
   peer.send({ type: "memory/get/req", id: "m", session_id: session, arguments: { key: "k" } });
   expect(await peer.part("code", "capability_name")).toEqual({
-    ...{ code: "capability_missing", capability_name: "memory" },
+    code: "capability_missing",
+    capability_name: "memory",
   });
 });
 
@@ -169,7 +177,10 @@ test("parts of an answer come ahead of it, if they are asked for", async () => {
   peer.send({ ...call, streaming: true });
   for (const seq of [0, 1]) {
     expect(await peer.part("type", "req_id", "seq", "data")).toEqual({
-      ...{ type: "tool/call/event", req_id: "parts", seq, data: { part: seq } },
+      type: "tool/call/event",
+      req_id: "parts",
+      seq,
+      data: { part: seq },
     });
   }
   expect(await peer.code()).toBe("tool/call/resp");
@@ -188,7 +199,9 @@ test("so many calls at once, and no more", async () => {
   peer.send(toolCall(session, "wait", {}, "2"));
   peer.send(toolCall(session, "add", { a: 1, b: 1 }, "3"));
   expect(await peer.part("req_id", "code", "retryable")).toEqual({
-    ...{ req_id: "3", code: "too_many_parallel", retryable: true },
+    req_id: "3",
+    code: "too_many_parallel",
+    retryable: true,
   });
   held.release();
   expect(await peer.part("type", "req_id")).toEqual({ type: "tool/call/resp", req_id: "1" });

@@ -22,11 +22,17 @@ test("a peer like nc negotiates, calls, is refused, and is revoked in mid-sessio
   host.timers.turn(1000);
 
   expect(await peer.next()).toMatchObject({
-    ...{ type: "error", req_id: "wait", code: "capability_ended", capability_name: "tools" },
+    type: "error",
+    req_id: "wait",
+    code: "capability_ended",
+    capability_name: "tools",
     detail: { denials: [{ code: "revoked" }] },
   });
   expect(await peer.next()).toMatchObject({
-    ...{ type: "session/update", session_id: session, ended: ["tools"], reason: "revoked" },
+    type: "session/update",
+    session_id: session,
+    ended: ["tools"],
+    reason: "revoked",
     accepted_caps: [
       { capability: "tools", enabled: false, metadata: { code: "revoked" } },
       { capability: "memory", enabled: true },
@@ -36,13 +42,18 @@ test("a peer like nc negotiates, calls, is refused, and is revoked in mid-sessio
   peer.send(toolCall(session, "add", { a: 1, b: 2 }));
   expect(await peer.code()).toBe("capability_missing");
   peer.send({
-    ...{ type: "memory/set/req", id: "m", session_id: session },
+    type: "memory/set/req",
+    id: "m",
+    session_id: session,
     arguments: { key: "k", value: 1 },
   });
   expect(await peer.part("data")).toEqual({ data: true });
   const events = await host.ledger.list();
   expect(events.map(({ decision, operation }) => `${decision} ${operation}`)).toEqual([
-    ...["allowed tool/call", "refused tool/call", "allowed tool/call", "allowed memory/set"],
+    "allowed tool/call",
+    "refused tool/call",
+    "allowed tool/call",
+    "allowed memory/set",
   ]);
   expect(events[0]).toMatchObject({ principal: "alice", grant: "a2e:tools" });
   expect(events[0]).not.toHaveProperty("invoker");
@@ -57,11 +68,14 @@ test("a message notices a revocation before the next look", async () => {
   if (revocation.ok) host.revocations.add(revocation.entry);
   peer.send(toolCall(session, "add"));
   expect(await peer.next()).toMatchObject({
-    ...{ code: "permission_denied", detail: { denials: [{ code: "revoked" }] } },
+    code: "permission_denied",
+    detail: { denials: [{ code: "revoked" }] },
   });
   expect(await peer.part("type", "reason")).toEqual({ type: "session/update", reason: "revoked" });
   expect(await peer.part("type", "req_id", "code")).toEqual({
-    ...{ type: "error", req_id: "", code: "session_ended" },
+    type: "error",
+    req_id: "",
+    code: "session_ended",
   });
   await peer.over;
 });

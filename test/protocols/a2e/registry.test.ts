@@ -46,7 +46,8 @@ describe("which plugin serves", () => {
   test("the one of the higher priority; of two alike, the first by name", async () => {
     const low = saying("aaa", { priority: -1 });
     expect(await served([low, saying("b"), saying("a", { priority: 0 })], CALL)).toEqual({
-      ...{ answers: ["a"], metadata: { name: "a", type: "tools", priority: 0, exclusive: false } },
+      answers: ["a"],
+      metadata: { name: "a", type: "tools", priority: 0, exclusive: false },
     });
     expect((await served([saying("a"), saying("b", { priority: 2 })], CALL)).answers).toEqual([
       "b",
@@ -55,7 +56,8 @@ describe("which plugin serves", () => {
 
   test("the first that handles the type and the name", async () => {
     const only = saying("only", {
-      ...{ priority: 9, operations: { "tool/call": { handles: (name) => name === "mine" } } },
+      priority: 9,
+      operations: { "tool/call": { handles: (name) => name === "mine" } },
     });
     const lists = saying("lists", { priority: 5, operations: { "tool/list": {} } });
     const all = [saying("rest"), only, lists];
@@ -66,24 +68,24 @@ describe("which plugin serves", () => {
       ["tool/list"],
     ] as const;
     expect(await served(all, ...calls)).toMatchObject({
-      ...{ answers: ["only", "rest", "rest", "lists"], metadata: { name: "only", priority: 9 } },
+      answers: ["only", "rest", "rest", "lists"],
+      metadata: { name: "only", priority: 9 },
     });
     expect((await served([only], CALL)).answers).toEqual(["name_unknown"]);
   });
 
   test("an exclusive one alone, for its own types, whatever the priority", async () => {
     const alone = saying("alone", {
-      ...{ exclusive: true, priority: -5 },
+      exclusive: true,
+      priority: -5,
       operations: { "tool/call": { handles: (name) => name === "mine" } },
     });
     const high = saying("high", { priority: 9, operations: { "tool/call": {}, "tool/list": {} } });
     expect(
       await served([high, alone], ["tool/call", "mine"], ["tool/call", "x"], ["tool/list"]),
     ).toMatchObject({
-      ...{
-        answers: ["alone", "name_unknown", "high"],
-        metadata: { name: "alone", exclusive: true },
-      },
+      answers: ["alone", "name_unknown", "high"],
+      metadata: { name: "alone", exclusive: true },
     });
   });
 
@@ -144,7 +146,8 @@ describe("is refused at load", () => {
     ];
     expect(pluginGrants([a, b])).toEqual([
       {
-        ...{ id: "a2e:tools", description: "Messages of the A2E capability tools" },
+        id: "a2e:tools",
+        description: "Messages of the A2E capability tools",
         operations: ["tool/call", "tool/list"],
       },
     ]);
@@ -153,8 +156,10 @@ describe("is refused at load", () => {
   test("what the agent has no grant or no operation for, and a bad schema", async () => {
     const two = saying("two", { operations: { "tool/call": {}, "tool/list": {} } });
     const { agent } = await world({
-      ...{ skills: [], rules: { rules: [] } },
-      ...{ operations: pluginOperations([one]), grants: pluginGrants([one]) },
+      skills: [],
+      rules: { rules: [] },
+      operations: pluginOperations([one]),
+      grants: pluginGrants([one]),
     });
     await expect(createSessionHost({ agent, plugins: [two] })).rejects.toThrow(
       'agent: its grant "a2e:tools" has no operation "tool/list"',

@@ -78,7 +78,8 @@ export function plugins(held: Held = newHeld()): readonly SessionPlugin[] {
   });
   const kept = new Map<string, Json>();
   const tools: SessionPlugin = {
-    ...{ name: "sums", type: "tools" },
+    name: "sums",
+    type: "tools",
     operations: {
       "tool/list": { run: async () => ["add", "echo"] },
       "tool/call": {
@@ -108,7 +109,8 @@ export function plugins(held: Held = newHeld()): readonly SessionPlugin[] {
     endSession: async ({ id }) => void held.ended.push(`sums ${id}`),
   };
   const memory: SessionPlugin = {
-    ...{ name: "kept", type: "memory" },
+    name: "kept",
+    type: "memory",
     operations: {
       "memory/get": {
         input: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
@@ -133,7 +135,9 @@ export function newHeld(): Held {
 /** Alice may do all that the plugins serve. */
 function rulesFor(served: readonly SessionPlugin[]): NonNullable<WorldOptions["rules"]> {
   const rules = pluginGrants(served).map(({ id }) => ({
-    ...{ principal: "alice", grant: id, operations: "*" as const },
+    principal: "alice",
+    grant: id,
+    operations: "*" as const,
   }));
   return { rules };
 }
@@ -141,14 +145,20 @@ function rulesFor(served: readonly SessionPlugin[]): NonNullable<WorldOptions["r
 export async function hosted(choices: HostChoices = {}): Promise<Hosted> {
   const { world: worldOptions = {}, plugins: served = plugins(), ...options } = choices;
   const parts = await world({
-    ...{ skills: [], operations: pluginOperations(served), grants: pluginGrants(served) },
-    ...{ rules: rulesFor(served), ...worldOptions },
+    skills: [],
+    operations: pluginOperations(served),
+    grants: pluginGrants(served),
+    rules: rulesFor(served),
+    ...worldOptions,
   });
   const { agent, issuer, clock } = parts;
   const timers = new TurnedTimers(clock);
   const failures: string[] = [];
   const host = await createSessionHost({
-    ...{ agent, plugins: served, timers, clock: () => clock.now },
+    agent,
+    plugins: served,
+    timers,
+    clock: () => clock.now,
     onFailure: (error, what) => void failures.push(`${what}: ${String(error)}`),
     ...options,
   });
@@ -156,7 +166,10 @@ export async function hosted(choices: HostChoices = {}): Promise<Hosted> {
   const address = await host.listen({ port: 0 });
   return {
     ...parts,
-    ...{ host, timers, failures, port: Number(address.split(":")[1]) },
+    host,
+    timers,
+    failures,
+    port: Number(address.split(":")[1]),
     token: (name, hop = {}) =>
       issuer.mint({ grant: `a2e:${name}`, principal: "alice", expires: "1h", ...hop }).token,
   };
@@ -236,8 +249,13 @@ export class Peer {
     more: JsonObject = {},
   ): Promise<JsonObject> {
     this.send({
-      ...{ a2e: "1.0", type: "handshake/req", id: "hs", agent_id: "nc", agent_caps: caps },
-      ...{ auth_token: tokens.join(","), ...more },
+      a2e: "1.0",
+      type: "handshake/req",
+      id: "hs",
+      agent_id: "nc",
+      agent_caps: caps,
+      auth_token: tokens.join(","),
+      ...more,
     });
     const answer = await this.next();
     if (answer === undefined) throw new Error("the host has closed the stream");

@@ -9,7 +9,7 @@ import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./supp
 // Plugins that do not do as they should: each spoils its own calls, and nothing else of the host.
 
 function toolsOf(run: SessionPlugin["operations"][string]["run"]): SessionPlugin {
-  return { ...{ name: "own", type: "tools" }, operations: { "tool/call": { run } } };
+  return { name: "own", type: "tools", operations: { "tool/call": { run } } };
 }
 
 test.each([true, false])(

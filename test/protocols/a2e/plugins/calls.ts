@@ -37,7 +37,9 @@ export async function call(
   const made: PluginCall = {
     ...(name === undefined ? {} : { name }),
     ...(server === undefined ? {} : { server }),
-    ...{ arguments: given, principal, session: { id: session, agentId: "tester" } },
+    arguments: given,
+    principal,
+    session: { id: session, agentId: "tester" },
     signal: signal ?? new AbortController().signal,
     mayCall,
     async send(part) {

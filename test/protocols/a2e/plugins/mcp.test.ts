@@ -191,7 +191,10 @@ test("a principal has a file of its own, where the configuration says so", async
   };
   for (const principal of ["alice", "Alice", "../alice", "-é-a"]) await keep(principal);
   expect(readdirSync(folder).sort()).toEqual([
-    ...["%2d%c3%a9-a.jsonl", "%2e%2e%2falice.jsonl", "%41lice.jsonl", "alice.jsonl"],
+    "%2d%c3%a9-a.jsonl",
+    "%2e%2e%2falice.jsonl",
+    "%41lice.jsonl",
+    "alice.jsonl",
   ]);
   const read = { server: "graph", name: "read_graph", principal: "alice" };
   const { structuredContent } = await call(mcp, "mcp/call", {}, read);

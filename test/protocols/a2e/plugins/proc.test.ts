@@ -15,7 +15,8 @@ import { call, closed, type Made, refusal } from "./calls.js";
 
 const NODE = process.execPath;
 const node = (code: string, more: Partial<ProcProgram> = {}): ProcProgram => ({
-  ...{ command: NODE, args: ["-e", code] },
+  command: NODE,
+  args: ["-e", code],
   ...more,
 });
 /** Runs until a signal comes. */
@@ -97,7 +98,8 @@ describe("a program", () => {
     const part = await call(proc, "proc/read", { process: id, offset: 6, limit: 7 });
     expect(part).toMatchObject({ text: "--times", offset: 6, next: 13, state: "ended" });
     expect(await outcome(proc, await started(proc, "fails"))).toMatchObject({
-      ...{ all: "gone wrong\n", exitCode: 3 },
+      all: "gone wrong\n",
+      exitCode: 3,
     });
   });
 
@@ -132,7 +134,9 @@ describe("a program", () => {
     const folder = temporaryFolder();
     const proc = await plugin({
       env: node("console.log(JSON.stringify([process.env, process.cwd()]))", {
-        ...{ env: { COLOUR: "green" }, inherit: ["PATH", "NOT_THERE"], cwd: folder },
+        env: { COLOUR: "green" },
+        inherit: ["PATH", "NOT_THERE"],
+        cwd: folder,
       }),
     });
     const { all } = await outcome(proc, await started(proc, "env"));
@@ -168,7 +172,9 @@ describe("a process is stopped", () => {
     const id = await started(proc, "stubborn");
     await up(proc, id);
     expect(await call(proc, "proc/stop", { process: id })).toMatchObject({
-      ...{ state: "ended", signal: "SIGKILL", reason: "stopped" },
+      state: "ended",
+      signal: "SIGKILL",
+      reason: "stopped",
     });
   });
 
@@ -385,7 +391,8 @@ test("wrong programs are misuse, named by their place", async () => {
   });
   const given = { x: "a".repeat(4_000_000) };
   expect(await refusal(call(long, "proc/start", given, { name: "long" }))).toMatchObject({
-    ...{ code: "program_failed", message: "long could not be started: E2BIG" },
+    code: "program_failed",
+    message: "long could not be started: E2BIG",
   });
   const gone = join(temporaryFolder(), "gone");
   const proc = await plugin({ nowhere: node("", { cwd: gone }) });

@@ -1,77 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../../src/bytes/json.js";
-import type { HopInit } from "../../../../src/caveats/hop.js";
-import {
-  createMemoryPlugin,
-  createProcPlugin,
-  type SessionPlugin,
-} from "../../../../src/protocols/a2e/index.js";
+import { createProcPlugin, type SessionPlugin } from "../../../../src/protocols/a2e/index.js";
 import { SDK_TYPES } from "../../../../src/protocols/a2e/sdk/types.js";
-import { createStores } from "../../../../src/stores/database.js";
-import { openMemory } from "../../../../src/stores/memory/memory-store.js";
-import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { closed } from "../plugins/calls.js";
-import { type HostChoices, type Hosted, hosted, newHeld, Peer, plugins } from "../support.js";
+import { hosted, newHeld, Peer, plugins } from "../support.js";
+import { entry, memory, opened, sdk } from "./support.js";
 
 // Tries to pass a limit of a token through the SDK's dialect. Each ends with a refusal, and nothing that was refused
 // has run.
 
-const sdk = (type: string, members: JsonObject = {}, id = type): JsonObject => ({
-  ...{ type: `${type}/req`, id, version: "1.0", ts: 1, ...members },
-});
-
-interface Opened {
-  readonly host: Hosted;
-  readonly peer: Peer;
-  /** The code of the answer to a request, or its type. */
-  ask(type: string, members?: JsonObject): Promise<Json>;
-  /** The answer itself. */
-  answer(type: string, members?: JsonObject): Promise<JsonObject>;
-}
-
-async function opened(
-  tokens: { readonly [capability: string]: HopInit },
-  choices: HostChoices = {},
-): Promise<Opened> {
-  const host = await hosted(choices);
-  const peer = await Peer.at(host.port);
-  const all = Object.entries(tokens).map(([name, hop]) => host.token(name, hop));
-  const caps = Object.keys(tokens);
-  peer.send(sdk("handshake", { agent_caps: caps, auth_token: all.join(",") }));
-  expect(await peer.next()).toMatchObject({ type: "handshake/resp", ok: true });
-  const answer = async (type: string, members: JsonObject = {}): Promise<JsonObject> => {
-    peer.send(sdk(type, members));
-    return (await peer.next()) ?? {};
-  };
-  const ask = async (type: string, members: JsonObject = {}): Promise<Json> => {
-    const { code, type: of = null } = await answer(type, members);
-    return code ?? of;
-  };
-  return { host, peer, ask, answer };
-}
-
-/** What a memory of one principal has, and the plugin for it. */
-async function memory(): Promise<{
-  plugin: SessionPlugin;
-  keys: () => Promise<readonly string[]>;
-}> {
-  const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
-  const keys = async () =>
-    (await store.list("alice", { limit: 100 })).entries.map(({ key }) => key);
-  return { plugin: createMemoryPlugin({ memory: store }), keys };
-}
-
-const entry = (name: string, more: JsonObject = {}): JsonObject => ({
-  ...{ key: { name }, content: name, tier: "episodic", ...more },
-});
-
-const KEY = (name: string): string => `default/episodic/{"name":"${name}"}`;
-
 test("a constraint on any member of any message is judged, wherever the member stands", async () => {
   const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
-    ...{ skill: "skill", tool: "tools", toolkit: "toolkits", env: "env", proc: "proc" },
-    ...{ memory: "memory", learn: "learning", mcp: "mcp" },
+    skill: "skill",
+    tool: "tools",
+    toolkit: "toolkits",
+    env: "env",
+    proc: "proc",
+    memory: "memory",
+    learn: "learning",
+    mcp: "mcp",
   };
   const ran: string[] = [];
   const served = Object.entries(types).map(([namespace, type]): SessionPlugin => {
@@ -80,7 +28,8 @@ test("a constraint on any member of any message is judged, wherever the member s
     const listing = type === "tools" ? { "tool/list": { listing: true, run } } : {};
     const others = operations.map((one) => [one, { run }] as const);
     return {
-      ...{ name: namespace, type },
+      name: namespace,
+      type,
       operations: { ...Object.fromEntries(others), ...listing },
     };
   });
@@ -94,11 +43,15 @@ test("a constraint on any member of any message is judged, wherever the member s
     for (const [type, known] of Object.entries(SDK_TYPES)) {
       if (!known.includes(member) || (type === "tool/list" && member !== "query")) continue;
       expect([type, member, await ask(type, { [member]: "denied" })]).toEqual([
-        ...[type, member, "permission_denied"],
+        type,
+        member,
+        "permission_denied",
       ]);
       expect(ran).toEqual([]);
       expect([type, member, await ask(type, { [member]: "allowed" })]).toEqual([
-        ...[type, member, `${type}/resp`],
+        type,
+        member,
+        `${type}/resp`,
       ]);
       ran.pop();
     }
@@ -113,7 +66,8 @@ test("all that filters a list is judged, and no number of other limits hides it"
     [{ filter_tags: "tea" }, { filter_tags: ["tea"] }, {}],
   ] as const) {
     const listing: SessionPlugin = {
-      ...{ name: "lists", type: "tools" },
+      name: "lists",
+      type: "tools",
       operations: { "tool/list": { listing: true, run: async () => ["tea", "ice"] } },
     };
     const { ask } = await opened({ tools: { constraints } }, { plugins: [listing] });
@@ -135,9 +89,18 @@ test("no value is converted on its way to a constraint, nor on its way to a tool
     expect([a, await call({ a })]).toEqual([a, "permission_denied"]);
   }
   for (const more of [
-    ...[{ timeout: "5" }, { timeout: -1 }, { streaming: "true" }, { streaming: 1 }],
-    ...[{ correlation_id: 7 }, { correlation_id: "a".repeat(129) }, { tool_name: ["add"] }],
-    ...[{ name: "add" }, { server: "x" }, { a: 1 }, { __proto__x: 1 }, { constructor: "x" }],
+    { timeout: "5" },
+    { timeout: -1 },
+    { streaming: "true" },
+    { streaming: 1 },
+    { correlation_id: 7 },
+    { correlation_id: "a".repeat(129) },
+    { tool_name: ["add"] },
+    { name: "add" },
+    { server: "x" },
+    { a: 1 },
+    { __proto__x: 1 },
+    { constructor: "x" },
   ]) {
     expect([more, await call({ a: 1 }, more)]).toEqual([more, "message_invalid"]);
   }
@@ -180,7 +143,8 @@ test("no value is converted on its way to a constraint, nor on its way to a tool
 test("no argument stands in for what is called, and no member for an argument", async () => {
   const held = newHeld();
   const skills: SessionPlugin = {
-    ...{ name: "skills", type: "skill" },
+    name: "skills",
+    type: "skill",
     operations: {
       "skill/call": {
         run: async ({ name = "", arguments: given }) => [held.ran.push(name), given],
@@ -209,172 +173,10 @@ test("no argument stands in for what is called, and no member for an argument", 
   expect(await ask("skill/call", call)).toBe("skill/call/resp");
 });
 
-test("a limit on keys holds for every entry of a message, and none that is refused is kept", async () => {
-  const { plugin, keys } = await memory();
-  const hop = { constraints: { key: { in: [KEY("a"), KEY("b")] } } };
-  const { ask, answer } = await opened({ memory: hop }, { plugins: [plugin] });
-  const memory_id = "default";
-  expect(
-    await answer("memory/store", { memory_id, entries: [entry("a"), entry("c"), entry("b")] }),
-  ).toMatchObject({
-    stored: [{ name: "a" }, { name: "b" }],
-    errors: [expect.stringMatching(/^entries\[1\]: permission_denied: /)],
-  });
-  const outside: readonly JsonObject[] = [
-    { memory_id, entries: [entry("c")] },
-    { memory_id, entries: [entry("a", { tier: "semantic" })] },
-    { memory_id: "other", entries: [entry("a")] },
-    { memory_id: 'default{"user":"b"}', entries: [entry("a")] },
-    { memory_id, entries: [entry("a", { key: { name: "a", more: 1 } })] },
-  ];
-  for (const members of outside) {
-    expect([members, await ask("memory/store", members)]).toEqual([members, "permission_denied"]);
-  }
-  for (const id of [
-    ...["", "default/episodic", 'default{"user":1}', 'default{ "user":"b"}', "a/b", 'x{"a":"b"}/y'],
-    ...['default{"b":"1","a":"2"}', 'default{"a":"1","a":"2"}', "default\n", "ä"],
-  ]) {
-    const members = { memory_id: id, entries: [entry("a")] };
-    expect([id, await ask("memory/store", members)]).toEqual([id, "arguments_invalid"]);
-  }
-  expect(await keys()).toEqual([KEY("a"), KEY("b")]);
-  expect(await ask("memory/retrieve", { memory_id, keys: [{ name: "c" }] })).toBe(
-    "permission_denied",
-  );
-  // A list has no key, as in proviso's own dialect.
-  expect(await ask("memory/retrieve", { memory_id, tier: "episodic" })).toBe("permission_denied");
-  expect(await ask("memory/forget", { memory_id, tags: ["x"] })).toBe("permission_denied");
-  expect(await ask("memory/forget", { memory_id, keys: [{ name: "c" }] })).toBe(
-    "permission_denied",
-  );
-  expect(await answer("memory/forget", { memory_id, keys: [{ name: "b" }] })).toMatchObject({
-    deleted: 1,
-  });
-  expect(await keys()).toEqual([KEY("a")]);
-});
-
-test("a token's operations are those of the calls that a message makes", async () => {
-  const { plugin, keys } = await memory();
-  const reader = await opened({ memory: { operations: ["memory/get"] } }, { plugins: [plugin] });
-  const memory_id = "default";
-  expect(await reader.ask("memory/store", { memory_id, entries: [entry("a")] })).toBe(
-    "permission_denied",
-  );
-  expect(await reader.ask("memory/forget", { memory_id, keys: [{ name: "a" }] })).toBe(
-    "permission_denied",
-  );
-  expect(await reader.ask("memory/retrieve", { memory_id })).toBe("permission_denied");
-  expect(
-    await reader.answer("memory/retrieve", { memory_id, keys: [{ name: "a" }] }),
-  ).toMatchObject({ entries: [], total: 0 });
-  expect(await keys()).toEqual([]);
-  const events = await reader.host.ledger.list();
-  // One event for each call: it was looked for in two tiers.
-  expect(events.map(({ operation, decision }) => [operation, decision]).sort()).toEqual([
-    ...[
-      ["memory/delete", "refused"],
-      ["memory/get", "allowed"],
-      ["memory/get", "allowed"],
-    ],
-    ...[
-      ["memory/list", "refused"],
-      ["memory/set", "refused"],
-    ],
-  ]);
-});
-
-test("wrong entries are refused, whatever they would be taken for", async () => {
-  const { plugin, keys } = await memory();
-  const { ask } = await opened({ memory: {} }, { plugins: [plugin], limits: { faults: 1000 } });
-  const memory_id = "default";
-  const wrong: readonly JsonObject[] = [
-    ...[entry("a", { key: "a" }), entry("a", { key: ["a"] }), entry("a", { tier: "working" })],
-    ...[entry("a", { tier: "../semantic" }), entry("a", { ttl: 5 }), entry("a", { ttl: "0" })],
-    ...[entry("a", { tags: "x" }), entry("a", { score: "1" }), entry("a", { contents: 1 })],
-    ...[entry("a", { source: 1 }), { key: {}, tier: "episodic" }],
-  ];
-  for (const one of wrong) {
-    expect([one, await ask("memory/store", { memory_id, entries: [one] })]).toEqual([
-      ...[one, "arguments_invalid"],
-    ]);
-  }
-  const retrieve: readonly JsonObject[] = [
-    ...[{ limit: "5" }, { limit: 0 }, { limit: 101 }, { limit: 1.5 }, { min_score: "0" }],
-    ...[{ keys: ["a"] }, { keys: { name: "a" } }, { query: "a" }, { tags: [1] }, { tier: "all" }],
-  ];
-  for (const members of retrieve) {
-    expect([members, await ask("memory/retrieve", { memory_id, ...members })]).toEqual([
-      ...[members, "arguments_invalid"],
-    ]);
-  }
-  expect(await ask("memory/forget", { memory_id })).toBe("arguments_invalid");
-  for (const members of [{ namespace: "a/b" }, { scope: { a: 1 } }, { metadata: { a: 1 } }]) {
-    expect([members, await ask("memory/init", members)]).toEqual([members, "arguments_invalid"]);
-  }
-  expect(await keys()).toEqual([]);
-});
-
-test("many calls in one message count as many, and are bounded", async () => {
-  const { plugin, keys } = await memory();
-  const { ask, answer, host } = await opened(
-    { memory: {} },
-    { plugins: [plugin], rate: { messages: 6, seconds: 10 }, limits: { parallel: 1 } },
-  );
-  const memory_id = "default";
-  const entries = Array.from({ length: 20 }, (_, at) => entry(`${at}`));
-  // The handshake has counted too.
-  const { stored, errors } = await answer("memory/store", { memory_id, entries });
-  expect(stored).toHaveLength(5);
-  expect(errors).toHaveLength(15);
-  expect(errors).toContain(
-    "entries[5]: rate_limited: the session makes calls more often than it may",
-  );
-  expect(await ask("memory/store", { memory_id, entries })).toBe("rate_limited");
-  expect(await keys()).toHaveLength(5);
-  host.clock.now += 10_000;
-  const many = Array.from({ length: 101 }, (_, at) => entry(`m${at}`));
-  expect(await ask("memory/store", { memory_id, entries: many })).toBe("arguments_invalid");
-  const all = many.map(({ key = null }) => key);
-  expect(await ask("memory/retrieve", { memory_id, keys: all })).toBe("arguments_invalid");
-  expect(await keys()).toHaveLength(5);
-});
-
-test("a token that is revoked in the middle of a message ends it there", async () => {
-  const set: string[] = [];
-  let revoke = (): void => {};
-  const { plugin } = await memory();
-  const slow: SessionPlugin = {
-    ...plugin,
-    operations: {
-      "memory/set": {
-        run: async ({ arguments: { key } }) => {
-          set.push(String(key));
-          if (set.length === 2) revoke();
-          return null;
-        },
-      },
-    },
-  };
-  const host = await hosted({ plugins: [slow] });
-  const token = host.token("memory");
-  const peer = await Peer.at(host.port);
-  peer.send(sdk("handshake", { agent_caps: ["memory"], auth_token: token }));
-  await peer.next();
-  revoke = () => {
-    const revocation = host.issuer.revocationOf(token);
-    if (!revocation.ok) throw new Error("there is nothing to revoke");
-    host.revocations.add(revocation.entry);
-  };
-  const entries = ["a", "b", "c", "d"].map((name) => entry(name));
-  peer.send(sdk("memory/store", { memory_id: "default", entries }));
-  const answer = (await peer.next()) ?? {};
-  expect(set).toEqual([KEY("a"), KEY("b")]);
-  expect(JSON.stringify(answer)).toMatch(/permission_denied|capability_ended/);
-});
-
 test("an operation's own message is judged before what a plugin has is shown", async () => {
   const counting = {
-    ...{ command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)", "--", "{from}"] },
+    command: process.execPath,
+    args: ["-e", "setInterval(() => {}, 1000)", "--", "{from}"],
     parameters: { from: { type: "integer", maximum: 50 } },
     required: ["from"],
   };
@@ -403,15 +205,14 @@ test("an operation's own message is judged before what a plugin has is shown", a
   expect(await spawn("count")).toBe("permission_denied");
   expect(await spawn("count", "5", "6")).toBe("permission_denied");
   for (const members of [
-    ...[{ cmd: [] }, { cmd: "count 5" }, { cmd: [5] }, { cmd: ["count", 5] }],
-    ...[
-      { cmd: ["count", "5"], cwd: "/" },
-      { cmd: ["count", "5"], env: { A: "b" } },
-    ],
-    ...[
-      { cmd: ["count", "5"], timeout: "5" },
-      { cmd: ["count", "5"], stdin_mode: "tty" },
-    ],
+    { cmd: [] },
+    { cmd: "count 5" },
+    { cmd: [5] },
+    { cmd: ["count", 5] },
+    { cmd: ["count", "5"], cwd: "/" },
+    { cmd: ["count", "5"], env: { A: "b" } },
+    { cmd: ["count", "5"], timeout: "5" },
+    { cmd: ["count", "5"], stdin_mode: "tty" },
   ]) {
     expect([members, await ask("proc/spawn", members)]).toEqual([members, "arguments_invalid"]);
   }
@@ -422,7 +223,9 @@ test("an operation's own message is judged before what a plugin has is shown", a
   expect(await reading.ask("proc/list")).toBe("permission_denied");
   const { proc_id } = await reading.answer("proc/spawn", { cmd: ["count", "5"], timeout: 1 });
   expect(await reading.answer("proc/status", { proc_id: proc_id ?? "" })).toMatchObject({
-    ...{ proc_id, status: "running", error: "" },
+    proc_id,
+    status: "running",
+    error: "",
   });
   expect(await reading.ask("proc/kill", { proc_id: proc_id ?? "" })).toBe("permission_denied");
   expect(await reading.ask("proc/kill", { proc_id: proc_id ?? "", signal: "SIGKILL" })).toBe(
@@ -458,7 +261,8 @@ test("the gate stands: before the handshake, without the capability, without a t
   for (const message of [store, sdk("memory/init"), sdk("memory/get")]) {
     peer.send(message);
     expect(await peer.part("code", "capability_name")).toEqual({
-      ...{ code: "capability_missing", capability_name: "memory" },
+      code: "capability_missing",
+      capability_name: "memory",
     });
   }
   const { id: _, ...anonymous } = sdk("tool/call", { tool_name: "add", arguments: {} });
@@ -489,7 +293,8 @@ test("a plugin answers the SDK by its own capability's operations alone", async 
   const [tools] = plugins(held);
   if (tools === undefined) throw new Error("there is no plugin");
   const reaching: SessionPlugin = {
-    ...{ name: "reaching", type: "memory" },
+    name: "reaching",
+    type: "memory",
     operations: { "memory/get": { run: async () => null } },
     sdk: {
       "memory/init": async ({ call }) => ({ data: await call("tool/call", { name: "add" }) }),

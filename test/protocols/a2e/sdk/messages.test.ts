@@ -6,15 +6,11 @@ import { createStores } from "../../../../src/stores/database.js";
 import { openMemory } from "../../../../src/stores/memory/memory-store.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { type HostChoices, type Hosted, hosted, Peer, plugins } from "../support.js";
+import { sdk } from "./support.js";
 
 // The dialect of A2E's published SDK, message by message, as a peer without a library sees it.
 
 const ENVELOPE = { version: "1.0", ts: 1 };
-
-/** A request as the SDK's client writes it. */
-const sdk = (type: string, members: JsonObject = {}, id = type): JsonObject => ({
-  ...{ type: `${type}/req`, id, ...ENVELOPE, ...members },
-});
 
 async function opened(
   caps: readonly string[],
@@ -33,7 +29,11 @@ test("the handshake chooses the dialect, and names that the SDK cannot read are 
   const caps = ["tools", "memory", "streaming", "artifacts", "planning"];
   const { peer, greeting } = await opened(caps, ({ token }) => [token("tools")]);
   expect(greeting).toMatchObject({
-    ...{ a2e: "1.0", version: "1.0", type: "handshake/resp", req_id: "handshake", ok: true },
+    a2e: "1.0",
+    version: "1.0",
+    type: "handshake/resp",
+    req_id: "handshake",
+    ok: true,
     accepted_caps: [
       { capability: "tools", enabled: true },
       { capability: "memory", enabled: false, metadata: { code: "token_missing" } },
@@ -44,15 +44,37 @@ test("the handshake chooses the dialect, and names that the SDK cannot read are 
   expect(greeting["accepted_caps"]).toHaveLength(3);
   peer.send({ type: "ping", id: "p", ...ENVELOPE });
   expect(await peer.part("type", "version", "req_id")).toEqual({
-    ...{ type: "pong", version: "1.0", req_id: "p" },
+    type: "pong",
+    version: "1.0",
+    req_id: "p",
   });
   // A second handshake does not change the dialect.
   peer.send({ a2e: "1.0", type: "handshake/req", id: "own", agent_caps: ["tools"] });
   expect(await peer.part("version", "code")).toEqual({
-    ...{ version: "1.0", code: "handshake_repeated" },
+    version: "1.0",
+    code: "handshake_repeated",
   });
   peer.send({ type: "shutdown", id: "s", ...ENVELOPE, timeout: 10 });
   await peer.over;
+});
+
+test("a handshake that is refused for its form decides nothing about the next one's dialect", async () => {
+  const host = await hosted();
+  const peer = await Peer.at(host.port);
+  peer.send(sdk("handshake", { agent_caps: "tools" }));
+  expect(await peer.part("version", "code")).toEqual({ version: "1.0", code: "message_invalid" });
+  const session_id = await peer.open(["tools"], [host.token("tools")]);
+  const call = { type: "tool/call/req", id: "1", tool_name: "add", arguments: { a: 1, b: 1 } };
+  for (const [members, code] of [
+    [{ ...call, session_id, version: "1.0" }, "message_invalid"],
+    [{ ...call, session_id, timeout: 0 }, "message_invalid"],
+    [call, "session_unknown"],
+  ] as const) {
+    peer.send(members);
+    expect([members, await peer.code()]).toEqual([members, code]);
+  }
+  peer.send({ ...call, session_id });
+  expect(await peer.part("version", "ok", "data")).toEqual({ version: null, ok: true, data: 2 });
 });
 
 test("both names of the version must be right, and a refusal can be read", async () => {
@@ -61,7 +83,10 @@ test("both names of the version must be right, and a refusal can be read", async
     const peer = await Peer.at(host.port);
     peer.send({ ...sdk("handshake", { agent_caps: ["tools"] }), ...more });
     expect(await peer.next()).toMatchObject({
-      ...{ type: "handshake/resp", version: "1.0", ok: false, reason: "version_mismatch" },
+      type: "handshake/resp",
+      version: "1.0",
+      ok: false,
+      reason: "version_mismatch",
     });
     await peer.over;
   }
@@ -80,8 +105,12 @@ test("what the SDK writes empty counts as left out; a session may be left out, a
   for (const session of [{}, { session_id: "" }, { session_id: greeting["session_id"] ?? "" }]) {
     peer.send(sdk("tool/call", { ...call, ...session, streaming: false }));
     expect(await peer.next()).toEqual({
-      ...{ a2e: "1.0", version: "1.0", type: "tool/call/resp", id: expect.any(String) },
-      ...{ ts: expect.any(Number), req_id: "tool/call" },
+      a2e: "1.0",
+      version: "1.0",
+      type: "tool/call/resp",
+      id: expect.any(String),
+      ts: expect.any(Number),
+      req_id: "tool/call",
       data: { success: true, tool_name: "echo", data: { a: 1 }, duration_ms: 0 },
     });
   }
@@ -91,7 +120,9 @@ test("what the SDK writes empty counts as left out; a session may be left out, a
   expect(await peer.part("correlation_id")).toEqual({ correlation_id: "turn" });
   peer.send(sdk("tool/call", { ...call, tool_name: "fail" }));
   expect(await peer.part("type", "req_id", "code")).toEqual({
-    ...{ type: "error", req_id: "tool/call", code: "plugin_failed" },
+    type: "error",
+    req_id: "tool/call",
+    code: "plugin_failed",
   });
 });
 
@@ -101,7 +132,11 @@ test("parts are events of the SDK, with objects, and only if they are asked for"
   peer.send(sdk("tool/call", call));
   for (const seq of [0, 1]) {
     expect(await peer.part("type", "req_id", "kind", "seq", "data")).toEqual({
-      ...{ type: "tool/event", req_id: "tool/call", kind: "status", seq, data: { part: seq } },
+      type: "tool/event",
+      req_id: "tool/call",
+      kind: "status",
+      seq,
+      data: { part: seq },
     });
   }
   expect(await peer.code()).toBe("tool/call/resp");
@@ -111,7 +146,8 @@ test("parts are events of the SDK, with objects, and only if they are asked for"
 
 test("a part that is no object is the value of one", async () => {
   const words: SessionPlugin = {
-    ...{ name: "words", type: "tools" },
+    name: "words",
+    type: "tools",
     operations: {
       "tool/call": {
         async run({ send }) {
@@ -144,7 +180,8 @@ test("tools are listed at the top, with their parameters, and filtered as the SD
     { description: "without a name" },
   ];
   const lists: SessionPlugin = {
-    ...{ name: "lists", type: "tools" },
+    name: "lists",
+    type: "tools",
     operations: { "tool/list": { listing: true, run: async () => ({ tools: listed }) } },
   };
   const { peer } = await opened(["tools"], ({ token }) => [token("tools")], { plugins: [lists] });
@@ -163,15 +200,23 @@ test("tools are listed at the top, with their parameters, and filtered as the SD
   const { tools } = (await peer.next()) ?? {};
   expect(tools).toMatchObject([
     {
-      ...{ name: "weather", description: "Forecasts", tags: ["net", "sky"], input },
+      name: "weather",
+      description: "Forecasts",
+      tags: ["net", "sky"],
+      input,
       input_parameters: [
         {
-          ...{ name: "city", type: "string", description: "Where", required: true },
+          name: "city",
+          type: "string",
+          description: "Where",
+          required: true,
           enum: ["Bonn", "Ulm"],
         },
         { name: "days", type: "integer", description: "", required: false },
         {
-          ...{ name: "more", type: "object", required: false },
+          name: "more",
+          type: "object",
+          required: false,
           properties: { wind: { name: "wind", type: "boolean", required: true } },
         },
         { name: "free", type: "any", description: "", required: false },
@@ -185,12 +230,15 @@ test("tools are listed at the top, with their parameters, and filtered as the SD
 
 test("proviso's own messages are the same in this dialect, and messages of neither are unknown", async () => {
   const { peer, greeting } = await opened(["tools", "memory"], ({ token }) => [
-    ...[token("tools"), token("memory")],
+    token("tools"),
+    token("memory"),
   ]);
   const session_id = greeting["session_id"] ?? "";
   peer.send(sdk("memory/set", { arguments: { key: "k", value: 1 }, session_id }));
   expect(await peer.part("type", "ok", "data")).toEqual({
-    ...{ type: "memory/set/resp", ok: true, data: true },
+    type: "memory/set/resp",
+    ok: true,
+    data: true,
   });
   peer.send(sdk("tool/call", { tool_name: "wait", arguments: {} }, "w"));
   peer.send({ type: "cancel", id: "c", ...ENVELOPE, req_id: "w" });
@@ -209,7 +257,8 @@ test("proviso's own messages are the same in this dialect, and messages of neith
 
 test("messages of other plugins have their members as arguments, and answers at the top", async () => {
   const env: SessionPlugin = {
-    ...{ name: "worlds", type: "env" },
+    name: "worlds",
+    type: "env",
     operations: {
       "env/reset": {
         run: async ({ arguments: given }) => ({ obs: given, id: "x", type: "y", req_id: "z" }),
@@ -220,8 +269,13 @@ test("messages of other plugins have their members as arguments, and answers at 
   const { peer } = await opened(["env"], ({ token }) => [token("env")], { plugins: [env] });
   peer.send(sdk("env/reset", { env_name: "maze", seed: null, options: {} }));
   expect(await peer.next()).toEqual({
-    ...{ a2e: "1.0", version: "1.0", type: "env/reset/resp", id: "h2", ts: expect.any(Number) },
-    ...{ req_id: "env/reset", obs: { env_name: "maze" } },
+    a2e: "1.0",
+    version: "1.0",
+    type: "env/reset/resp",
+    id: "h2",
+    ts: expect.any(Number),
+    req_id: "env/reset",
+    obs: { env_name: "maze" },
   });
   peer.send(sdk("env/exp/list", { episode_id: "", limit: 100 }));
   expect(await peer.part("data")).toEqual({ data: [1] });
@@ -270,7 +324,8 @@ test("every member of every message of the SDK reaches the plugin as an argument
       called: call.name ?? null,
     });
     return {
-      ...{ name: namespace, type },
+      name: namespace,
+      type,
       operations: Object.fromEntries(operations.map((one) => [one, { run }])),
     };
   });

@@ -1,0 +1,71 @@
+import { expect } from "vitest";
+import type { Json, JsonObject } from "../../../../src/bytes/json.js";
+import type { HopInit } from "../../../../src/caveats/hop.js";
+import { createMemoryPlugin, type SessionPlugin } from "../../../../src/protocols/a2e/index.js";
+import { createStores } from "../../../../src/stores/database.js";
+import { openMemory } from "../../../../src/stores/memory/memory-store.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+import { type HostChoices, type Hosted, hosted, Peer } from "../support.js";
+
+/** A request as the SDK's client writes it. */
+export const sdk = (type: string, members: JsonObject = {}, id: string = type): JsonObject => ({
+  type: `${type}/req`,
+  id,
+  version: "1.0",
+  ts: 1,
+  ...members,
+});
+
+/** A session in the dialect of the SDK, whose handshake is done. */
+interface Opened {
+  readonly host: Hosted;
+  readonly peer: Peer;
+  /** The code of the answer to a request, or its type. */
+  ask(type: string, members?: JsonObject): Promise<Json>;
+  /** The answer itself. */
+  answer(type: string, members?: JsonObject): Promise<JsonObject>;
+}
+
+/** Opens a session by a token for each capability. */
+export async function opened(
+  tokens: { readonly [capability: string]: HopInit },
+  choices: HostChoices = {},
+): Promise<Opened> {
+  const host = await hosted(choices);
+  const peer = await Peer.at(host.port);
+  const all = Object.entries(tokens).map(([name, hop]) => host.token(name, hop));
+  const caps = Object.keys(tokens);
+  peer.send(sdk("handshake", { agent_caps: caps, auth_token: all.join(",") }));
+  expect(await peer.next()).toMatchObject({ type: "handshake/resp", ok: true });
+  const answer = async (type: string, members: JsonObject = {}): Promise<JsonObject> => {
+    peer.send(sdk(type, members));
+    return (await peer.next()) ?? {};
+  };
+  const ask = async (type: string, members: JsonObject = {}): Promise<Json> => {
+    const { code, type: of = null } = await answer(type, members);
+    return code ?? of;
+  };
+  return { host, peer, ask, answer };
+}
+
+/** A plugin for memories, and the keys that Alice's has. */
+export async function memory(): Promise<{
+  plugin: SessionPlugin;
+  keys: () => Promise<readonly string[]>;
+}> {
+  const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
+  const keys = async () =>
+    (await store.list("alice", { limit: 100 })).entries.map(({ key }) => key);
+  return { plugin: createMemoryPlugin({ memory: store }), keys };
+}
+
+/** An entry as the SDK writes it. */
+export const entry = (name: string, more: JsonObject = {}): JsonObject => ({
+  key: { name },
+  content: name,
+  tier: "episodic",
+  ...more,
+});
+
+/** The key of such an entry in the store. */
+export const KEY = (name: string): string => `default/episodic/{"name":"${name}"}`;
