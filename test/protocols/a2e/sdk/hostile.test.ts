@@ -140,6 +140,35 @@ test("no value is converted on its way to a constraint, nor on its way to a tool
   expect(held.ran).toEqual(["add", "add"]);
 });
 
+test("a limit on resource handles is passed by no handle, wherever a message has it", async () => {
+  const held = newHeld();
+  const { plugin, keys } = await memory();
+  const [own, other] = ["rh_AAAAAAAAAAAAAAAAAAAAAA", "rh_BBBBBBBBBBBBBBBBBBBBBB"];
+  const hop = { resourceHandles: [own] };
+  const { ask } = await opened(
+    { tools: hop, memory: hop },
+    { plugins: [...plugins(held).slice(0, 1), plugin], limits: { faults: 1000 } },
+  );
+  const call = { tool_name: "add", arguments: { a: 1, b: 1 } };
+  // A handle that was made up stands for nothing, also one that the token names.
+  for (const members of [
+    call,
+    { ...call, correlation_id: own },
+    { ...call, arguments: { a: own } },
+    { ...call, arguments: { a: own, b: [{ c: other }] } },
+    { ...call, arguments: { [own]: 1 } },
+    { tool_name: own, arguments: {} },
+  ]) {
+    expect([members, await ask("tool/call", members)]).toEqual([members, "permission_denied"]);
+  }
+  for (const content of ["a", own, other, { deep: [own] }]) {
+    const members = { memory_id: "default", entries: [entry("a", { content })] };
+    expect([members, await ask("memory/store", members)]).toEqual([members, "permission_denied"]);
+  }
+  expect(held.ran).toEqual([]);
+  expect(await keys()).toEqual([]);
+});
+
 test("no argument stands in for what is called, and no member for an argument", async () => {
   const held = newHeld();
   const skills: SessionPlugin = {
