@@ -7,7 +7,7 @@ import { hostAndPort } from "../../src/client/address-rules.js";
 import { ClientError } from "../../src/client/client-error.js";
 import { AgentFault } from "../../src/client/fault.js";
 import { assertWithin, safeFetch } from "../../src/client/fetch.js";
-import { isAbsent } from "../../src/discovery/fetch-card.js";
+import { isAbsent, isNoCard } from "../../src/discovery/fetch-card.js";
 import { safeDiscover } from "../../src/discovery/safe-discover.js";
 import { isInAny } from "../../src/discovery/versions.js";
 import { AgentRefusedError } from "../../src/protocols/a2a/client/agent-refused.js";
@@ -89,7 +89,10 @@ export async function fetchCardText(
   const first = await at(card);
   if (!(first instanceof AgentFault)) return { text: await first.text(), card };
   if (olderCard !== undefined && isAbsent(first.status)) {
-    const second = await at(olderCard).catch(() => first);
+    const second = await at(olderCard).catch((error: unknown) => {
+      if (isNoCard(error)) return first;
+      throw error;
+    });
     if (!(second instanceof AgentFault)) {
       const note = `this card is at ${olderCard.pathname}, where A2A before 0.3 has it; nothing is at ${card.pathname}`;
       say(context, `note: ${note}`);

@@ -166,7 +166,9 @@ async function discovered(
       return { ok: false, denials: [fetchDenial(error)], warnings: [] };
     }
     if (!(error instanceof TypeError)) throw error;
-    throw usageError(error.message.replace(/^(options|requirements)\./, ""));
+    const isName = /no capability is called/.test(error.message);
+    const hint = isName ? "proviso card registry lists them" : undefined;
+    throw usageError(error.message.replace(/^(options|requirements)\./, ""), hint);
   }
 }
 

@@ -102,6 +102,15 @@ const MISFORMED: readonly (readonly [comment: string, card: Card])[] = [
     "an interface's binding is a number",
     card({ interfaces: [speaking(ONE), { protocolBinding: 1 }] }),
   ],
+  ["an interface's tenant is a number", card({ interfaces: [speaking({ ...ONE, tenant: 1 })] })],
+  [
+    "an interface of another binding without an address",
+    card({ interfaces: [speaking(ONE), { ...speaking(ONE, "WAMP"), url: null }] }),
+  ],
+  [
+    "an interface of gRPC with a user's name",
+    card({ interfaces: [speaking(ONE), speaking(ONE, "GRPC", "good.example@evil.example:443")] }),
+  ],
   ["the binding of an older card is an array", olderCard({ preferredTransport: ["JSONRPC"] })],
   ...[
     "javascript:alert(1)",

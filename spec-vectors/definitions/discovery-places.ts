@@ -187,6 +187,11 @@ export const places: DiscoverySubject = {
       }),
     ),
     usable(
+      "params of another extension say nothing, in whatever form",
+      "Places",
+      card({ extensions: [{ uri: "urn:acme:voice", params: "loud" }] }),
+    ),
+    usable(
       "flags that are neither A2A's nor a vendor's say nothing, in whatever form",
       "Places",
       card({
@@ -342,6 +347,14 @@ export const contradictions: DiscoverySubject = {
       "Contradiction",
       card({
         top: { capabilityGrants: [{ id: "clock:read", operations: ["now", "zone"] }] },
+        grants: [{ id: "clock:read", operations: ["now"] }],
+      }),
+    ),
+    malformed(
+      "grants that differ in a member of a vendor's",
+      "Contradiction",
+      card({
+        top: { capabilityGrants: [{ id: "clock:read", operations: ["now"], region: "eu" }] },
         grants: [{ id: "clock:read", operations: ["now"] }],
       }),
     ),

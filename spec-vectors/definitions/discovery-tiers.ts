@@ -261,6 +261,16 @@ export const deprecation: DiscoverySubject = {
     byRegistry(
       LIFE,
       refused(
+        "at the version that removes it, by a card that does not declare it",
+        "Deprecation",
+        card({ interfaces: [speaking({ protocolVersions: ["1.0", "3.0"] })] }),
+        pausingIn("3.0"),
+        "capability_removed",
+      ),
+    ),
+    byRegistry(
+      LIFE,
+      refused(
         "at the version that removes it",
         "Deprecation",
         PAUSING,

@@ -63,7 +63,13 @@ function emptied({ status, headers }: Response): Response {
   return new Response(null, { status, headers });
 }
 
-function checked(url: URL, response: Response, text: string, faultOf: typeof faultIn): Response {
+/** @param text - `undefined` if the body is not UTF-8. */
+function checked(
+  url: URL,
+  response: Response,
+  text: string | undefined,
+  faultOf: typeof faultIn,
+): Response {
   const { status, statusText, headers } = response;
   const { origin, pathname } = url;
   if (status >= 300 && status < 400) {
@@ -73,9 +79,12 @@ function checked(url: URL, response: Response, text: string, faultOf: typeof fau
     const message = `${origin}${pathname} leads ${where}, and redirects are not followed`;
     throw new ClientError("redirected", message, origin);
   }
-  const body = jsonOf(text);
+  const body = text === undefined ? undefined : jsonOf(text);
   const fault = faultOf(response, body);
   if (fault !== undefined) throw fault;
+  if (text === undefined) {
+    throw new ClientError("answer_malformed", `the answer of ${origin} is not UTF-8`, origin);
+  }
   if (body === undefined && text !== "") {
     const type = headers.get("Content-Type")?.split(";", 1)[0] ?? "no content type";
     const got = `HTTP ${status} with ${type.slice(0, 80)}`;
@@ -89,9 +98,17 @@ function checked(url: URL, response: Response, text: string, faultOf: typeof fau
   return new Response(text === "" ? null : text, { status, statusText, headers });
 }
 
-async function textOf({ origin }: URL, response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
+/** The text of a body; `undefined` if it is not UTF-8, as JSON must be (RFC 8259, section 8.1). */
+async function textOf({ origin }: URL, response: Response): Promise<string | undefined> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text: string | undefined = "";
+  const add = (chunk?: Uint8Array): void => {
+    try {
+      if (text !== undefined) text += decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      text = undefined;
+    }
+  };
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
@@ -99,9 +116,10 @@ async function textOf({ origin }: URL, response: Response): Promise<string> {
       const message = `the answer of ${origin} has more than ${MAX_BYTES} bytes`;
       throw new ClientError("answer_too_large", message, origin);
     }
-    text += decoder.decode(chunk, { stream: true });
+    add(chunk);
   }
-  return text + decoder.decode();
+  add();
+  return text;
 }
 
 function jsonOf(text: string): Json | undefined {

@@ -102,7 +102,7 @@ export function isAbsent(status: number | undefined): boolean {
   return status === 404 || status === 410;
 }
 
-/** @throws ClientError the first one where nothing is here either. */
+/** Fetches a card from the older place. @throws ClientError the first one, with that place, if no card is here either. */
 async function olderAt(
   url: URL,
   first: ClientError,
@@ -112,10 +112,15 @@ async function olderAt(
   try {
     return await fetchAt(url, named, options);
   } catch (error) {
-    const isNothing =
-      error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
-    throw isNothing ? first : error;
+    if (!isNoCard(error)) throw error;
+    const { code, message, origin, status } = first;
+    throw new ClientError(code, `${message}, and no card is at ${url.pathname}`, origin, status);
   }
+}
+
+/** Tests whether a request for a card failed since something else, or nothing, is at its place. */
+export function isNoCard(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
 }
 
 async function fetchAt(

@@ -113,7 +113,9 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
       faults.add("contradiction", path, `the extension ${shown(uri)} is there twice`);
       continue;
     }
-    const own = placesOf([{ path, value: entry }], "params");
+    // The params of another extension are that one's matter.
+    const isRead = uri === DISCOVERY_URI || uri === CAPABILITIES_URI;
+    const own = isRead ? placesOf([{ path, value: entry }], "params") : [];
     params.push({ uri, holder: ofKind(own, isJsonObject, "an object", faults)[0] });
   }
   const of = (uri: string): readonly Holder[] =>

@@ -2,16 +2,7 @@ import { isJsonObject, type Json } from "../bytes/json.js";
 import { textIn } from "../client/received.js";
 import type { CardGrant } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
-import {
-  agreed,
-  type Holder,
-  isFlag,
-  isList,
-  isSameJson,
-  isText,
-  ofKind,
-  placesOf,
-} from "./places.js";
+import { type Holder, isFlag, isList, isSameJson, isText, ofKind, placesOf } from "./places.js";
 
 /** Grants of one card, and operations of one grant. */
 const MOST = 512;
@@ -23,8 +14,12 @@ export function readGrants(
   faults: Faults,
 ): readonly CardGrant[] | undefined {
   const lists = ofKind(placesOf(holders, "capabilityGrants"), isList, "an array", faults);
-  const list = agreed(lists, isSameJson, faults, ({ length }) => `${length} grants`);
+  const [list, ...others] = lists;
   if (list === undefined) return undefined;
+  for (const { path, value } of others) {
+    if (isSameJson(list.value, value)) continue;
+    faults.add("contradiction", path, `other grants than at ${list.path}`);
+  }
   if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} grants`);
   const seen = new Set<string>();
   return list.value.slice(0, MOST).flatMap((item, at): CardGrant[] => {

@@ -1,4 +1,4 @@
-import { isObject } from "../bytes/json.js";
+import { isObject, quotedName } from "../bytes/json.js";
 import { assertMembers, meant } from "../checks/members.js";
 import {
   CAPABILITY_REGISTRY,
@@ -125,7 +125,7 @@ function capabilityNames(
   for (const [at, name] of names.entries()) {
     if (known.includes(name) || isVendorCapability(name)) continue;
     throw new TypeError(
-      `${where}[${at}]: no capability has this name, and a vendor's is a URI or has a dot` +
+      `${where}[${at}]: no capability is called ${quotedName(name)}, and a vendor's is a URI or has a dot` +
         meant(name, known),
     );
   }

@@ -85,6 +85,16 @@ describe("lint", () => {
     expect([status, stdout]).toEqual([0, expect.not.stringContaining("error")]);
   });
 
+  test.each(["lint", "diff"])("a card of an agent that is not UTF-8: %s", async (verb) => {
+    const odd = await httpServer((_, response) => {
+      response.setHeader("Content-Type", "application/json");
+      response.end(Buffer.from('{"name":"caf\u00e9"}', "latin1"));
+    });
+    const more = verb === "diff" ? ["card.json"] : [];
+    const { status, stderr } = await bench.run(["card", verb, odd.url, ...more]);
+    expect([status, stderr]).toEqual([6, expect.stringContaining("is not UTF-8")]);
+  });
+
   test("what a card has in it does not reach the terminal raw", async () => {
     const odd = await httpServer((_, response) => {
       response.setHeader("Content-Type", "application/json");

@@ -138,6 +138,15 @@ test("a card where A2A before 0.3 has it is found, and that is said", async () =
   const lost = await httpServer((_, response) => response.writeHead(404).end());
   const { stderr: nothing } = await bench.run(["card", lost.url]);
   expect(nothing).toContain("HTTP 404, nor at /.well-known/agent.json");
+  const away = await httpServer(({ url }, response) =>
+    url === CARD_PATH
+      ? response.writeHead(404).end()
+      : response.writeHead(302, { Location: "https://elsewhere.example/" }).end(),
+  );
+  expect((await bench.run(["card", away.url])).stderr).toContain("https://elsewhere.example");
+  const page = Buffer.from("<h1>G\u00e9n\u00e9ral</h1>", "latin1");
+  const latin = await httpServer((_, response) => response.writeHead(503).end(page));
+  expect((await bench.run(["card", latin.url])).stderr).toContain("HTTP 503");
   const failing = await httpServer((_, response) => response.writeHead(503).end());
   await bench.run(["card", failing.url]);
   expect(failing.requests.map(({ url }) => url)).toEqual([CARD_PATH]);

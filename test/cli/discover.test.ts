@@ -144,7 +144,10 @@ describe("misuse", () => {
     [["--grant", "retrieve"], /--grant retrieve names no operation of a grant/],
     [["--grant", "documents:read"], /--grant documents:read names no operation of a grant/],
     [["--grant", "documents:read:"], /names no operation of a grant/],
-    [["--require", "streaming_mesage"], /did you mean "streaming_message"/],
+    [
+      ["--require", "streaming_mesage"],
+      /called "streaming_mesage".*did you mean "streaming_message"\?\n.*card registry lists them/,
+    ],
     [["--protocol", "one"], /protocolVersion: expected a version/],
     [["--allow-host", "localhost"], /HOST:PORT/],
     [["--jwks", "keys.json"], /jwksUrl does not begin with https/],

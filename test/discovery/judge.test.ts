@@ -340,7 +340,7 @@ test("a capability of the registry that is given can be required, in either spel
     /did you mean "voice_call"/,
   );
   expect(() => judgeCard(read(), { capabilities: ["pause_resume"] }, registry)).toThrow(
-    /no capability has this name/,
+    /no capability is called "pause_resume"/,
   );
 });
 

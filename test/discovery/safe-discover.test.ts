@@ -87,6 +87,14 @@ describe("a card where A2A before 0.3 has it", () => {
     expect(server.requests.length).toBe(1);
   });
 
+  test("is said to be at neither place", async () => {
+    const server = await httpServer((_, response) => response.writeHead(404).end());
+    const { denials } = Object(await safeDiscover(server.url, {}));
+    expect(denials[0].message).toMatch(
+      /agent-card\.json answered HTTP 404, and no card is at \/\.well-known\/agent\.json$/,
+    );
+  });
+
   test("is not asked for again while it is fresh", async () => {
     const server = await olderServer(404);
     const options = { cache: createCardCache() };

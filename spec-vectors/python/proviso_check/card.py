@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Tuple
@@ -94,7 +95,8 @@ def read_card(value: Any, tiers: Mapping[str, str]) -> Card:
     if card.is_older:
         _older_flag(value, card, faults)
     granting = [_params(extensions, GRANTS, faults), value]
-    card.grants = faults.agreed("capabilityGrants", granting, lambda said: _grants(said, faults)) or {}
+    said = faults.agreed("capabilityGrants", granting, lambda list_: json.dumps(list_, sort_keys=True))
+    card.grants = _grants(None if said is None else json.loads(said), faults)
     _contradictions(card, tiers, faults)
     return card
 
@@ -169,7 +171,7 @@ def _interfaces(
             faults.add("an entry of interfaces without a url")
     found: List[Interface] = []
     for url, binding, about in _written(card, faults):
-        if binding.upper() in _OVER_HTTP and _URL.fullmatch(url) is None:
+        if not _is_address(url, binding.upper()):
             faults.add("the url of an interface is not one")
         single = faults.agreed("protocolVersion", [about], versions.one)
         said = [about, *(entry for entry in entries if _is_about(entry, url, binding, faults))]
@@ -198,10 +200,17 @@ def _written(
         return found
     for one in faults.list_at(card, "supportedInterfaces"):
         if isinstance(one, dict):
+            faults.text(one.get("tenant"))
             found.append((faults.text(one.get("url")), faults.text_at(one, "protocolBinding"), one))
         else:
             faults.add("an interface is not an object")
     return found
+
+
+def _is_address(url: str, binding: str) -> bool:
+    if binding in _OVER_HTTP:
+        return _URL.fullmatch(url) is not None
+    return url != "" and not (binding == "GRPC" and "@" in url)
 
 
 def _is_about(entry: Mapping[str, Any], url: str, binding: str, faults: Faults) -> bool:

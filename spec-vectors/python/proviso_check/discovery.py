@@ -108,13 +108,12 @@ def _capability(
 ) -> Tuple[List[str], List[str]]:
     """Denials and warnings for one required capability."""
     entry = registry.get(name)
-    denials: List[str] = []
     if entry is not None and is_reached(entry, "removed", needs.version):
-        denials.append("capability_removed")
+        return ["capability_removed"], []
     if not _declares(card, name, entry):
-        return [*denials, "capability_undeclared"], []
-    if entry is None or denials or not is_reached(entry, "deprecated", needs.version):
-        return denials, []
+        return ["capability_undeclared"], []
+    if entry is None or not is_reached(entry, "deprecated", needs.version):
+        return [], []
     return ([], ["capability_deprecated"]) if needs.allow_deprecated else (["capability_deprecated"], [])
 
 
