@@ -41,7 +41,7 @@ export class Calls {
     const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
     // Calls whose plugins ignore an abort take as many places again at most.
     if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
-      const text = `${limits.parallel} calls are under way, as many as may be at once`;
+      const text = `${limits.parallel} calls are under way, the maximum`;
       return fault("too_many_parallel", text, { capability });
     }
     const aborting = new AbortController();

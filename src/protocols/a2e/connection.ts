@@ -233,7 +233,7 @@ export class Outlet {
     return this.#connection.send({ ...versionOf(this.#dialect), type, id, ts, ...message });
   }
 
-  /** Sends an error. @param reqId - Of the message that it answers; empty if it answers none. */
+  /** Sends an error. @param reqId - The id of the message that it answers; empty if none. */
   error(reqId: string, of: SessionFault): void {
     this.send(errorMessage(reqId, of));
   }

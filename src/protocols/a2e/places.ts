@@ -25,7 +25,7 @@ export class Places {
   /** Makes room for one more peer. @returns The reason if there is no room. */
   makeRoom(): string | undefined {
     const { sessions, handshakes } = this.#limits;
-    if (this.#sessions.size >= sessions) return `${sessions} sessions are open, as many as may be`;
+    if (this.#sessions.size >= sessions) return `${sessions} sessions are open, the maximum`;
     if (this.#greeting.size < handshakes) return undefined;
     for (const guest of this.#greeting) {
       if (!guest.isSilent) continue;
@@ -34,7 +34,7 @@ export class Places {
       void guest.end(fault("too_many_sessions", text));
       return undefined;
     }
-    return `${handshakes} handshakes are under way, as many as may be`;
+    return `${handshakes} handshakes are under way, the maximum`;
   }
 
   /** Gives a peer the place of a handshake. */
@@ -50,9 +50,9 @@ export class Places {
    */
   open(guest: Guest, principals: readonly string[]): string | undefined {
     const { sessions, perPrincipal } = this.#limits;
-    if (this.#sessions.size >= sessions) return `${sessions} sessions are open, as many as may be`;
+    if (this.#sessions.size >= sessions) return `${sessions} sessions are open, the maximum`;
     if (principals.some((one) => (this.#byPrincipal.get(one) ?? 0) >= perPrincipal)) {
-      return `${perPrincipal} sessions are open for this principal, as many as it may have`;
+      return `${perPrincipal} sessions are open for this principal, the maximum`;
     }
     this.#greeting.delete(guest);
     this.#sessions.set(guest, principals);

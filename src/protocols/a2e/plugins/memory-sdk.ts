@@ -117,7 +117,7 @@ interface Found {
  * The entries that a message names by key, or all of its tiers, that have any of its tags.
  *
  * @param usual - The tier of a message that names none; empty for all.
- * @throws PluginError `too_many_entries` if there are more than can be looked at.
+ * @throws PluginError `too_many_entries` if there are more than 100 to look at.
  */
 async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Found, void, void> {
   const { members, call } = message;

@@ -100,7 +100,7 @@ export class McpConnections {
   #assertRoom(): void {
     if (this.#closed) throw new PluginError("server_unavailable", "the host is closing");
     if (this.#held.size < this.#most) return;
-    const message = `${this.#most} servers run, which is as many as may; try again when one has ended`;
+    const message = `${this.#most} servers run, the maximum; try again when one has ended`;
     throw new PluginError("too_many_servers", message, { retryable: true });
   }
 }

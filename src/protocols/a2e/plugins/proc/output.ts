@@ -38,7 +38,7 @@ export class Output {
    * Output as text of whole characters.
    *
    * @param most - Bytes, 4 at least.
-   * @param over - Whether nothing more is to come.
+   * @param over - True if nothing more is to come.
    */
   read(from: number, most: number, over: boolean): OutputPart {
     const size = this.#ring.length;

@@ -60,7 +60,7 @@ const MAX_LIFETIME = 2_147_483;
  * operations: a command line is the program's name and its arguments, of which those without parameters may be left
  * out.
  *
- * Where a message other than `proc/start` has a `name`, it is about processes of that program alone, so that
+ * A message other than `proc/start` that has a `name` is about processes of that program alone, so that
  * a token for one program is for nothing of another.
  *
  * @throws TypeError naming the option that is wrong, such as `programs.ticker.command`.

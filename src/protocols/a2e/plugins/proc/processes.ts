@@ -87,7 +87,7 @@ export class Processes {
     this.#sessions.get(session.id)?.get(id)?.process.endAfter(milliseconds);
   }
 
-  /** Those that {@link find} finds, the oldest first. */
+  /** The processes that {@link find} finds, the oldest first. */
   list(asking: Asking): readonly RunningProcess[] {
     const own = [...(this.#sessions.get(asking.session.id)?.values() ?? [])];
     return own.filter((held) => isFor(asking, held)).map(({ process }) => process);
