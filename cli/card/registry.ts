@@ -20,7 +20,7 @@ import {
   stdoutPaint,
 } from "../output.js";
 import { act, addExamples, type GlobalOptions, toText } from "../verb.js";
-import { fileText } from "./text.js";
+import { fileText, STDIN } from "./text.js";
 
 interface Options extends GlobalOptions {
   readonly previous?: string;
@@ -34,7 +34,10 @@ export function defineRegistry(card: Command, context: Context): void {
         "means. With a file, checks that registry by the rules of stability; with --previous, also " +
         "that it follows that one. Exit code 1 if it breaks a rule.",
     )
-    .argument("[registry]", "a file with a registry as JSON; that of this program unless given")
+    .argument(
+      "[registry]",
+      "a file with a registry as JSON, or - for standard input; that of this program unless given",
+    )
     .option("--previous <file>", "the registry that it follows", toText);
   command.action(act(context, run));
   addExamples(command, [
@@ -56,7 +59,7 @@ function run(context: Context, options: Options, file: string | undefined): void
     previous === undefined
       ? checkRegistry(registry)
       : checkStability(registryIn(context, previous), registry);
-  const name = printable(file ?? "the registry of this program");
+  const name = printable(file === "-" ? STDIN : (file ?? "the registry of this program"));
   if (problems.length > 0) context.exitCode = EXIT.refused;
   const lines =
     problems.length === 0

@@ -16,8 +16,8 @@ import type { CardOptions } from "../remote/options.js";
 /** The argument in the help of every verb that takes a card from a file too. */
 export const CARD_HELP = "a file, - for standard input, or the address of an agent or of its card";
 
-/** The name of a card from standard input in messages. */
-const STDIN = "standard input";
+/** The name of standard input in messages. */
+export const STDIN = "standard input";
 
 export interface CardText {
   /** Its address or file, as messages name it. */

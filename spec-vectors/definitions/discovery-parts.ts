@@ -4,7 +4,7 @@ import type { Card, Members } from "./discovery-test.js";
 export const DISCOVERY = "urn:proviso:a2a:discovery:1";
 const GRANTS = "urn:proviso:a2a:capabilities:1";
 
-/** What a test's card has beside its name. */
+/** The parts of a test's card beside its name. */
 export interface CardParts {
   /** Members at the top. */
   readonly top?: Members;
@@ -19,7 +19,7 @@ export interface CardParts {
   readonly interfaces?: readonly Members[];
 }
 
-/** Where a card's first interface is; the others have a number behind it. */
+/** The address of a card's first interface; the others have a number behind it. */
 export const ENDPOINT = "https://agent.example/a2a";
 
 /** An interface with these members; `card` gives it its URL unless the test does. */

@@ -7,7 +7,7 @@ export type Members = { readonly [name: string]: JsonValue };
 /** A card: as JSON, or as text where a parser and a writer on the way would change it. */
 export type Card = { readonly card: JsonValue } | { readonly cardText: string };
 
-/** What a caller requires of a card. */
+/** A caller's requirements of a card. */
 export interface Requirements {
   readonly protocolVersion?: string;
   readonly capabilities?: readonly string[];
@@ -74,7 +74,8 @@ function interfaceAt(card: Card, at: number): object {
   const older = [
     { url: written["url"], protocolBinding: written["preferredTransport"] ?? "JSONRPC" },
     ...objectsIn(written["additionalInterfaces"]).map(({ url, transport }) => ({
-      ...{ url, protocolBinding: transport },
+      url,
+      protocolBinding: transport,
     })),
   ];
   const all: readonly Partial<Members>[] = listed.length > 0 ? listed : older;

@@ -139,7 +139,7 @@ async function discoverDocument(
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
   const judged = judge(readCard(signatures.document), others);
-  // Where a signature is required, the faults of the present ones are reasons.
+  // If a signature is required, the faults of the present ones are reasons.
   const warnings = [...(requireSignature ? [] : signatures.warnings), ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),

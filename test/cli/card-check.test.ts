@@ -234,6 +234,10 @@ describe("registry", () => {
 
   test("one that is written as it is shown keeps the rules", async () => {
     bench.write("own.json", await bench.output("card", "registry", "--json"));
+    const input = bench.read("own.json");
+    expect((await bench.run(["card", "registry", "-"], { input })).stdout).toBe(
+      "standard input: keeps every rule of stability\n",
+    );
     for (const more of [[], ["--previous", "own.json"]]) {
       expect(await bench.run(["card", "registry", "own.json", ...more])).toEqual({
         ...{ status: 0, stderr: "" },
