@@ -1,20 +1,11 @@
 // The revocation list at 10 million entries (1 million with --quick): memory with its peak while it grows,
-// look-ups beside a Set of the same ids in turns, expiry, the saved list, and the compact form. Run as
+// look-ups beside a Set of the same ids in turns, and expiry. Run as
 //   node --expose-gc bench/revocations.mjs [--quick] [--json]
 // after npm run build; --json prints the figures as JSON. run({ quick }) gives them.
 
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  createRevocationFilter,
-  readRevocationFilter,
-} from "../dist/src/revocation/filter/fuse-filter.js";
-import { PackedIds } from "../dist/src/revocation/packed/packed-ids.js";
-import { PackedTable } from "../dist/src/revocation/packed/packed-table.js";
-import { readListFile, writeListFile } from "../dist/src/stores/revocations/list-file.js";
+import { PackedIds } from "../dist/src/stores/revocations/packed-ids.js";
 
 const ROUNDS = 5;
 const ASKED = 500_000;
@@ -33,8 +24,6 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
-/** Look-ups of one token with four links and its capability's. */
-const TOGETHER = 5;
 /** Texts that are made anew, then looked up: as with a request, they are at hand, and not those in the set. */
 const FRESH = 500;
 
@@ -42,16 +31,13 @@ const FRESH = 500;
  * Nanoseconds for one look-up.
  * @param {string[]} texts
  * @param {(ids: string[]) => number} look How many of some ids are in the list.
- * @param {number} by How many are looked up in one call.
  */
-function timed(texts, look, by) {
+function timed(texts, look) {
   let [found, time] = [0, 0];
   for (let from = 0; from < texts.length; from += FRESH) {
     const fresh = texts.slice(from, from + FRESH).map((id) => Buffer.from(id).toString("latin1"));
-    const calls = [];
-    for (let at = 0; at < fresh.length; at += by) calls.push(fresh.slice(at, at + by));
     const began = performance.now();
-    for (const ids of calls) found += look(ids);
+    found += look(fresh);
     time += performance.now() - began;
   }
   return { time: (time * 1e6) / texts.length, found };
@@ -79,50 +65,6 @@ function steps(work) {
     used = process.cpuUsage();
   }
   return { median: median(taken) ?? 0, longest, longestProcessor };
-}
-
-/** @param {PackedIds} ids */
-async function savedFigures(ids) {
-  const folder = mkdtempSync(join(tmpdir(), "proviso-bench-"));
-  try {
-    const path = join(folder, "list");
-    const began = performance.now();
-    const digest = await writeListFile(path, new PackedTable(ids));
-    const written = performance.now();
-    let calls = 0;
-    const table = await readListFile(
-      path,
-      (found) => found === digest,
-      () => calls++,
-    );
-    if (table.size !== ids.size) throw new Error("ids are missing");
-    const read = performance.now();
-    return {
-      savedWriteSeconds: (written - began) / 1000,
-      savedReadSeconds: (read - written) / 1000,
-      savedBytesPerEntry: statSync(path).size / ids.size,
-      savedProgressCalls: calls,
-    };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** @param {PackedIds} ids */
-function filterFigures(ids) {
-  const began = performance.now();
-  const bytes = createRevocationFilter(ids).toBytes();
-  const filterSeconds = (performance.now() - began) / 1000;
-  const filter = readRevocationFilter(bytes);
-  for (const id of ids.ids()) if (!filter.mayHave(id)) throw new Error("an id is missing");
-  const asked = 2_000_000;
-  let hits = 0;
-  for (let at = 0; at < asked; at++) if (filter.mayHave(newId())) hits++;
-  return {
-    filterSeconds,
-    filterBytesPerEntry: bytes.length / ids.size,
-    falseHitRate: hits / asked,
-  };
 }
 
 export async function run({ quick = false } = {}) {
@@ -155,7 +97,10 @@ export async function run({ quick = false } = {}) {
   const full = memory();
   figures["rssPerEntry"] = (full.rss - empty.rss) / count;
 
-  const set = new Set(ids.ids());
+  /** @type {Set<string>} */
+  const set = new Set();
+  for (const id of kept) set.add(id);
+  while (set.size < count) set.add(newId());
   globalThis.gc?.();
   figures["setRssPerEntry"] = (memory().rss - full.rss) / count;
   const misses = Array.from({ length: kept.length }, newId);
@@ -163,7 +108,6 @@ export async function run({ quick = false } = {}) {
   const ways = {
     packed: (some) => some.reduce((sum, id) => (ids.get(id) === undefined ? sum : sum + 1), 0),
     set: (some) => some.reduce((sum, id) => (set.has(id) ? sum + 1 : sum), 0),
-    together: (some) => ids.which(some).length,
   };
   /** @type {Record<string, number[]>} */
   const times = {};
@@ -176,8 +120,7 @@ export async function run({ quick = false } = {}) {
       for (const which of order) {
         const way = ways[which];
         if (way === undefined) continue;
-        const by = which === "together" ? TOGETHER : 1;
-        const { time, found } = timed(texts, way, by);
+        const { time, found } = timed(texts, way);
         if (found !== count) throw new Error("a wrong answer");
         times[which + kind] = [...(times[which + kind] ?? []), time];
       }
@@ -189,14 +132,11 @@ export async function run({ quick = false } = {}) {
     (figures[`${one}Nanoseconds`] ?? 0) / (figures[`${other}Nanoseconds`] ?? 1);
   figures["hitToSet"] = ratio("packedHit", "setHit");
   figures["missToSet"] = ratio("packedMiss", "setMiss");
-  figures["hitTogetherToAlone"] = ratio("togetherHit", "packedHit");
-  figures["missTogetherToAlone"] = ratio("togetherMiss", "packedMiss");
   set.clear();
-  Object.assign(figures, await savedFigures(ids), filterFigures(ids));
 
   // What the set leaves behind is not collected during the steps that are measured.
   globalThis.gc?.();
-  // Growth is among these: one of them in a thousand or so moves a segment's entries.
+  // Among these are some that split a page.
   const more = Array.from({ length: 200_000 }, newId);
   figures["addLongestProcessorMilliseconds"] = steps(
     (function* () {

@@ -80,7 +80,7 @@ export function withChecker<T>(
   const { issuer: name, grants, maxLifetime } = config;
   const keys = followKeyringFile(files.keyring);
   return withStores(files, async (database) => {
-    const revocations = await openRevocationsOf(context, files, database);
+    const revocations = await openRevocationsOf(context, database);
     // Nothing is asked twice.
     const settings = { name, grants, maxLifetime, cache: false } as const;
     return use({ files, issuer: createIssuer({ ...settings, keys, revocations }) });
@@ -95,17 +95,15 @@ export function withRevocations<T>(
 ): Promise<T> {
   const { files } = findHome(context, options);
   return withStores(files, async (database) =>
-    use(await openRevocationsOf(context, files, database), files),
+    use(await openRevocationsOf(context, database), files),
   );
 }
 
 export function openRevocationsOf(
   context: Context,
-  { revocations }: HomeFiles,
   database: StoreDatabase,
 ): Promise<RevocationStore> {
-  const onLoading = loadingShown(context);
-  return openRevocations(database, { savedAt: revocations, onLoading });
+  return openRevocations(database, { onLoading: loadingShown(context) });
 }
 
 export async function withStores<T>(

@@ -17,7 +17,7 @@ export async function openRevoked({ revocations: count, folder }) {
     fill(file, count);
   }
   const database = await openStores(file);
-  const revocations = await openRevocations(database, { savedAt: `${file}.list` });
+  const revocations = await openRevocations(database);
   return { revocations, close: () => database.close() };
 }
 

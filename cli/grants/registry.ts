@@ -23,7 +23,7 @@ export function withRegistry<T>(
 ): Promise<T> {
   const files = homeFor(context, options);
   return withStores(files, async (database) => {
-    const revocations = await openRevocationsOf(context, files, database);
+    const revocations = await openRevocationsOf(context, database);
     const store = openRegistry(database);
     return use({ registry: new Registry({ store, revocations, settings }), revocations });
   });

@@ -12,8 +12,6 @@ export interface HomeFiles {
   readonly keyring: string;
   /** A path, or an address of PostgreSQL. */
   readonly database: string;
-  /** Where a long revocation list is kept in a form that is read fast; there may be no such file. */
-  readonly revocations: string;
 }
 
 /**
@@ -30,7 +28,6 @@ export function homeFiles(path: string, database?: string): HomeFiles {
     config: join(folder, "config.json"),
     keyring: join(folder, "keyring.json"),
     database: database ?? join(folder, "proviso.db"),
-    revocations: join(folder, "revocations.saved"),
   };
 }
 

@@ -110,8 +110,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   const keys = followKeyringFile(files.keyring);
   const database = await openStores(files.database);
   try {
-    const loading = { savedAt: files.revocations, onLoading };
-    const revocations = await openRevocations(database, { ...following, ...loading });
+    const revocations = await openRevocations(database, { ...following, onLoading });
     const issuer = createIssuer({ ...issued, keys, revocations });
     const ledger = new LedgerStore(database, options.ledger);
     return {

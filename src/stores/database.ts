@@ -8,13 +8,12 @@ import { LEDGER_TABLES } from "./tables/ledger.js";
 import { MEMORY_TABLES } from "./tables/memory.js";
 import { REGISTRY_TABLES } from "./tables/registry.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
-import { REVOCATION_TABLES, SAVED_LIST_TABLES } from "./tables/revocations.js";
+import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
 
 /** Every table of every store: they share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
-    RowsOf<typeof SAVED_LIST_TABLES>,
     RowsOf<typeof LEDGER_TABLES>,
     RowsOf<typeof TASK_TABLES>,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
@@ -65,7 +64,6 @@ const SCHEMA: Schema = {
   migrations: [
     async (step) => {
       await makeTables(step, REVOCATION_TABLES);
-      await makeTables(step, SAVED_LIST_TABLES);
       await makeTables(step, LEDGER_TABLES);
       await makeTables(step, TASK_TABLES);
       await makeTables(step, RESOURCE_NUMBER_TABLES);

@@ -1,4 +1,3 @@
-import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -8,7 +7,7 @@ import { Bench } from "./run.js";
 const MANY = 100_000;
 const OP = ["--grant", "documents:read", "--op", "retrieve"];
 
-test("a home with a long list keeps it in a file too, and every verb goes by both", async () => {
+test("every verb goes by a long list", async () => {
   const bench = new Bench();
   await bench.init();
   const token = await bench.output("mint", ...OP);
@@ -20,15 +19,10 @@ test("a home with a long list keeps it in a file too, and every verb goes by bot
     UPDATE revocation_state SET version = ${MANY};
     COMMIT`);
   database.close();
-  const saved = join(bench.home, "revocations.saved");
-  expect(existsSync(saved)).toBe(false);
   expect((await bench.run(["verify", token, ...OP])).status).toBe(0);
-  expect(existsSync(saved)).toBe(true);
   expect(await bench.json("revoke", token, "--reason", "done")).toMatchObject({ already: false });
   expect((await bench.run(["verify", token, ...OP])).status).toBe(5);
   expect(await bench.json("revoke", token)).toMatchObject({ already: true });
-  rmSync(saved);
-  expect((await bench.run(["verify", token, ...OP])).status).toBe(5);
   expect(await bench.json("revocations", "prune")).toMatchObject({ removed: 0 });
 }, 60_000);
 

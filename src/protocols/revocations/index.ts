@@ -7,12 +7,6 @@
 
 export { ClientError, type ClientErrorCode } from "../../client/client-error.js";
 export { AgentFault } from "../../client/fault.js";
-export {
-  createRevocationFilter,
-  type FilterIds,
-  type RevocationFilter,
-  readRevocationFilter,
-} from "../../revocation/filter/fuse-filter.js";
 export type { FeedAnswer, FeedQuestion } from "./answer.js";
 export { createRevocationFeed, type RevocationFeed, type RevocationFeedOptions } from "./feed.js";
 export { type FollowRevocationsOptions, followRevocations } from "./follow.js";

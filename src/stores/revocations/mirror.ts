@@ -1,14 +1,12 @@
 import type { KeptRevocation, RevocationEntry } from "../../revocation/entry.js";
 import { Pace } from "../../revocation/pace.js";
-import { PackedTable } from "../../revocation/packed/packed-table.js";
 import type { RevocationQuery } from "../../revocation/source.js";
 import { unanswered } from "../../storage/database.js";
 import { inTime } from "../../storage/in-time.js";
 import { type StorageError, storeError } from "../../storage/storage-error.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
-import type { Progress } from "./list-file.js";
+import { PackedTable } from "./packed-table.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
-import { readSavedList, saveList } from "./saved-list.js";
 
 /** Milliseconds after which a look is given up: another one may be answered. */
 const PATIENCE = 2000;
@@ -26,13 +24,13 @@ interface Moment {
 /** Reads from the database. */
 type Read = <T>(action: (db: StoreQueries) => Promise<T>) => Promise<T>;
 
+/** Called with the part that is done, from 0 to 1. */
+type Progress = (part: number) => void;
+
 /** How the database is followed. */
 export interface Following {
   /** Milliseconds. */
   readonly refreshEvery: number;
-  readonly savedAt: string | undefined;
-  /** Entries read one by one from which on the list is saved. */
-  readonly savedFrom: number;
   readonly onLoading: Progress;
 }
 
@@ -40,7 +38,7 @@ export interface Following {
 export class RevocationMirror {
   readonly #database: TableDatabase;
   readonly #rows: RevocationRows;
-  #table: PackedTable = new PackedTable();
+  readonly #table: PackedTable = new PackedTable();
   #state: RevocationState = { version: 0, pruned: 0 };
   #pruning: Promise<void> = Promise.resolve();
   /** When the last look that succeeded began, by both clocks. */
@@ -78,20 +76,11 @@ export class RevocationMirror {
   }
 
   /** Reads everything, then looks every so often for what has changed. */
-  async follow({ refreshEvery, savedAt, savedFrom, onLoading }: Following): Promise<void> {
+  async follow({ refreshEvery, onLoading }: Following): Promise<void> {
     const [database, rows] = [this.#database, this.#rows];
     this.#refreshEvery = refreshEvery;
     await database.read((db) => rows.check(db, database.dialect));
-    const place = savedAt === undefined ? undefined : { database, rows, path: savedAt };
-    const saved = place && (await readSavedList(place, onLoading));
-    if (saved !== undefined) {
-      this.#table = saved.table;
-      this.#state = saved.state;
-    }
-    const read = await this.look((action) => database.read(action), onLoading);
-    if (place !== undefined && read >= savedFrom) {
-      await saveList(place, { table: this.#table, state: this.#state });
-    }
+    await this.look((action) => database.read(action), onLoading);
     // The first may have begun longer ago than the list may be relied on.
     await this.look((action) => database.read(action));
     const again = (): void => {
@@ -121,10 +110,9 @@ export class RevocationMirror {
   /**
    * Takes over what the database has beyond what is known.
    *
-   * @returns How many entries were read.
    * @throws StorageError
    */
-  async look(read: Read, progress: Progress = () => {}): Promise<number> {
+  async look(read: Read, progress: Progress = () => {}): Promise<void> {
     const began: Moment = { running: performance.now(), ofDay: Date.now() };
     const known = this.version;
     const { version, pruned } = await read((db) => this.#rows.state(db));
@@ -135,13 +123,11 @@ export class RevocationMirror {
     }
     // What is revoked anew after that must not go with it.
     await this.#pruning;
-    let count = 0;
     const pace = new Pace();
     // Past `version` too: what is revoked anew during the look has moved there.
     for (let [since, more] = [known, known < version]; more; ) {
       const changes = await read((db) => this.#rows.changes(db, since));
       for (const entry of changes.entries) this.#table.add(entry);
-      count += changes.entries.length;
       ({ reached: since, more } = changes);
       // Not past it: entries that are newer than `pruned` are read again after the next pruning.
       const reached = Math.max(this.version, more ? Math.min(since, version) : version);
@@ -150,7 +136,6 @@ export class RevocationMirror {
       if (pace.isOver) await pace.rest();
     }
     if (began.running > this.#readAt.running) this.#readAt = began;
-    return count;
   }
 
   /** One look, shared by all that ask while it is under way; `false` once the database is closed. */

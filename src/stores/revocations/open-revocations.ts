@@ -16,14 +16,6 @@ export interface RevocationStoreOptions {
   readonly staleAfter?: number;
   /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /**
-   * A path, of this machine alone, at which a long list is kept in a form that is read in seconds when it is
-   * opened next; none unless given. The database decides: it knows what it had saved, and what has changed since.
-   * The file may be removed at any time.
-   */
-  readonly savedAt?: string | undefined;
-  /** How many entries must have been read one by one at the start for the list to be saved; 100,000 unless given. */
-  readonly savedFrom?: number | undefined;
   /** Called while the list is read at the start, with the part that has been read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
 }
@@ -31,9 +23,7 @@ export interface RevocationStoreOptions {
 const REFRESH_EVERY = { sqlite: 50, postgres: 250 } as const;
 /** Seconds. */
 export const STALE_AFTER = 5;
-// They take half a second.
-const SAVED_FROM = 100_000;
-const OPTIONS = ["refreshEvery", "staleAfter", "clock", "savedAt", "savedFrom", "onLoading"];
+const OPTIONS = ["refreshEvery", "staleAfter", "clock", "onLoading"];
 
 /**
  * Opens the revocations in a database, and follows them until it is closed.
@@ -69,21 +59,15 @@ export async function openRevocations(
 ): Promise<RevocationStore> {
   assertMembers(options, OPTIONS, "options");
   const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
-  const { savedAt, savedFrom = SAVED_FROM, onLoading = () => {} } = options;
+  const { onLoading = () => {} } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery <= 0) {
     throw new TypeError("refreshEvery must be milliseconds, and more than 0");
   }
   if (!Number.isFinite(staleAfter) || staleAfter * 1000 <= refreshEvery) {
     throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
   }
-  if (savedAt !== undefined && (typeof savedAt !== "string" || savedAt === "")) {
-    throw new TypeError("savedAt must be a path");
-  }
-  if (!Number.isSafeInteger(savedFrom) || savedFrom < 1) {
-    throw new TypeError("savedFrom must be a whole number of at least 1");
-  }
   if (typeof onLoading !== "function") throw new TypeError("onLoading must be a function");
   const store = new RevocationStore(tablesOf(database), staleAfter, options.clock ?? Date.now);
-  await store.follow({ refreshEvery, savedAt, savedFrom, onLoading });
+  await store.follow({ refreshEvery, onLoading });
   return store;
 }

@@ -39,9 +39,6 @@ interface RevocationChanges {
 /** Entries that are read at once: their rows are many times as large as what is kept of them. */
 const CHUNK = 5000;
 
-/** How many files of the list a database knows: each machine that shares it has one. */
-const FILES = 16;
-
 /** Of the years 0000 and 9999, which a time can be written with. */
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
@@ -168,27 +165,6 @@ export class RevocationRows {
     if (removed === 0) return 0;
     await database.write((db) => this.#notePruned(db, now), { urgent: true });
     return removed;
-  }
-
-  /** States of the list that are in files, by the digest of each; none that the list has not come to. */
-  async saved(db: StoreQueries): Promise<ReadonlyMap<string, RevocationState>> {
-    const now = await this.state(db);
-    const rows = await db.selectFrom("revocation_saved").selectAll().execute();
-    const known = new Map<string, RevocationState>();
-    for (const { digest, ...kept } of rows) {
-      const [version, pruned] = [this.#count(kept.version), this.#count(kept.pruned)];
-      if (version <= now.version && pruned <= now.pruned) known.set(digest, { version, pruned });
-    }
-    return known;
-  }
-
-  /** Notes what is in a file, for as long as there are few that are newer. */
-  async noteSaved(db: StoreQueries, digest: string, state: RevocationState): Promise<void> {
-    const insert = db.insertInto("revocation_saved").values({ digest, ...state });
-    await insert.onConflict((conflict) => conflict.doNothing()).execute();
-    const newest = db.selectFrom("revocation_saved").select("digest").orderBy("version", "desc");
-    const kept = newest.orderBy("digest").limit(FILES);
-    await db.deleteFrom("revocation_saved").where("digest", "not in", kept).execute();
   }
 
   /** Refuses a version that is lower than one that the list has had. */

@@ -29,12 +29,3 @@ export const REVOCATION_TABLES = {
     check: "one = 1",
   },
 } as const;
-
-/** Files of the list that the database vouches for: what one holds, and at which state. */
-export const SAVED_LIST_TABLES = {
-  revocation_saved: {
-    /** SHA-256 of the file, in base64url; then what `revocation_state` said. */
-    columns: { digest: "text", version: "integer", pruned: "integer" },
-    key: ["digest"],
-  },
-} as const;

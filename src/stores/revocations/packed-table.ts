@@ -1,16 +1,15 @@
 import {
   type Bounds,
-  KINDS,
   mergeBounds,
   type RevocationEntry,
   type RevocationKind,
-} from "../entry.js";
-import { concerns, findIn, type RevocationLookup } from "../lookup.js";
-import type { RevocationQuery } from "../source.js";
+} from "../../revocation/entry.js";
+import { concerns, findIn, type RevocationLookup } from "../../revocation/lookup.js";
+import type { RevocationQuery } from "../../revocation/source.js";
 import { PackedIds } from "./packed-ids.js";
 
 /** A thing that is revoked, and until when. */
-export interface PackedEntry {
+interface PackedEntry {
   readonly kind: RevocationKind;
   readonly id: string;
   readonly record: Bounds;
@@ -20,12 +19,12 @@ export interface PackedEntry {
 const SOME = 1000;
 
 /**
- * What a list revokes, and until when: enough for a check, and no more. Ids of links and capabilities are packed;
- * keys, principals and ids of another form, of which there are few, are in maps.
+ * The things that a list revokes, each with the time until when: enough for a check, and no more. Ids of links and
+ * capabilities are packed; keys, principals and ids of another form, of which there are few, are in maps.
  */
 export class PackedTable implements RevocationLookup {
-  readonly links: PackedIds;
-  readonly capabilities: PackedIds;
+  readonly #links = new PackedIds("rv_");
+  readonly #capabilities = new PackedIds("cap_");
   readonly #loose: Readonly<Record<RevocationKind, Map<string, Bounds>>> = {
     link: new Map(),
     capability: new Map(),
@@ -33,17 +32,8 @@ export class PackedTable implements RevocationLookup {
     principal: new Map(),
   };
 
-  /** @param links,capabilities - What it starts from. */
-  constructor(
-    links: PackedIds = new PackedIds("rv_"),
-    capabilities: PackedIds = new PackedIds("cap_"),
-  ) {
-    this.links = links;
-    this.capabilities = capabilities;
-  }
-
   get size(): number {
-    const packed = this.links.size + this.capabilities.size;
+    const packed = this.#links.size + this.#capabilities.size;
     return Object.values(this.#loose).reduce((sum, { size }) => sum + size, packed);
   }
 
@@ -67,13 +57,13 @@ export class PackedTable implements RevocationLookup {
     issued: number,
     found: RevocationEntry[],
   ): void {
-    const packed = this.#packedOf(kind)?.which(ids) ?? [];
+    const packed = this.#packedOf(kind);
     const loose = this.#loose[kind];
-    if (packed.length === 0 && loose.size === 0) return;
     for (const id of ids) {
       const record = loose.get(id);
-      if (record === undefined ? !packed.includes(id) : !concerns(record.before, issued)) continue;
-      found.push(Object.freeze({ kind, id }));
+      const isRevoked =
+        record === undefined ? packed?.get(id) !== undefined : concerns(record.before, issued);
+      if (isRevoked) found.push(Object.freeze({ kind, id }));
     }
   }
 
@@ -91,19 +81,12 @@ export class PackedTable implements RevocationLookup {
         if (++seen % SOME === 0) yield;
       }
     }
-    for (const packed of [this.links, this.capabilities]) {
+    for (const packed of [this.#links, this.#capabilities]) {
       for (const _ of packed.pruning(now)) yield;
     }
   }
 
-  /** What is not packed. */
-  *loose(): Generator<PackedEntry, void> {
-    for (const kind of KINDS) {
-      for (const [id, record] of this.#loose[kind]) yield { kind, id, record };
-    }
-  }
-
   #packedOf(kind: RevocationKind): PackedIds | undefined {
-    return kind === "link" ? this.links : kind === "capability" ? this.capabilities : undefined;
+    return kind === "link" ? this.#links : kind === "capability" ? this.#capabilities : undefined;
   }
 }

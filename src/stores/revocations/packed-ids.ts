@@ -1,0 +1,201 @@
+/** The text before the bits of an id. */
+type IdPrefix = "rv_" | "cap_";
+
+/** Ids that fit: 128 bits of a link, whose last character has bits of no byte, or 96 of a capability. */
+const FORMS: Readonly<Record<IdPrefix, RegExp>> = {
+  rv_: /^rv_[\w-]{21}[AQgw]$/,
+  cap_: /^cap_[\w-]{16}$/,
+};
+
+/** Words of an entry: the four of an id, then the time when it goes. */
+const ENTRY = 5;
+/** Entries of a page. */
+const PAGE = 512;
+/** An id's time that never comes. Times after 2106 do not fit, and are taken for it. */
+const NEVER = 0xffff_ffff;
+
+/** Entries in ascending order of their ids. */
+interface Page {
+  readonly words: Uint32Array;
+  size: number;
+}
+
+/**
+ * Ids of one kind, each with the time when it goes, in 20 bytes and some room to grow: 29 bytes at 10 million. They
+ * are kept in ascending order in pages, which are split when they are full. Ids are compared whole, so look-ups are
+ * exact, and no choice of ids makes them slow. An id of another form is for the caller to keep in another way.
+ */
+export class PackedIds {
+  readonly #prefix: IdPrefix;
+  readonly #pages: Page[] = [newPage()];
+  /** The first word of each page, next to each other in memory. */
+  readonly #firsts: number[] = [0];
+  /** The id that is looked up or added. */
+  readonly #id: Uint32Array = new Uint32Array(4);
+  /** Its bytes; the last four of a capability's stay 0. */
+  readonly #bytes = Buffer.alloc(16);
+  #size = 0;
+
+  constructor(prefix: IdPrefix) {
+    this.#prefix = prefix;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes of all pages. */
+  get bytes(): number {
+    return this.#pages.length * PAGE * ENTRY * 4;
+  }
+
+  /**
+   * Adds an id, or keeps the later of its times.
+   *
+   * @param until - Seconds since 1970; `Infinity` for never.
+   * @returns Whether the id fits: it is not here where its length or form is another.
+   */
+  add(id: string, until: number): boolean {
+    if (!this.#seek(id)) return false;
+    const time = Math.min(Math.max(until, 1), NEVER);
+    let number = this.#pageOf();
+    let page = this.#pageAt(number);
+    let at = this.#placeIn(page);
+    if (this.#isAt(page, at)) {
+      const last = at * ENTRY + 4;
+      page.words[last] = Math.max(page.words[last] ?? 0, time);
+      return true;
+    }
+    if (page.size === PAGE) {
+      this.#split(number);
+      number = this.#pageOf();
+      page = this.#pageAt(number);
+      at = this.#placeIn(page);
+    }
+    page.words.copyWithin((at + 1) * ENTRY, at * ENTRY, page.size * ENTRY);
+    page.words.set(this.#id, at * ENTRY);
+    page.words[at * ENTRY + 4] = time;
+    page.size++;
+    this.#firsts[number] = page.words[0] ?? 0;
+    this.#size++;
+    return true;
+  }
+
+  /** When an id goes: seconds since 1970, `Infinity` for never, `undefined` if it is not here. */
+  get(id: string): number | undefined {
+    if (!this.#seek(id)) return undefined;
+    const page = this.#pageAt(this.#pageOf());
+    const at = this.#placeIn(page);
+    if (!this.#isAt(page, at)) return undefined;
+    const time = page.words[at * ENTRY + 4] ?? 0;
+    return time === NEVER ? Number.POSITIVE_INFINITY : time;
+  }
+
+  /**
+   * Removes ids whose time is `now` or earlier, a page at a time: between two yields a caller can let other work
+   * run. Ids that are not reached yet are still found.
+   *
+   * @param now - Seconds since 1970.
+   */
+  *pruning(now: number): Generator<void, void> {
+    const last = Math.min(Math.floor(now), NEVER - 1);
+    for (let number = 0; number < this.#pages.length; ) {
+      const page = this.#pageAt(number);
+      this.#size -= removeOver(page, last);
+      const before = this.#pages[number - 1];
+      if (before !== undefined && before.size + page.size <= PAGE) {
+        before.words.set(page.words.subarray(0, page.size * ENTRY), before.size * ENTRY);
+        before.size += page.size;
+        this.#pages.splice(number, 1);
+        this.#firsts.splice(number, 1);
+        this.#firsts[number - 1] = before.words[0] ?? 0;
+      } else {
+        this.#firsts[number] = page.words[0] ?? 0;
+        number++;
+      }
+      yield;
+    }
+  }
+
+  /** Takes an id for the one that is looked up. @returns Whether it fits. */
+  #seek(id: string): boolean {
+    if (!FORMS[this.#prefix].test(id)) return false;
+    this.#bytes.write(id.slice(this.#prefix.length), "base64url");
+    for (let word = 0; word < 4; word++) this.#id[word] = this.#bytes.readUInt32BE(word * 4);
+    return true;
+  }
+
+  /** The number of the last page that begins with the id or a lower one; otherwise 0. */
+  #pageOf(): number {
+    const first = this.#id[0] ?? 0;
+    let [low, high] = [0, this.#pages.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      const start = this.#firsts[middle] ?? 0;
+      const isBefore =
+        start === first ? this.#compare(this.#pageAt(middle), 0) <= 0 : start < first;
+      if (isBefore) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** The place of the id in a page: that of the first entry which is not lower. */
+  #placeIn(page: Page): number {
+    let [low, high] = [0, page.size];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(page, middle) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #isAt(page: Page, at: number): boolean {
+    return at < page.size && this.#compare(page, at) === 0;
+  }
+
+  /** Below 0 if an entry is lower than the id, 0 if it is the id, above 0 if it is higher. */
+  #compare({ words }: Page, at: number): number {
+    for (let word = 0; word < 4; word++) {
+      const difference = (words[at * ENTRY + word] ?? 0) - (this.#id[word] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
+  /** Moves the second half of a full page to a new one behind it. */
+  #split(number: number): void {
+    const page = this.#pageAt(number);
+    const half = PAGE / 2;
+    const behind = newPage();
+    behind.words.set(page.words.subarray(half * ENTRY));
+    behind.size = page.size - half;
+    page.size = half;
+    this.#pages.splice(number + 1, 0, behind);
+    this.#firsts.splice(number + 1, 0, behind.words[0] ?? 0);
+  }
+
+  #pageAt(number: number): Page {
+    const page = this.#pages[number];
+    if (page === undefined) throw new RangeError(`there is no page ${number}`);
+    return page;
+  }
+}
+
+function newPage(): Page {
+  return { words: new Uint32Array(PAGE * ENTRY), size: 0 };
+}
+
+/** Removes the entries of a page whose time is `last` or earlier. @returns How many. */
+function removeOver(page: Page, last: number): number {
+  const { words, size } = page;
+  let kept = 0;
+  for (let at = 0; at < size; at++) {
+    if ((words[at * ENTRY + 4] ?? 0) <= last) continue;
+    if (at !== kept) words.copyWithin(kept * ENTRY, at * ENTRY, (at + 1) * ENTRY);
+    kept++;
+  }
+  page.size = kept;
+  return size - kept;
+}
