@@ -1,8 +1,9 @@
-import { encodeBase64url, readBase64 } from "../bytes/base64.js";
+import { readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
-import { readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
+import { binaryV2Length, readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
+import { macaroonToText } from "../macaroon/write.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 
 /** Strings that may be tokens, at most, that one search judges. */
@@ -26,18 +27,23 @@ const BRACE = 0x7b;
 /** The result of a search: `too_many` if it would have to judge more than its bounds allow. */
 export type SearchResult = "none" | "token" | "too_many";
 
-// Both alphabets of base64. A run without "+" and "/" is found with the first.
+// Both alphabets of base64. A run without "+" and "/" is found with the first. A loop with a lower bound, "{n,}",
+// would keep a position for each character: a run of some megabytes overflows the stack of the engine.
 const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
-  (alphabet) => new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH},}`, "g"),
+  (alphabet) =>
+    new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH}}[${alphabet}]*`, "g"),
 );
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
-/** How often JSON may be nested in strings of JSON. */
-const MAX_LEVELS = 4;
+/** How many levels of escapes are resolved. Each is a pass over the string, so there is an end. */
+const MAX_ESCAPE_LEVELS = 3;
 
 /**
  * Looks for tokens in data that must not hold any: in every string and property name, whatever precedes and follows
- * the token, in each alphabet of base64 and behind JSON escapes. The work grows with the length of the data, and at
- * most {@link MAX_CANDIDATES} strings are judged.
+ * the token, in each alphabet of base64 and behind three levels of JSON escapes (a string of JSON in a string of JSON
+ * in a string of JSON). The work grows with the length of the data, and at most {@link MAX_CANDIDATES} strings are
+ * judged.
+ *
+ * It finds what was put in a wrong place. It does not find a token that its holder hides, such as in hex or encrypted.
  */
 export class TokenSearch {
   readonly #isAuthentic: (token: string) => boolean;
@@ -68,10 +74,10 @@ export class TokenSearch {
 
   #inString(text: string): SearchResult {
     let level = text;
-    for (let deep = 0; deep < MAX_LEVELS && level.length >= MIN_TOKEN_LENGTH; deep++) {
+    for (let resolved = 0; level.length >= MIN_TOKEN_LENGTH; resolved++) {
       const found = this.#inBase64(level);
       if (found !== "none") return found;
-      if (!level.includes("\\")) break;
+      if (resolved === MAX_ESCAPE_LEVELS || !level.includes("\\")) break;
       level = unescaped(level);
     }
     return "none";
@@ -101,25 +107,26 @@ export class TokenSearch {
   }
 }
 
-/** Each macaroon that a run of base64 holds, as base64url; `undefined` for what only begins like one. */
+/**
+ * Each macaroon that a run of base64 holds, as base64url; `undefined` for what only begins like one. Locations are left
+ * out: they are not signed, so a token is good whatever stands in them.
+ */
 function* tokensIn(run: string): Generator<string | undefined> {
   // A macaroon may begin at any character: the group of four that holds it begins at one of four offsets.
   for (let shift = 0; shift < 4; shift++) {
     const { bytes } = readBase64(run.slice(shift));
     for (let at = 0; at + MIN_BYTES <= bytes.length; at += 3) {
-      if (!beginsV2(bytes, at)) continue;
-      const end = macaroonEnd(bytes, at);
-      yield end === undefined ? undefined : encodeBase64url(bytes.subarray(at, end));
+      if (beginsV2(bytes, at)) yield tokenAt(bytes, at);
     }
   }
 }
 
-/** Where the binary macaroon ends that begins at an offset; `undefined` if it is not one. */
-function macaroonEnd(bytes: Uint8Array, at: number): number | undefined {
-  const cursor = new Cursor(bytes.subarray(0, at + CAPABILITY_LIMITS.bytes), at);
+/** The binary macaroon that begins at an offset, without its locations; `undefined` if it is not one. */
+function tokenAt(bytes: Uint8Array, at: number): string | undefined {
   try {
-    readBinaryV2(cursor, CAPABILITY_LIMITS);
-    return cursor.offset;
+    const macaroon = readBinaryV2(new Cursor(bytes, at), CAPABILITY_LIMITS, "left out");
+    const isTooLarge = binaryV2Length(macaroon) > CAPABILITY_LIMITS.bytes;
+    return isTooLarge ? undefined : macaroonToText(macaroon);
   } catch (error) {
     if (error instanceof TokenError) return undefined;
     throw error;
@@ -139,11 +146,11 @@ function beginsV2(bytes: Uint8Array, at: number): boolean {
   return value >= MIN_IDENTIFIER_BYTES && bytes[end] === BRACE && bytes[end + value] === V2_END;
 }
 
-/** A LEB128 number, of which no more than three bytes are read. */
+/** A LEB128 number, of which at most four bytes are read, as {@link Cursor.varint} does. */
 function varintAt(bytes: Uint8Array, at: number): { readonly value: number; readonly end: number } {
   let value = 0;
   let end = at;
-  for (let shift = 0; shift < 21; shift += 7) {
+  for (let shift = 0; shift < 28; shift += 7) {
     const byte = bytes[end++] ?? 0;
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) break;

@@ -25,8 +25,16 @@ const FIELD_NAMES: Readonly<Record<number, string>> = {
   [SIGNATURE]: "the signature",
 };
 
-/** Reads one v2 binary macaroon and leaves the cursor behind it. All bytes are copied. */
-export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
+/**
+ * Reads one v2 binary macaroon and leaves the cursor behind it. All bytes are copied.
+ *
+ * @param locations - `left out` reads a macaroon without its locations, which are not signed, whatever their bytes.
+ */
+export function readBinaryV2(
+  cursor: Cursor,
+  limits: MacaroonLimits,
+  locations: "read" | "left out" = "read",
+): Macaroon {
   const start = cursor.offset;
   const version = cursor.byte("the version");
   if (version !== V2_VERSION) {
@@ -34,11 +42,12 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   }
   const head = readSection(cursor, HEAD_FIELDS);
   const identifier = withinIdentifier(requiredIn(head, cursor.offset), limits);
-  const location = readLocation(head, start);
+  const location = readLocation(head, start, locations);
   const caveats: Caveat[] = [];
   while (cursor.peek() !== END) {
-    if (caveats.length >= limits.caveats) throw tooManyCaveats(limits.caveats);
-    caveats.push(readCaveat(cursor, limits));
+    // Where nothing follows, reading on says that the token is cut short.
+    if (caveats.length >= limits.caveats && !cursor.done) throw tooManyCaveats(limits.caveats);
+    caveats.push(readCaveat(cursor, limits, locations));
   }
   cursor.byte("the end of the caveats");
   const at = cursor.offset;
@@ -63,14 +72,18 @@ export function readBinaryV2(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   });
 }
 
-function readCaveat(cursor: Cursor, limits: MacaroonLimits): Caveat {
+function readCaveat(
+  cursor: Cursor,
+  limits: MacaroonLimits,
+  locations: "read" | "left out",
+): Caveat {
   const start = cursor.offset;
   const fields = readSection(cursor, CAVEAT_FIELDS);
   const identifier = requiredIn(fields, start).slice();
   if (identifier.length > limits.caveatBytes) {
     throw caveatTooLarge(identifier.length, limits.caveatBytes);
   }
-  const location = readLocation(fields, start);
+  const location = readLocation(fields, start, locations);
   const vid = fields.verificationId;
   if (vid === undefined) {
     if (location !== undefined) throw firstPartyLocation(start);
@@ -126,8 +139,13 @@ function requiredIn({ identifier }: Section, at: number): Uint8Array {
   throw new TokenError("field_missing", `${FIELD_NAMES[IDENTIFIER]} is missing (at ${at})`, at);
 }
 
-function readLocation({ location }: Section, at: number): string | undefined {
-  return location === undefined ? undefined : textField(location, "the location", at);
+function readLocation(
+  { location }: Section,
+  at: number,
+  locations: "read" | "left out",
+): string | undefined {
+  if (location === undefined || locations === "left out") return undefined;
+  return textField(location, "the location", at);
 }
 
 /** @throws TokenError `utf8_invalid`. */

@@ -175,16 +175,24 @@ describe("every spelling of a macaroon is seen", () => {
     expect(look(`see ${macaroonToText(bound)}`)).toBe("token");
   });
 
-  test("with a location of its own", () => {
+  test("with a location of its own, which is not signed", () => {
     const { identifier } = parseMacaroon(TOKEN);
-    for (const location of ["x", "https://agent.example/".padEnd(200, "x")]) {
-      const own = createMacaroon(createRootKey(new Uint8Array(32)), { identifier, location });
-      const text = macaroonToText(own);
-      const [seen = "", ...others] = judged(text);
-      expect(others).toEqual([]);
-      expect(parseMacaroon(seen)).toEqual(own);
-      expect(parseMacaroon(judged(`xy${text}zz`)[0] ?? "")).toEqual(own);
+    const key = createRootKey(new Uint8Array(32));
+    const own = macaroonToText(createMacaroon(key, { identifier }));
+    for (const location of ["x", "https://agent.example/".padEnd(200, "x"), "x".repeat(50_000)]) {
+      const text = macaroonToText(createMacaroon(key, { identifier, location }));
+      expect(judged(text)).toEqual([own]);
+      expect(judged(`xy${text}zz`)).toEqual([own]);
     }
+  });
+
+  test("with locations that are no UTF-8", () => {
+    const [version = 0, ...rest] = Buffer.from(TOKEN, "base64url");
+    const odd = Buffer.from([version, 1, 2, 0xff, 0xfe, ...rest]);
+    expect(look(odd.toString("base64url"))).toBe("token");
+    const party = Buffer.from(macaroonToText(bound), "base64url");
+    party[party.indexOf("https://auth.example")] = 0xff;
+    expect(look(party.toString("base64url"))).toBe("token");
   });
 });
 
@@ -199,8 +207,22 @@ describe("JSON within texts", () => {
     expect([0, 1, 2].map((levels) => look(nested(levels)))).toEqual(
       Array.from({ length: 3 }, () => "token"),
     );
+    expect(look(nested(3))).toBe("none");
     expect(look(nested(5))).toBe("none");
   });
+
+  test("that escapes nothing of the token is read at any depth", () => {
+    let text = TOKEN;
+    for (let level = 0; level < 10; level++) text = JSON.stringify({ text });
+    expect(look(text)).toBe("token");
+  });
+});
+
+test("one run of base64 of 12 MB is searched to its end", () => {
+  const run = "x".repeat(12_000_000);
+  expect(look(run)).toBe("none");
+  expect(look(`${run}${TOKEN}`)).toBe("token");
+  expect(look(`${run}+/`)).toBe("none");
 });
 
 test("what only begins like a macaroon is read so often, and no oftener", () => {

@@ -8,6 +8,7 @@ import {
   type MacaroonFormat,
   type MacaroonLimits,
   macaroonsFromBytes,
+  macaroonToBytes,
   readMacaroons,
   verifyMacaroon,
   writeMacaroons,
@@ -251,4 +252,19 @@ describe("limits", () => {
     expect(() => macaroonsFromBytes(new Uint8Array(1), limits)).toThrow(TypeError);
     expect(() => verifyMacaroon(start, key, { check: () => true, limits })).toThrow(TypeError);
   });
+});
+
+test("cut short right after as many caveats as there may be, a macaroon is truncated", () => {
+  const whole = macaroonToBytes(withCaveats(3), "v2");
+  // The end of the caveats, and the signature's type, length and 32 bytes.
+  const cut = whole.slice(0, -35);
+  const limits = { caveats: 3 };
+  expect(() => macaroonsFromBytes(whole, limits)).not.toThrow();
+  for (const bytes of [cut, cut.slice(0, -1)]) {
+    expect(rejection(() => macaroonsFromBytes(bytes, limits)).code).toBe("truncated");
+  }
+  const more = macaroonToBytes(withCaveats(4), "v2");
+  expect(rejection(() => macaroonsFromBytes(more.slice(0, cut.length + 1), limits)).code).toBe(
+    "too_many_caveats",
+  );
 });
