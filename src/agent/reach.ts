@@ -1,3 +1,4 @@
+import { repeated } from "../caveats/scalar.js";
 import type { HandleScope } from "../issuer/draft.js";
 import type { AgentContext } from "./agent-options.js";
 import type { KnownGrant } from "./grant.js";
@@ -104,7 +105,7 @@ async function resolveOne(
   standing: Standing,
   source: ResourceSource | undefined,
 ): Promise<Resource | AgentDenial> {
-  const about = { rule: "resourceHandles", actual: handle } as const;
+  const about = { rule: "resourceHandles", actual: repeated(handle) } as const;
   if (name === undefined) {
     const message = "the handle was not made for this capability";
     return { code: "handle_invalid", ...about, message };
@@ -114,7 +115,7 @@ async function resolveOne(
     // A caller that may not use the resource must not learn whether it exists.
     const collection = source?.collectionOf?.(name);
     if (!permitsCollection(standing.permissions, asked.operation, collection)) {
-      return { ...policyDenial(asked.operation), actual: handle };
+      return { ...policyDenial(asked.operation), actual: repeated(handle) };
     }
     const message = "what the handle stands for is not there any more";
     return { code: "resource_gone", ...about, message };
@@ -125,7 +126,7 @@ async function resolveOne(
     return { code: "handle_invalid", ...about, expected: target, message };
   }
   if (!permitsResource(standing.permissions, asked.operation, resource)) {
-    return { ...policyDenial(asked.operation), actual: handle };
+    return { ...policyDenial(asked.operation), actual: repeated(handle) };
   }
   const { query } = standing;
   const known = query !== "unknown";
@@ -133,7 +134,7 @@ async function resolveOne(
   const message = known
     ? "what the handle stands for no longer matches the query it was granted for"
     : "the ledger does not know by which query the handle was granted";
-  return { code: "policy_denied", rule: "query", actual: handle, message };
+  return { code: "policy_denied", rule: "query", actual: repeated(handle), message };
 }
 
 /** Adds all that the policy allows, for an authority that is not limited to handles. */

@@ -5,6 +5,7 @@ import type { RevocationQuery } from "../revocation/source.js";
 import { deepFrozen } from "./frozen.js";
 import type { Identifier } from "./identifier.js";
 import { revocableKeyIds } from "./key-id.js";
+import type { CapabilityLimits } from "./limits.js";
 import type { AuthenticChain } from "./token.js";
 import { type VerifiedCapability, verifiedCapability } from "./verified-capability.js";
 
@@ -21,10 +22,17 @@ export interface AuthenticToken {
   readonly chains: readonly [AuthenticChain, ...AuthenticChain[]];
 }
 
-/** What belongs to an authentic token and cannot be read from it. */
-interface Hidden {
+/** What an authentic token was made from. */
+export interface TokenOrigin {
   readonly key: RootKey;
-  readonly macaroon: Macaroon;
+  /** The macaroon, then its discharges. */
+  readonly macaroons: readonly [Macaroon, ...Macaroon[]];
+  /** The limits that it was found to be within. */
+  readonly limits: CapabilityLimits;
+}
+
+/** What belongs to an authentic token and cannot be read from it. */
+interface Hidden extends TokenOrigin {
   /** Made when first asked for. */
   query?: RevocationQuery;
   capability?: VerifiedCapability;
@@ -33,19 +41,14 @@ interface Hidden {
 // An object is an authentic token if and only if it is a key of this map.
 const HIDDEN = new WeakMap<AuthenticToken, Hidden>();
 
-/**
- * Makes the authentic token of what was just verified. Frozen, so that nothing in it can change a later answer.
- *
- * @param macaroon - The macaroon, without its discharges.
- */
+/** Makes the authentic token of what was just verified. Frozen, so that nothing in it can change a later answer. */
 export function authenticToken(
   identifier: Identifier,
   chains: readonly [AuthenticChain, ...AuthenticChain[]],
-  key: RootKey,
-  macaroon: Macaroon,
+  origin: TokenOrigin,
 ): AuthenticToken {
   const token = deepFrozen({ identifier, chains }) as AuthenticToken;
-  HIDDEN.set(token, { key, macaroon });
+  HIDDEN.set(token, { ...origin });
   return token;
 }
 
@@ -56,17 +59,12 @@ function hiddenOf(token: AuthenticToken): Hidden {
 }
 
 /**
- * The key that an authentic token was verified under.
+ * What an authentic token was made from.
  *
  * @throws TypeError for anything else.
  */
-export function keyOfToken(token: AuthenticToken): RootKey {
-  return hiddenOf(token).key;
-}
-
-/** An authentic token as a macaroon, without its discharges. */
-export function macaroonOfToken(token: AuthenticToken): Macaroon {
-  return hiddenOf(token).macaroon;
+export function originOf(token: AuthenticToken): TokenOrigin {
+  return hiddenOf(token);
 }
 
 /** Returns what to ask a revocation list about a token. */

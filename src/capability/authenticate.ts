@@ -5,11 +5,11 @@ import { maxCharacters } from "../macaroon/read.js";
 import type { RootKey } from "../macaroon/root-key.js";
 import { type SignatureFailure, verifySignatures } from "../macaroon/signatures.js";
 import { revocationIdOf } from "../revocation/id.js";
-import { type AuthenticToken, authenticToken, keyOfToken } from "./authentic-token.js";
+import { type AuthenticToken, authenticToken, originOf } from "./authentic-token.js";
 import { type Denial, tokenDenialCode } from "./denial.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import type { CapabilityLimits } from "./limits.js";
-import { readLinks, readToken } from "./token.js";
+import { overCapabilityLimits, readLinks, readToken } from "./token.js";
 import { digestOf, type VerificationCache } from "./verification-cache.js";
 
 /** Where root keys are looked up by id. */
@@ -70,19 +70,23 @@ function verify(text: string, context: AuthenticationContext): Authentication {
   }
   const found = keyOf(identifier, context);
   if (!found.ok) return found;
+  const { key } = found;
+  const { limits } = context;
   const [root, ...discharges] = macaroons;
-  const result = verifySignatures(root, found.key, discharges, context.limits.nesting);
+  const result = verifySignatures(root, key, discharges, limits.nesting);
   if (!result.ok) return refuse(signatureDenial(result.failure));
   const [own, ...others] = result.chains.map(({ macaroon, tags }) => ({
     links: readLinks(macaroon),
     revocationIds: tags.map(revocationIdOf),
   }));
   if (own === undefined) throw new TypeError("a verified token has a chain of its own");
-  return { ok: true, token: authenticToken(identifier, [own, ...others], found.key, root) };
+  const token = authenticToken(identifier, [own, ...others], { key, macaroons, limits });
+  return { ok: true, token };
 }
 
 /**
- * Looks up the key of an authentic token again: it may be gone since, or another may have taken its id.
+ * Looks up the key of an authentic token again: it may be gone since, or another may have taken its id. A token that
+ * another issuer object authenticated, within limits of its own, is held to these as well.
  *
  * @throws TypeError for what is no authentic token.
  */
@@ -90,10 +94,27 @@ export function authenticateAgain(
   token: AuthenticToken,
   context: AuthenticationContext,
 ): Authentication {
-  const key = keyOfToken(token);
+  const { key, macaroons, limits } = originOf(token);
   const found = keyOf(token.identifier, context);
   if (!found.ok) return found;
-  return found.key.equals(key) ? { ok: true, token } : refuse(MISMATCH);
+  if (!found.key.equals(key)) return refuse(MISMATCH);
+  const denial =
+    limits === context.limits ? undefined : limitDenial(macaroons, key, context.limits);
+  return denial === undefined ? { ok: true, token } : refuse(denial);
+}
+
+/** Why verified macaroons are not within limits that are others than those they were verified within. */
+function limitDenial(
+  macaroons: readonly [Macaroon, ...Macaroon[]],
+  key: RootKey,
+  limits: CapabilityLimits,
+): Denial | undefined {
+  const over = overCapabilityLimits(macaroons, limits);
+  if (over !== undefined) return tokenDenial(over);
+  const [root, ...discharges] = macaroons;
+  // Follows the discharges anew: they may be nested deeper than these limits allow.
+  const result = verifySignatures(root, key, discharges, limits.nesting);
+  return result.ok ? undefined : signatureDenial(result.failure);
 }
 
 /** Finds the root key that an identifier names, if it is this issuer's. */

@@ -6,7 +6,7 @@ import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
 import { meetOf } from "../caveats/meet.js";
-import { shown } from "../caveats/scalar.js";
+import { repeated, shown } from "../caveats/scalar.js";
 import { assertMembers } from "../checks/members.js";
 import { suggestions } from "../checks/nearest.js";
 import type { RevocationEntry } from "../revocation/entry.js";
@@ -208,7 +208,7 @@ function serviceDenials(
     expected: [service],
     message: `this token was made under the key of the service ${shown(service)}, and no other accepts it`,
   };
-  return [audience === undefined ? denial : { ...denial, actual: audience }];
+  return [audience === undefined ? denial : { ...denial, actual: repeated(audience) }];
 }
 
 function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly Denial[] {
@@ -222,7 +222,8 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly D
     for (const link of links) {
       further--;
       if (link.kind === "third-party") continue;
-      if (index === 0 && link.kind === "hop") saysWhenItExpires ||= link.hop.expires !== undefined;
+      if (index === 0 && link.kind === "hop")
+        saysWhenItExpires ||= Object.hasOwn(link.hop, "expires");
       const found =
         link.kind === "hop" ? judgeHop(link.hop, asked, further, suggest) : link.problems;
       if (found === NONE) continue;

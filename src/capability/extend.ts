@@ -9,12 +9,7 @@ import {
   type Overreaching,
   written,
 } from "./attenuate.js";
-import {
-  type AuthenticToken,
-  authenticToken,
-  keyOfToken,
-  macaroonOfToken,
-} from "./authentic-token.js";
+import { type AuthenticToken, authenticToken, originOf } from "./authentic-token.js";
 import type { CapabilityLimits } from "./limits.js";
 
 /** An authentic token narrowed by the party that checks it, or every reason why it was not. */
@@ -34,17 +29,17 @@ export function attenuateAuthentic(
   options: AttenuateOptions,
   limits: CapabilityLimits,
 ): Extension {
-  const parent = macaroonOfToken(token);
+  const { key, macaroons } = originOf(token);
   const { identifier, chains } = token;
   const [{ links, revocationIds }, ...discharges] = chains;
   if (discharges.length > 0) throw hasDischarges();
-  const narrowed = narrow(parent, links, hop, options, limits);
+  const narrowed = narrow(macaroons[0], links, hop, options, limits);
   if (!narrowed.ok) return narrowed;
   const { child, hop: appended } = narrowed;
   const chain = {
     links: [...links, { kind: "hop", hop: appended } as const],
     revocationIds: [...revocationIds, revocationIdOf(partsOf(child).signature)],
   };
-  const authentic = authenticToken(identifier, [chain], keyOfToken(token), child);
+  const authentic = authenticToken(identifier, [chain], { key, macaroons: [child], limits });
   return { ok: true, ...written(child), hop: appended, authentic };
 }

@@ -1,6 +1,6 @@
 import { NONE } from "../caveats/hop-rule.js";
 import type { CheckedInvocation } from "../caveats/invocation.js";
-import { shown, shownList } from "../caveats/scalar.js";
+import { repeated, shown, shownList } from "../caveats/scalar.js";
 import { nearest } from "../checks/nearest.js";
 import type { Denial } from "./denial.js";
 
@@ -71,7 +71,13 @@ export function grantDenials(
   }
   if (!has) {
     const message = `the grant ${shown(grant)} does not have the operation ${shown(operation)}; it has ${shownList(operations)}`;
-    denials.push({ code, rule: "operations", expected: operations, actual: operation, message });
+    denials.push({
+      code,
+      rule: "operations",
+      expected: operations,
+      actual: repeated(operation),
+      message,
+    });
   }
   return denials;
 }

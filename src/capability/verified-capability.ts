@@ -1,5 +1,5 @@
 import type { Authority } from "../caveats/authority.js";
-import type { Hop } from "../caveats/hop.js";
+import { type Hop, ownMember } from "../caveats/hop.js";
 import { meetOf } from "../caveats/meet.js";
 import { deepFrozen } from "./frozen.js";
 import type { Identifier } from "./identifier.js";
@@ -77,6 +77,6 @@ function verifiedHops({ links, revocationIds }: AuthenticChain): readonly Verifi
 
 /** The earliest expiry that any of these links has. Timestamps of the one form order as strings. */
 export function earliestExpiry(links: readonly ReadLink[]): string | undefined {
-  const all = hopsOf(links).flatMap((hop) => hop?.expires ?? []);
+  const all = hopsOf(links).flatMap((hop) => (hop && ownMember(hop, "expires")) ?? []);
   return all.sort()[0];
 }

@@ -1,5 +1,5 @@
 import { CONSTRAINTS } from "./constraints-rule.js";
-import type { Hop } from "./hop.js";
+import { type Hop, ownMember } from "./hop.js";
 import type { HopRule } from "./hop-rule.js";
 import { MAX_FURTHER_HOPS } from "./link-rule.js";
 import { NONCE_RULE, PURPOSE } from "./note-rule.js";
@@ -96,7 +96,7 @@ function at<Key extends HopKey, Result>(
   visit: <Value>(rule: HopRule<Value>, value: Value, key: HopKey) => Result,
   results: Result[],
 ): void {
-  const value: HopValue<Key> | undefined = hop[key];
+  const value: HopValue<Key> | undefined = ownMember(hop, key);
   if (value !== undefined) results.push(visit<HopValue<Key>>(HOP_RULES[key], value, key));
 }
 
@@ -109,7 +109,7 @@ export function overHop<Result>(
 ): Result[] {
   const results: Result[] = [];
   for (const key of HOP_KEYS) {
-    if (hop[key] !== undefined) at(hop, key, visit, results);
+    at(hop, key, visit, results);
   }
   return results;
 }

@@ -46,6 +46,14 @@ export interface Hop {
   readonly nonce?: string;
 }
 
+/** A member that a hop or its limit has itself: what other code set on `Object.prototype` says nothing. */
+export function ownMember<T extends object, Key extends keyof T>(
+  value: T,
+  key: Key,
+): T[Key] | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
 /**
  * A hop as a program writes it: sets in any order; times also as `Date`, with a fraction of a second
  * as `Date.prototype.toISOString` writes it, or, where a token is minted or attenuated, as a duration

@@ -1,7 +1,7 @@
 import type { Json } from "../bytes/json.js";
 import type { Constraint, Operators } from "./hop.js";
 import { NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
-import { type Scalar, scalarType, shown, shownList } from "./scalar.js";
+import { repeated, type Scalar, scalarType, shown, shownList } from "./scalar.js";
 
 const OPERATORS = ["in", "max", "min", "not_in"] as const;
 
@@ -24,7 +24,7 @@ export function judgeArgument(
     rule: name,
     expected,
     message: `argument ${shown(argument)} ${must}; ${present ? `it is ${shownArgument(value)}` : "it is missing"}`,
-    ...(present ? { actual: value } : {}),
+    ...(present ? { actual: repeated(value) } : {}),
     ...(near === undefined ? {} : { nearest: near }),
   });
   if (limit === null || typeof limit !== "object") {
@@ -34,6 +34,7 @@ export function judgeArgument(
   }
   let found: RuleFailure[] | undefined;
   for (const operator of OPERATORS) {
+    if (!Object.hasOwn(limit, operator)) continue;
     const failure = judgeOperator(limit, operator, value, suggest);
     if (failure === undefined) continue;
     found ??= [];
@@ -87,8 +88,6 @@ function judgeExclusion(excluded: readonly Scalar[], value: unknown): OperatorFa
   return { expected: excluded, must: `must not be one of ${shownList(excluded)}` };
 }
 
-// Arguments may be of any size, so what is not a scalar is only named.
 function shownArgument(value: unknown): string {
-  if (typeof value !== "object" || value === null) return shown(value);
-  return Array.isArray(value) ? "an array" : "an object";
+  return typeof value === "object" && value !== null ? String(repeated(value)) : shown(value);
 }

@@ -1,5 +1,5 @@
 import { suggestions } from "../checks/nearest.js";
-import type { Hop } from "./hop.js";
+import { type Hop, ownMember } from "./hop.js";
 import { type HopRule, NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey, type HopValue } from "./hop-rules.js";
 import type { CheckedInvocation } from "./invocation.js";
@@ -32,7 +32,7 @@ function failuresOf<Key extends HopKey>(
   furtherLinks: number,
   suggest: Suggest,
 ): Iterable<RuleFailure> {
-  const value: HopValue<Key> | undefined = hop[key];
+  const value: HopValue<Key> | undefined = ownMember(hop, key);
   if (value === undefined) return NONE;
   const rule: HopRule<HopValue<Key>> = HOP_RULES[key];
   return rule.failures(value, asked, furtherLinks, suggest);

@@ -37,6 +37,21 @@ function textOf(value: unknown): string {
   }
 }
 
+/** Characters of a string that a denial repeats. */
+const MAX_REPEATED = 256;
+
+/**
+ * A value of a call as a denial repeats it in `actual`: a longer string is cut, and an array or an object is only named.
+ * A call has a denial for each rule that it breaks, so that a value of 1 MB would stand in the answer many times.
+ */
+export function repeated(value: unknown): unknown {
+  if (typeof value === "string" && value.length > MAX_REPEATED) {
+    return `${value.slice(0, MAX_REPEATED)}...`;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) ? "an array" : "an object";
+}
+
 /** Several values as they are shown in messages. */
 export function shownList(values: readonly Json[], most = 8): string {
   if (values.length === 0) return "nothing";

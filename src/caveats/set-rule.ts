@@ -13,7 +13,7 @@ import {
   wrongValue,
 } from "./hop-rule.js";
 import type { CheckedInvocation } from "./invocation.js";
-import { shown, shownList } from "./scalar.js";
+import { repeated, shown, shownList } from "./scalar.js";
 
 type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
 
@@ -48,9 +48,10 @@ export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> 
       const message = `no ${noun} is given; allowed: ${list}`;
       yield { code, rule: key, expected: allowed, message };
     }
-    for (const actual of refused) {
-      const near = opaque ? undefined : suggest(actual, allowed);
-      const message = `${noun} ${shown(actual)} is not allowed; allowed: ${list}${didYouMean(near)}`;
+    for (const one of refused) {
+      const near = opaque ? undefined : suggest(one, allowed);
+      const actual = repeated(one);
+      const message = `${noun} ${shown(one)} is not allowed; allowed: ${list}${didYouMean(near)}`;
       const found: RuleFailure = { code, rule: key, expected: allowed, actual, message };
       yield near === undefined ? found : { ...found, nearest: near };
     }

@@ -1,6 +1,7 @@
 import { type AuthenticToken, revocationQueryFor } from "../capability/authentic-token.js";
 import { authenticateAgain } from "../capability/authenticate.js";
 import type { CheckContext } from "../capability/authorize.js";
+import { ownMember } from "../caveats/hop.js";
 import { formatTime } from "../caveats/time.js";
 
 /**
@@ -26,7 +27,8 @@ function isInForce({ chains }: AuthenticToken, time: string): boolean {
   return chains.every(({ links }) =>
     links.every((link) => {
       if (link.kind !== "hop") return true;
-      const { notBefore = time, expires } = link.hop;
+      const notBefore = ownMember(link.hop, "notBefore") ?? time;
+      const expires = ownMember(link.hop, "expires");
       return notBefore <= time && (expires === undefined || time < expires);
     }),
   );

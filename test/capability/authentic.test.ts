@@ -5,6 +5,14 @@ import type { AuthenticToken } from "../../src/capability/authentic-token.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
 import { createKeyring, importKeyring, type Keyring } from "../../src/issuer/keyring.js";
+import {
+  addThirdPartyCaveat,
+  bindDischarge,
+  createMacaroon,
+  createRootKey,
+  parseMacaroon,
+  writeMacaroons,
+} from "../../src/macaroon/index.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { misuse, NOW } from "../caveats/support.js";
 
@@ -161,6 +169,45 @@ describe("nothing can be changed in an authentic token", () => {
     const once = issuer.extend(authentic(issuer, token), { purpose: "one" });
     if (!once.ok) throw new Error("it was not extended");
     expect(() => issuer.extend(once.authentic, { purpose: "two" })).toThrow(/caveats/);
+  });
+
+  test("a token that another issuer authenticated is held to the limits of the one that is asked", () => {
+    const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
+    const wide = createIssuer(options);
+    const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
+    const child = attenuate(token, { purpose: "x".repeat(300) });
+    if (!child.ok) throw new Error("it was not attenuated");
+    const known = authentic(wide, child.token);
+    for (const limits of [{ caveats: 1 }, { bytes: 300 }, { caveatBytes: 200 }]) {
+      const narrow = createIssuer({ ...options, limits });
+      expect(codes(narrow, child.token, known)).toEqual(["token_too_large"]);
+      expect(narrow.stillStands(known)).toBe(false);
+      expect(narrow.revocationOf(known)).toEqual(narrow.revocationOf(child.token));
+    }
+    expect(codes(createIssuer({ ...options, limits: { caveats: 2 } }), child.token, known)).toEqual(
+      [],
+    );
+  });
+
+  test("so it is with discharges, in number and nesting", () => {
+    const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
+    const wide = createIssuer(options);
+    const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
+    const secret = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
+    const root = addThirdPartyCaveat(parseMacaroon(token), { key: secret(1), identifier: "first" });
+    const first = addThirdPartyCaveat(
+      createMacaroon(createRootKey(secret(1)), { identifier: "first" }),
+      { key: secret(2), identifier: "second" },
+    );
+    const second = createMacaroon(createRootKey(secret(2)), { identifier: "second" });
+    const bound = [first, second].map((discharge) => bindDischarge(root, discharge));
+    const text = writeMacaroons([root, ...bound], "v2");
+    const known = authentic(wide, text);
+    expect(codes(wide, text, known)).toEqual([]);
+    const few = createIssuer({ ...options, limits: { discharges: 1 } });
+    expect(codes(few, text, known)).toEqual(["token_too_large"]);
+    const flat = createIssuer({ ...options, limits: { nesting: 1 } });
+    expect(codes(flat, text, known)).toEqual(["discharge_invalid"]);
   });
 
   test("another key under the same id does not stand for the one that verified", () => {

@@ -6,10 +6,13 @@ import { encodeHop } from "../../src/caveats/write-hop.js";
 import { createIssuer } from "../../src/issuer/issuer.js";
 import { createKeyring, importKeyring } from "../../src/issuer/keyring.js";
 import {
+  addFirstPartyCaveat,
   createMacaroon,
   createRootKey,
   macaroonsFromBytes,
   macaroonToBytes,
+  macaroonToText,
+  parseMacaroon,
 } from "../../src/macaroon/index.js";
 import { RevocationList } from "../../src/revocation/list.js";
 import { fixture, GET, mint, NOW } from "./support.js";
@@ -88,6 +91,73 @@ describe("work and words are bounded, whatever a call brings", () => {
     const words = decision.allowed ? "" : decision.denials.map(({ message }) => message).join("");
     expect(words.length).toBeGreaterThan(0);
     expect(words.length).toBeLessThan(1000);
+  });
+});
+
+test("a long value is not repeated in denials either", () => {
+  const { issuer } = fixture();
+  const long = "x".repeat(1_000_000);
+  const limits = { text: { in: ["a"], max: 1 }, list: { min: 1 }, object: 1, short: { max: 1 } };
+  const hop = { constraints: limits, invokers: ["a"], audience: ["b"], resourceHandles: ["rh_1"] };
+  const token = mint(issuer, hop);
+  const given = { text: long, list: [long], object: { [long]: long }, short: "as it came" };
+  const asked = { ...GET, arguments: given, operation: long, invoker: long, audience: long };
+  const decision = issuer.authorize(token, { ...asked, resourceHandles: [long, `${long}2`] });
+  const told = decision.allowed ? [] : decision.denials;
+  expect(told.length).toBeGreaterThan(7);
+  expect(JSON.stringify(told).length).toBeLessThan(10_000);
+  const actual = (rule: string): unknown => told.find((denial) => denial.rule === rule)?.actual;
+  expect(actual("operations")).toBe(`${"x".repeat(256)}...`);
+  expect(actual("constraints.list.min")).toBe("an array");
+  expect(actual("constraints.object")).toBe("an object");
+  expect(actual("constraints.short.max")).toBe("as it came");
+  const grants = [{ id: "files", operations: ["get"] }];
+  const knowing = fixture({ grants }).issuer;
+  const refused = knowing.authorize(mint(knowing, { operations: ["get"] }), {
+    ...{ grant: "files", operation: long },
+  });
+  expect(JSON.stringify(refused).length).toBeLessThan(3000);
+});
+
+describe("what other code has set on Object.prototype is no part of a hop", () => {
+  const { issuer, keys } = fixture();
+  const [jwk] = keys.exportJwkSet().keys;
+  const key = createRootKey(Buffer.from(jwk?.k ?? "", "base64url"));
+
+  /** A token of this issuer's key with one hop, which only whoever has the key can make. */
+  function withHop(hop: string): string {
+    const { identifier } = parseMacaroon(mint(issuer));
+    return macaroonToText(addFirstPartyCaveat(createMacaroon(key, { identifier }), hop));
+  }
+
+  test.each<[string, object]>([
+    ["expires", { expires: "2099-01-01T00:00:00Z" }],
+    ["an undefined expires", { expires: undefined }],
+  ])("a token without expiry is refused: %s", (_, polluted) => {
+    const token = withHop('{"operations":["get"]}');
+    Object.assign(Object.prototype, polluted);
+    try {
+      const decision = issuer.authorize(token, GET);
+      expect(decision.allowed ? [] : decision.denials.map(({ code }) => code)).toEqual([
+        "expiry_missing",
+      ]);
+    } finally {
+      for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name);
+    }
+  });
+
+  test("and a token that allows a call allows it", () => {
+    const token = mint(issuer, { constraints: { amount: { max: 5 } } });
+    const asked = { ...GET, arguments: { amount: 3 } };
+    const known = issuer.authenticate(token);
+    const polluted = { notBefore: "2099-01-01T00:00:00Z", purpose: "x", min: 4, not_in: [3] };
+    Object.assign(Object.prototype, polluted);
+    try {
+      expect(issuer.authorize(token, asked).allowed).toBe(true);
+      expect(known.ok && issuer.stillStands(known.token)).toBe(true);
+    } finally {
+      for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name);
+    }
   });
 });
 
