@@ -37,7 +37,10 @@ export interface GuardOptions {
   readonly mostStreams?: number;
   /** Of bodies that nothing has read before the guard. */
   readonly body?: Partial<BodyLimits>;
-  /** Called with what fails in the guard; a warning of the process unless given. */
+  /**
+   * Called with what fails in the guard or the handler, such as a task store that cannot be reached; a warning of the
+   * process unless given. Callers learn only that something failed.
+   */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
@@ -132,7 +135,7 @@ export function guard(options: GuardOptions): Guard {
     onFailure = (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   } = options;
   const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
-  const handler = new GuardedHandler({ agent, inner, visibility });
+  const handler = new GuardedHandler({ agent, inner, visibility, onFailure });
   const messages = operationGate(agent, needs, visibility);
   const streams = new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams");
   const gates = {

@@ -38,11 +38,8 @@ export interface GuardedHandlerOptions {
   readonly visibility?: Visibility | undefined;
   /** The tasks that wait for approvals; absent where none are kept. */
   readonly approvals?: ApprovalTasks | undefined;
-  /**
-   * Called with what fails within: its caller learns only that something did. Unless given, the SDK shows
-   * callers the message of whatever is thrown.
-   */
-  readonly onFailure?: ((error: unknown, what: string) => void) | undefined;
+  /** Called with what fails within: its caller learns only that something did. */
+  readonly onFailure: (error: unknown, what: string) => void;
 }
 
 /**
@@ -262,7 +259,7 @@ export class GuardedHandler implements Operations {
       return sdkError(fault, binding);
     };
     if (why !== undefined) return answered(why);
-    if (onFailure === undefined || own) return error;
+    if (own) return error;
     onFailure(error, what);
     return answered(within);
   }

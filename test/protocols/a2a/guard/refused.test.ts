@@ -392,13 +392,18 @@ test("with a store of tasks, they are seen as before after a restart", async () 
 });
 
 test("a store that does not keep the handler's tasks shows none", async () => {
-  const { holder } = await set({ access: { load: async () => undefined } });
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown): void => void failures.push(error);
+  const { holder } = await set({ access: { load: async () => undefined }, onFailure });
   const alice = await holder();
   const { id } = taskIn(await alice.sendMessage(words("write this")));
   await expect(alice.getTask({ tenant: "", id, historyLength: undefined })).rejects.toThrow(
     "Task not found",
   );
-  await expect(alice.listTasks(LISTING)).rejects.toThrow("access: must be the store");
+  await expect(alice.listTasks(LISTING)).rejects.toThrow("internal error");
+  expect(failures.map(String)).toEqual([
+    "TypeError: access: must be the store that the handler keeps its tasks in",
+  ]);
 });
 
 test("where ambient authority is accepted, its tasks and those of capabilities are apart", async () => {
