@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { encodeBase64url } from "../src/bytes/base64.js";
 import { isErrno } from "../src/bytes/error-code.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
@@ -43,6 +44,17 @@ export function readTokenArgument(
 }
 
 /**
+ * A macaroon of any kind that an argument stands for, as {@link readTokenArgument} reads a token; a file, or standard
+ * input, may also hold its bytes, as lnd's `admin.macaroon` does.
+ *
+ * @throws As it does.
+ */
+export function readMacaroonArgument(context: Context, argument: string | undefined): string {
+  const { text, choice, source } = readText(context, argument, "token", "base64url");
+  return tokenIn(text, choice, source);
+}
+
+/**
  * All tokens that an argument stands for, as {@link readTokenArgument} reads one.
  *
  * @throws As it does.
@@ -67,7 +79,15 @@ interface ReadText {
   readonly source?: string;
 }
 
-function readText(context: Context, argument: string | undefined, what: string): ReadText {
+/** What becomes of bytes that are not text: they are refused, or written as base64url. */
+type Binary = "refused" | "base64url";
+
+function readText(
+  context: Context,
+  argument: string | undefined,
+  what: string,
+  binary: Binary = "refused",
+): ReadText {
   const { stdin, cwd } = context;
   if (argument === undefined && stdin.isTerminal) {
     const hint = `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`;
@@ -76,7 +96,7 @@ function readText(context: Context, argument: string | undefined, what: string):
   if (argument === undefined || argument === "-") {
     if (stdin.isTerminal)
       say(context, `Reading the ${what} from the terminal; end it with Ctrl-D.`);
-    return { text: textFrom("standard input", (chunk) => stdin.read(chunk)) };
+    return { text: textFrom("standard input", (chunk) => stdin.read(chunk), binary) };
   }
   if (!argument.startsWith("@")) {
     if (!isFile(resolve(cwd, argument))) return { text: argument };
@@ -88,7 +108,7 @@ function readText(context: Context, argument: string | undefined, what: string):
   const given = argument.slice(1);
   if (given === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
   const { path, choice } = chosenIn(given, cwd);
-  const text = namingSource(argument, () => fileText(resolve(cwd, path), path));
+  const text = namingSource(argument, () => fileText(resolve(cwd, path), path, binary));
   return { text, source: `@${path}`, ...(choice === undefined ? {} : { choice }) };
 }
 
@@ -150,20 +170,21 @@ export function readTokenArguments(
   return [readTokenArgument(context, first, "parent"), readTokenArgument(context, second, "child")];
 }
 
-function fileText(path: string, name: string): string {
+function fileText(path: string, name: string, binary: Binary): string {
   let fd: number | undefined;
+  const read = (chunk: Uint8Array): number => {
+    fd ??= openSync(path, "r");
+    return readSync(fd, chunk);
+  };
   try {
-    return textFrom(name, (chunk) => {
-      fd ??= openSync(path, "r");
-      return readSync(fd, chunk);
-    });
+    return textFrom(name, read, binary);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
 }
 
 /** The text of a source, without white space around it; names the source in the system's error. */
-function textFrom(name: string, read: (chunk: Uint8Array) => number): string {
+function textFrom(name: string, read: (chunk: Uint8Array) => number, binary: Binary): string {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];
   let length = 0;
@@ -181,9 +202,12 @@ function textFrom(name: string, read: (chunk: Uint8Array) => number): string {
     const [reason, hint] = UNREADABLE[code] ?? [code, "check the file"];
     throw environmentError("unreadable_file", `could not read ${nameOf(name)}: ${reason}`, hint);
   }
-  const text = decodeUtf8(Buffer.concat(chunks));
+  const bytes = Buffer.concat(chunks);
+  const text = decodeUtf8(bytes);
   if (text !== undefined) return text.trim();
-  const message = "this is not text; a binary macaroon is given as base64url";
+  if (binary === "base64url") return encodeBase64url(bytes);
+  const message =
+    "this is not text; if it is a macaroon in binary, convert it: proviso convert @FILE --to v2";
   throw new TokenError("utf8_invalid", message);
 }
 

@@ -4,7 +4,7 @@ import { writeMacaroons } from "../../src/macaroon/write.js";
 import type { Context } from "../context.js";
 import { asUsage } from "../exit.js";
 import { escapedJson } from "../output.js";
-import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { namingSource, readMacaroonArgument, TOKEN_HELP } from "../token-argument.js";
 import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
 
@@ -19,7 +19,8 @@ export function define(program: Command, context: Context): void {
     .command("convert")
     .summary("write a token in another form")
     .description(
-      "Writes any macaroon, with its discharges, in the form another implementation reads. " +
+      "Writes any macaroon, with its discharges, in the form another implementation reads; a file may " +
+        "hold it in binary. " +
         "v1 and v2 are base64url of the binary form. Verifies nothing.",
     )
     .argument("[token]", TOKEN_HELP)
@@ -35,7 +36,7 @@ export function define(program: Command, context: Context): void {
 }
 
 async function run(context: Context, options: Options, argument?: string): Promise<void> {
-  const text = readTokenArgument(context, argument);
+  const text = readMacaroonArgument(context, argument);
   const { macaroons } = namingSource(argument, () => readMacaroons(text));
   const token = asUsage(() => writeMacaroons(macaroons, options.to), "try another form");
   const line = /json$/.test(options.to) ? escapedJson(JSON.parse(token)) : token;

@@ -15,7 +15,7 @@ import {
   renderRows,
   stdoutPaint,
 } from "../output.js";
-import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
+import { namingSource, readMacaroonArgument, TOKEN_HELP } from "../token-argument.js";
 import { authorityRows, rawText, renderLinks } from "../token-words.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
 
@@ -29,7 +29,7 @@ export function define(program: Command, context: Context): void {
     .summary("what a token says, unverified")
     .description(
       "Shows what a token says: its hops, what they leave together, time left, size, revocation " +
-        "id. Works on any macaroon, needs no home and no key, and verifies nothing.",
+        "id. Works on any macaroon, in binary too, needs no home and no key, and verifies nothing.",
     )
     .argument("[token]", TOKEN_HELP)
     .option("--reveal", "also print the signature and the token itself: keep the output secret")
@@ -42,7 +42,7 @@ export function define(program: Command, context: Context): void {
 }
 
 function run(context: Context, options: Options, argument?: string): void {
-  const text = readTokenArgument(context, argument);
+  const text = readMacaroonArgument(context, argument);
   const now = Date.now();
   const inspection = namingSource(argument, () => inspect(text, { now }));
   const revealed = options.reveal === true ? reveal(text) : undefined;

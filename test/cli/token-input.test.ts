@@ -1,6 +1,13 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { inspect } from "../../src/index.js";
+import {
+  addFirstPartyCaveat,
+  createMacaroon,
+  createRootKey,
+  macaroonToBytes,
+  macaroonToText,
+} from "../../src/macaroon/index.js";
 import { Bench } from "./run.js";
 
 const bench = new Bench();
@@ -164,14 +171,50 @@ test("a file that can not be read has the hint that helps", async () => {
 });
 
 test("input without end and input that is not text are refused", async () => {
-  const [endless, binary] = await Promise.all([
+  const [endless, binary, noise] = await Promise.all([
     bench.run(["inspect", "@/dev/zero"]),
-    bench.run(["inspect"], { input: Buffer.from(token, "base64url") }),
+    bench.run(["verify", "--grant", "g", "--op", "o"], { input: Buffer.from(token, "base64url") }),
+    bench.run(["inspect"], { input: Buffer.from([0xff, 0xfe, 0xfd]) }),
   ]);
   expect(endless.status).toBe(3);
   expect(endless.stderr).toContain("more than 1048576 bytes; no token is that long");
   expect(binary.status).toBe(3);
-  expect(binary.stderr).toContain("a binary macaroon is given as base64url");
+  expect(binary.stderr).toContain(
+    "if it is a macaroon in binary, convert it: proviso convert @FILE --to v2",
+  );
+  expect(noise.status).toBe(3);
+  expect(noise.stderr).toContain("this is neither a v1 nor a v2 macaroon");
+});
+
+describe("a macaroon in binary, as lnd writes admin.macaroon", () => {
+  // lnd's identifier: version 3, and a protobuf message, which is no UTF-8.
+  const identifier = Uint8Array.of(3, 10, 4, 0x58, 0xd8, 0xff, 0xfe, 0x12, 1, 0x30);
+  const key = createRootKey(new Uint8Array(32).fill(7));
+  const macaroon = addFirstPartyCaveat(
+    createMacaroon(key, { location: "lnd", identifier }),
+    "ipaddr 127.0.0.1",
+  );
+
+  test.each(["v1", "v2"] as const)("is inspected and converted from a file (%s)", async (form) => {
+    writeFileSync(bench.path("admin.macaroon"), macaroonToBytes(macaroon, form));
+    const inspected = await bench.json("inspect", "@admin.macaroon");
+    expect(inspected).toMatchObject({
+      format: form,
+      location: "lnd",
+      identifier: { hex: Buffer.from(identifier).toString("hex") },
+      links: [{ raw: { text: "ipaddr 127.0.0.1" } }],
+      warnings: [{ code: "not_a_capability" }],
+    });
+    const { token: converted } = await bench.json("convert", "@admin.macaroon", "--to", "v2");
+    expect(converted).toBe(macaroonToText(macaroon));
+  });
+
+  test("and from standard input", async () => {
+    const input = Buffer.from(macaroonToBytes(macaroon, "v2"));
+    const { status, stdout } = await bench.run(["inspect"], { input });
+    expect(status).toBe(0);
+    expect(stdout).toContain("lnd");
+  });
 });
 
 describe("converting", () => {
