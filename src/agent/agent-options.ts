@@ -1,4 +1,5 @@
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
+import { assertArray, assertParts, ISSUER, LEDGER, POLICY, REVOCATIONS } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { RevocationSink } from "../revocation/sink.js";
@@ -68,7 +69,7 @@ export interface AgentContext extends Omit<SettledOptions, "skills" | "operation
   readonly handles: ResourceHandles;
 }
 
-const REQUIRED = ["issuer", "revocations", "ledger", "policy", "skills"] as const;
+const PARTS = { issuer: ISSUER, revocations: REVOCATIONS, ledger: LEDGER, policy: POLICY };
 const OPTIONAL = [
   ...["maxRevocations", "operations", "resources", "resourceNumbers", "mode", "undeclaredAmbient"],
   ...["audience", "lifetime", "maxHandles", "recordValues", "observe", "clock", "registry"],
@@ -79,9 +80,9 @@ const MAX_REVOCATIONS = 1000;
 
 /** @throws TypeError naming the option that is wrong. */
 export function settledOptions(options: IssuingAgentOptions): SettledOptions {
-  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
-  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
-  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  assertMembers(options, [...Object.keys(PARTS), "skills", ...OPTIONAL], "options");
+  assertParts(options, PARTS);
+  assertArray(options.skills, "options.skills", "skills");
   const { issuer, mode = "require" } = options;
   const lifetime = options.lifetime ?? Math.min(DEFAULT_LIFETIME, issuer.maxLifetime);
   const { undeclaredAmbient = mode === "require" ? "refused" : "accepted" } = options;

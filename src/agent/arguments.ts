@@ -1,8 +1,14 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import { isJsonObject, isObject, type Json, type JsonObject, textsIn } from "../bytes/json.js";
+import { type Json, type JsonObject, textsIn } from "../bytes/json.js";
+import { deepFrozen } from "../capability/frozen.js";
+import { plainArguments } from "../caveats/invocation.js";
 import { shown } from "../caveats/scalar.js";
+import { assertArray, notA } from "../checks/kinds.js";
+import { knownMembers } from "../checks/members.js";
+import { plainCopy } from "../checks/plain.js";
 import { isHandle } from "../issuer/handle.js";
 import type { OperationInvocation, SkillInvocation } from "./clearance.js";
+import { ownPresented } from "./presented.js";
 import type { AgentDenial } from "./refusal.js";
 import type { Skill } from "./skill.js";
 
@@ -70,52 +76,30 @@ export async function compileArgumentChecks(
   return checks;
 }
 
-/** Arrays and objects within each other, in arguments: what is nested deeper may hold itself. */
-const MAX_NESTED = 256;
-
 /**
- * A copy with frozen arguments: nothing that its caller does meanwhile changes what is judged.
+ * A copy of a call, with frozen arguments: nothing that its caller does meanwhile changes what is judged.
  *
- * @throws TypeError if the arguments are not JSON.
+ * @param known - The members that it may have.
+ * @throws TypeError naming what is not plain, not known or of another type.
  */
 export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
   invocation: Of,
+  known: readonly string[],
 ): Of {
-  const { arguments: given, capabilities } = invocation;
-  const own = copied(given, (copy) => Object.freeze(copy));
-  return { ...invocation, arguments: own, capabilities: [...capabilities] };
+  const own = knownMembers(invocation, known, "invocation");
+  const { capabilities, declared } = own;
+  assertArray(capabilities, "invocation.capabilities", "capabilities, empty for ambient authority");
+  if (declared !== undefined && typeof declared !== "boolean") {
+    throw notA("invocation.declared", "a boolean", declared);
+  }
+  const given = deepFrozen(plainArguments(own.arguments, "invocation.arguments"));
+  return { ...own, arguments: given, capabilities: ownPresented(capabilities) };
 }
 
 /** A copy of what was judged for a skill, which may change what it is given. */
 export function skillArguments(judged: JsonObject): JsonObject {
-  return copied(judged, (copy) => copy);
+  return plainCopy(judged, "arguments", "arguments");
 }
-
-type Finish = <Of extends object>(copy: Of) => Of;
-
-function copied(given: JsonObject, finish: Finish): JsonObject {
-  if (!isObject(given)) throw new TypeError("arguments: must be an object");
-  return copyOf(given, finish, MAX_NESTED);
-}
-
-function copyOf(object: JsonObject, finish: Finish, room: number): JsonObject {
-  const members = Object.entries(object).filter(([, one]) => one !== undefined);
-  return finish(
-    Object.fromEntries(members.map(([name, one]) => [name, copyOfOne(one, finish, room)])),
-  );
-}
-
-function copyOfOne(value: Json, finish: Finish, room: number): Json {
-  if (typeof value === "object" && value !== null) {
-    if (room === 0) throw new TypeError(`arguments: are nested more than ${MAX_NESTED} deep`);
-    if (isJsonObject(value)) return copyOf(value, finish, room - 1);
-    return finish(Array.from(value, (one) => copyOfOne(one, finish, room - 1)));
-  }
-  if (value === null || SCALARS.includes(typeof value)) return value;
-  throw new TypeError(`arguments: must be JSON; they hold: ${typeof value}`);
-}
-
-const SCALARS: readonly string[] = ["string", "number", "boolean"];
 
 /** Every text in the arguments that is written like a handle, wherever it stands, each once. */
 export function handlesIn(value: Json): string[] {

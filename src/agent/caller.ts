@@ -1,3 +1,6 @@
+import { assertOptionalString, assertString, notA } from "../checks/kinds.js";
+import { plainObject } from "../checks/plain.js";
+
 /** Who presents capabilities, as far as other means than these authenticate it. */
 export interface Presenter {
   /** The user on whose behalf. */
@@ -13,6 +16,32 @@ export interface Caller extends Presenter {
   /** The agent that makes the call: an OAuth client's id. */
   readonly invoker: string;
 }
+
+/**
+ * Throws unless principal and invoker are strings, or not given. The object may be of the program's own class.
+ *
+ * @throws TypeError naming what is wrong; for a Promise or a Map too, which has neither.
+ */
+export function assertPresenter(caller: Presenter): void {
+  if (typeof caller !== "object" || caller === null) throw notA("caller", CALLER, caller);
+  const { principal, invoker } = caller;
+  if (principal === undefined && invoker === undefined) plainObject(caller, "caller");
+  assertOptionalString(principal, "caller.principal");
+  assertOptionalString(invoker, "caller.invoker");
+}
+
+/**
+ * Throws unless principal and invoker are strings.
+ *
+ * @throws TypeError as {@link assertPresenter}.
+ */
+export function assertCaller(caller: Caller): void {
+  assertPresenter(caller);
+  assertString(caller.principal, "caller.principal");
+  assertString(caller.invoker, "caller.invoker");
+}
+
+const CALLER = "an object with principal and invoker";
 
 /** Why a request is not authenticated. Codes are stable. */
 export interface AuthenticationDenial {

@@ -1,8 +1,9 @@
-import { isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json.js";
+import { isDeeperThan, isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import { REQUESTED_KEYS } from "../caveats/hop-rules.js";
 import { encodeHop, normalizeHop } from "../caveats/write-hop.js";
 import { meant } from "../checks/members.js";
+import { plainCopy } from "../checks/plain.js";
 import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js";
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
@@ -27,6 +28,8 @@ const RESTRICTIONS: readonly string[] = REQUESTED_KEYS;
 const MEMBERS = [...OWN, ...RESTRICTIONS];
 const MAX_GRANTS = 16;
 const MAX_PURPOSE_LENGTH = 512;
+/** Arrays and objects within each other. */
+const MAX_DEPTH = 64;
 /** Of the restrictions, as a hop: handles are to fit beside them. */
 const MAX_BYTES = 2048;
 /** Of a resource query, which is kept as long as the capabilities that it leads to. */
@@ -35,8 +38,14 @@ const MAX_QUERY_LENGTH = 16_384;
 /**
  * Reads a request from the network: `grants`, `resourceQuery`, and a hop's keys but `resourceHandles` and
  * `nonce`.
+ *
+ * @throws NotPlainError naming what no network can have sent, such as a Promise or a Map.
  */
-export function readCapabilityRequest(value: Json): CapabilityRequestReading {
+export function readCapabilityRequest(params: Json): CapabilityRequestReading {
+  if (isDeeperThan(params, MAX_DEPTH)) {
+    return invalidRequest("params", `the request must be nested at most ${MAX_DEPTH} deep`);
+  }
+  const value = plainCopy(params, "params", "arguments");
   if (!isJsonObject(value)) return invalidRequest("params", "the request must be an object");
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {

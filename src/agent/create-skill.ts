@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../bytes/json.js";
+import { assertHas } from "../checks/kinds.js";
 import type { Skill, SkillCall } from "./skill.js";
 
 /** A skill whose `run` gets arguments of the type that its schema describes. */
@@ -14,7 +15,8 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
  * type follows from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`,
  * `anyOf` and `oneOf`; what it cannot say, the check of every call does.
  *
- * @returns The same object: {@link createIssuingAgent} checks it.
+ * @returns The same object: {@link createIssuingAgent} checks the rest of it.
+ * @throws TypeError if it is not an object with a function `run`.
  *
  * @example
  * ```ts
@@ -41,6 +43,7 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
 export function createSkill<const Input extends JsonObject>(skill: TypedSkill<Input>): Skill;
 // The gate checks the arguments of every call by the schema before `run` gets them.
 export function createSkill(skill: Skill): Skill {
+  assertHas(skill, ["run", 'an object with a function "run"'], "skill");
   return skill;
 }
 

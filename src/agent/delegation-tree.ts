@@ -1,4 +1,5 @@
 import type { Hop } from "../caveats/hop.js";
+import { assertArray } from "../checks/kinds.js";
 import type { LedgerEvent } from "./ledger.js";
 
 /** One hop of a capability, and the hops that were seen to follow it. */
@@ -32,7 +33,7 @@ type Growing = {
  *
  * @param events - Of one capability, as a ledger lists them; those without a path are passed over.
  * @returns The issuer's hop; `undefined` if no event has a path.
- * @throws TypeError if they are of more than one capability.
+ * @throws TypeError if they are not an array, or of more than one capability.
  *
  * @example
  * ```ts
@@ -51,6 +52,7 @@ type Growing = {
  * ```
  */
 export function delegationTree(events: readonly LedgerEvent[]): DelegationNode | undefined {
+  assertArray(events, "events", "events, as a ledger lists them");
   let root: Growing | undefined;
   let capability: string | undefined;
   // An id is the hash of all links up to its own, and so stands in one place of the tree alone.

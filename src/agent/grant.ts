@@ -1,3 +1,4 @@
+import { assertArray } from "../checks/kinds.js";
 import { assertMembers, meant } from "../checks/members.js";
 import { plainCopy } from "../checks/plain.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
@@ -23,8 +24,9 @@ export function expandGrants(
   grants: readonly Grant[],
   skills: readonly Pick<Operation, "operation">[],
 ): readonly KnownGrant[] {
-  const operations = [...new Set(skills.map((skill) => skill.operation))].sort();
   const own = plainCopy(grants, "grants");
+  assertArray(skills, "skills", "skills");
+  const operations = [...new Set(skills.map((skill) => skill.operation))].sort();
   const expanded = Array.isArray(own)
     ? own.map((grant, at) => withoutStar(grant, `grants[${at}]`, operations))
     : own;

@@ -2,6 +2,7 @@ import { beside } from "../bytes/beside.js";
 import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
+import { assertOptionalString, assertString } from "../checks/kinds.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
 import {
@@ -13,7 +14,7 @@ import {
 } from "./agent-grants.js";
 import type { AgentContext } from "./agent-options.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
-import type { Caller, Presenter } from "./caller.js";
+import { assertCaller, assertPresenter, type Caller, type Presenter } from "./caller.js";
 import type {
   Clearance,
   Mode,
@@ -87,9 +88,12 @@ export class IssuingAgent {
    * @param params - As the caller sent them.
    * @param id - The caller's id of the request: an approval is asked for once.
    * @returns What was issued, and what waits for an approval.
+   * @throws TypeError if `params` is not plain JSON, naming the place.
    * @throws StorageError if the issuance could not be recorded; then nothing was issued.
    */
-  request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
+  async request(caller: Caller, params: Json, id?: string): Promise<RequestOutcome> {
+    assertCaller(caller);
+    assertOptionalString(id, "id");
     return requestCapabilities(caller, params, id, this.#context, this.#recorder);
   }
 
@@ -100,6 +104,8 @@ export class IssuingAgent {
    * @throws StorageError if the issuance could not be recorded; collecting again goes on then.
    */
   async collect(caller: Caller, approval: string): Promise<RequestOutcome> {
+    assertCaller(caller);
+    assertString(approval, "approval");
     const elapsed = this.#recorder.start();
     const keep: Keep = (granted, kept) =>
       this.#recorder.issued(caller, [granted], [kept], undefined, elapsed());
@@ -138,10 +144,11 @@ export class IssuingAgent {
    *
    * @throws StorageError if the ledger cannot be read.
    */
-  authenticate(
+  async authenticate(
     caller: Presenter,
     presented: readonly Presented[],
   ): Promise<readonly AuthenticatedCapability[]> {
+    assertPresenter(caller);
     return authenticateAll(presented, caller, this.#context);
   }
 
@@ -150,10 +157,12 @@ export class IssuingAgent {
    * IssuingAgent.run} uses it or {@link IssuingAgent.forgo} gives it up. What is judged, a copy of the
    * arguments, is what runs.
    *
-   * @throws TypeError if the arguments are not JSON.
+   * @throws TypeError naming what of the call is not plain JSON, or of another type.
    */
   async clear(caller: Caller, invocation: SkillInvocation): Promise<Clearance | Refusal> {
-    const own = ownInvocation(invocation);
+    assertCaller(caller);
+    const own = ownInvocation(invocation, SKILL_CALL);
+    assertString(own.skill, "invocation.skill");
     return this.#cleared(caller, own, () => clearCall(caller, own, this.#context));
   }
 
@@ -162,7 +171,9 @@ export class IssuingAgent {
     caller: Presenter,
     invocation: OperationInvocation,
   ): Promise<Clearance<Operation> | Refusal> {
-    const own = ownInvocation(invocation);
+    assertPresenter(caller);
+    const own = ownInvocation(invocation, OPERATION_CALL);
+    assertString(own.operation, "invocation.operation");
     return this.#cleared(caller, own, () => clearOperation(caller, own, this.#context));
   }
 
@@ -279,6 +290,7 @@ export class IssuingAgent {
     presented: readonly Presented[],
     declared = false,
   ): Promise<Admission<By> | Refusal> {
+    assertPresenter(caller);
     const elapsed = this.#recorder.start();
     const answer = await admit(caller, presented, declared, this.#context);
     if (!answer.allowed) this.#recorder.refused("invocation", caller, answer.denials, elapsed());
@@ -292,6 +304,7 @@ export class IssuingAgent {
 
   /** Narrows a capability as offline, for a caller that cannot. @throws TypeError if the hop is invalid. */
   async attenuate(caller: Caller, presented: Presented, hop: HopInit): Promise<AttenuationOutcome> {
+    assertPresenter(caller);
     const outcome = await attenuatePresented(caller, presented, hop, this.#context);
     if ("denials" in outcome) this.#recorder.refused("issuance", caller, outcome.denials);
     return outcome;
@@ -304,6 +317,8 @@ export class IssuingAgent {
    * @throws StorageError if it could not be written.
    */
   async revoke(caller: Caller, presented: Presented, reason?: string): Promise<RevocationOutcome> {
+    assertPresenter(caller);
+    assertOptionalString(reason, "reason");
     const outcome = await revokePresented(caller, presented, reason, this.#context);
     if (!outcome.ok) this.#recorder.refused("revocation", caller, outcome.denials);
     else if (outcome.needless === undefined) {
@@ -313,9 +328,14 @@ export class IssuingAgent {
   }
 
   /** What a presented capability is good for now, for its holder. */
-  introspect(caller: Presenter, presented: Presented): Promise<Introspection> {
+  async introspect(caller: Presenter, presented: Presented): Promise<Introspection> {
+    assertPresenter(caller);
     return introspect(caller, presented, this.#context);
   }
 }
+
+const ASKED = ["arguments", "capabilities", "declared"];
+const SKILL_CALL = ["skill", ...ASKED];
+const OPERATION_CALL = ["operation", "listing", ...ASKED];
 
 const NEVER: AbortSignal = new AbortController().signal;

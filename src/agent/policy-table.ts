@@ -78,8 +78,8 @@ export class PolicyTable implements Policy {
  * policy.permissions("mallory", "documents:read").length; // => 0
  * ```
  */
-export function createPolicyTable(definition: PolicyDefinition): PolicyTable {
-  return new PolicyTable(definition);
+export function createPolicyTable(policy: PolicyDefinition): PolicyTable {
+  return new PolicyTable(policy);
 }
 
 const AUTONOMOUS = "autonomous:";

@@ -2,6 +2,8 @@ import { beside } from "../bytes/beside.js";
 import type { AuthenticToken } from "../capability/authentic-token.js";
 import type { Authentication } from "../capability/authenticate.js";
 import type { RefusedCapability, VerifiedCapability } from "../capability/authorize.js";
+import { assertArray, assertOptionalString } from "../checks/kinds.js";
+import { plainObject } from "../checks/plain.js";
 import type { Issuer } from "../issuer/issuer.js";
 import type { Presenter } from "./caller.js";
 import type { IssuedCapability, Ledger } from "./ledger.js";
@@ -55,6 +57,7 @@ export async function authenticateAll(
   caller: Presenter,
   context: PresentedContext,
 ): Promise<readonly AuthenticatedCapability[]> {
+  assertArray(presented, "capabilities", "capabilities");
   await context.issuer.catchUp();
   if (presented.length <= MAX_PRESENTED && presented.every(isAuthenticated)) return presented;
   const known = new Map<string, Authentication>();
@@ -79,7 +82,24 @@ export async function authenticateOne(
 ): Promise<AuthenticatedCapability> {
   await issuer.catchUp();
   if (isAuthenticated(one)) return one;
-  return branded(await authenticated(one, caller, { issuer, ledger }, known));
+  const own = plainPresented(one);
+  return branded(await authenticated(own, caller, { issuer, ledger }, known));
+}
+
+/**
+ * A copy of the capabilities of a call; those that are authenticated stay as they are.
+ *
+ * @throws TypeError naming what is not plain, or no string.
+ */
+export function ownPresented(presented: readonly Presented[]): readonly Presented[] {
+  return presented.map((one) => (isAuthenticated(one) ? one : plainPresented(one)));
+}
+
+function plainPresented(one: PresentedCapability): PresentedCapability {
+  const { id, token } = plainObject(one, "capability");
+  assertOptionalString(id, "capability.id");
+  assertOptionalString(token, "capability.token");
+  return { ...(id === undefined ? {} : { id }), ...(token === undefined ? {} : { token }) };
 }
 
 // What is read from JSON must not pass for what was verified here, whatever members it has.

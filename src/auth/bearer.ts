@@ -4,6 +4,9 @@ import type {
   CallerAuthentication,
   CallerRequest,
 } from "../agent/caller.js";
+import { isObject } from "../bytes/json.js";
+import { AUTHENTICATOR, assertHas, notA } from "../checks/kinds.js";
+import { knownMembers } from "../checks/members.js";
 
 /** A bearer token as it came, or the reason for its absence. */
 type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
@@ -64,7 +67,7 @@ export interface ChallengeOptions {
  * and, if there were credentials, why they were not good.
  *
  * @returns Printable ASCII.
- * @throws TypeError if `resourceMetadata` is not a URL.
+ * @throws TypeError for an argument of another kind, or if `resourceMetadata` is not a URL.
  *
  * @example
  * ```ts
@@ -86,13 +89,18 @@ export function wwwAuthenticate(
   authenticator: Authenticator,
   options: ChallengeOptions = {},
 ): string {
+  if (!isObject(denial) || typeof denial.code !== "string") {
+    throw notA("denial", "what authenticate() gives as denial", denial);
+  }
+  const { code, message } = denial;
+  assertHas(authenticator, AUTHENTICATOR, "authenticator");
   const { audience = "proviso", scope } = authenticator;
-  const { resourceMetadata } = options;
+  const { resourceMetadata } = knownMembers(options, ["resourceMetadata"], "options");
   const parameters: [name: string, value: string][] = [["realm", audience]];
   if (scope !== undefined) parameters.push(["scope", scope]);
   // A request without credentials gets no error code: RFC 6750, section 3.1.
-  if (denial.code === "token_invalid") {
-    parameters.push(["error", "invalid_token"], ["error_description", denial.message]);
+  if (code === "token_invalid") {
+    parameters.push(["error", "invalid_token"], ["error_description", message]);
   }
   if (resourceMetadata !== undefined) {
     parameters.push(["resource_metadata", new URL(resourceMetadata).href]);

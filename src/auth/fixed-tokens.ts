@@ -5,6 +5,7 @@ import type {
   CallerAuthentication,
   CallerRequest,
 } from "../agent/caller.js";
+import { assertArray } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
@@ -58,9 +59,10 @@ export function createFixedTokens(
   options: FixedTokensOptions,
 ): Authenticator {
   if (options?.development !== true) {
-    throw new TypeError("fixed tokens are for development: switch them on by development: true");
+    throw new TypeError("options.development must be true: fixed tokens are for development");
   }
   assertMembers(options, ["development", "announce"], "options");
+  assertArray(tokens, "tokens", "fixed tokens");
   if (typeof options.announce !== "function") {
     throw new TypeError("announce must be a function that shows a message to the operator");
   }

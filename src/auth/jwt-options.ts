@@ -1,5 +1,6 @@
 import { assertMembers } from "../checks/members.js";
 import { nearest } from "../checks/nearest.js";
+import { plainObject } from "../checks/plain.js";
 
 /** Public keys in the form of a JWK Set (RFC 7517). */
 export interface PublicJwkSet {
@@ -76,6 +77,7 @@ type Unsettled = "jwks" | "invokerClaim" | "requiredScope" | keyof KeySourceOpti
 
 /** @throws TypeError naming the option that is wrong. */
 export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
+  plainObject(options, "options");
   assertMembers(options, OPTIONS, "");
   const {
     algorithms = ALGORITHMS,

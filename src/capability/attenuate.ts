@@ -9,6 +9,7 @@ import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meet, meetOf } from "../caveats/meet.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
+import { assertString } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 import { addFirstPartyCaveat } from "../macaroon/chain.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
@@ -87,7 +88,7 @@ export function createNonce(): string {
  * @param token - The token, without discharges.
  * @returns The child token as base64url of v2 binary, or what the hop names in excess.
  * @throws TokenError if the token is malformed, not a capability, or would exceed a limit.
- * @throws TypeError if `hop` is not a valid hop or not plain at every level, or an option is not known.
+ * @throws TypeError if the token is not a string, `hop` is not a valid hop or not plain at every level, or an option is not known.
  *
  * @example
  * ```ts
@@ -112,6 +113,7 @@ export function attenuate(
   hop: HopInit,
   options: AttenuateOptions = {},
 ): Attenuation {
+  assertString(token, "token");
   const parent = readSingle(token);
   const narrowed = narrow(parent, readLinks(parent), hop, options);
   if (!narrowed.ok) return narrowed;
@@ -224,6 +226,7 @@ export function hasDischarges(): TokenError {
  * refuses the token and all that was narrowed from it, while its parent and siblings live on.
  *
  * @throws TokenError if the token is malformed.
+ * @throws TypeError if it is not a string.
  *
  * @example
  * ```ts
@@ -233,6 +236,7 @@ export function hasDischarges(): TokenError {
  * ```
  */
 export function revocationId(token: string): string {
+  assertString(token, "token");
   const [root] = readToken(token, CAPABILITY_LIMITS);
   return revocationIdOf(partsOf(root).signature);
 }

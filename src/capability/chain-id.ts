@@ -6,6 +6,7 @@ import { revocationId } from "./attenuate.js";
  * so that a delegator knows it without asking.
  *
  * @throws TokenError if the token is malformed.
+ * @throws TypeError if it is not a string.
  *
  * @example
  * ```ts

@@ -8,6 +8,7 @@ import type { KeyWords } from "../caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey } from "../caveats/hop-rules.js";
 import { meetOf } from "../caveats/meet.js";
 import { shown, shownList } from "../caveats/scalar.js";
+import { assertString } from "../checks/kinds.js";
 import { nextTag } from "../macaroon/chain.js";
 import { type Caveat, type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
@@ -47,6 +48,7 @@ export type TokenDiff =
  * say whether either is genuine.
  *
  * @throws TokenError if one of them is malformed.
+ * @throws TypeError if one of them is not a string.
  *
  * @example
  * ```ts
@@ -61,6 +63,8 @@ export type TokenDiff =
  * ```
  */
 export function diff(parent: string, child: string): TokenDiff {
+  assertString(parent, "parent");
+  assertString(child, "child");
   const [before] = readToken(parent, CAPABILITY_LIMITS);
   const [after] = readToken(child, CAPABILITY_LIMITS);
   const from = partsOf(before);

@@ -1,4 +1,5 @@
 import { TokenError } from "../bytes/token-error.js";
+import { assertArray, assertString } from "../checks/kinds.js";
 import { bindDischarge } from "../macaroon/chain.js";
 import { overLimits } from "../macaroon/verify.js";
 import { writeMacaroons } from "../macaroon/write.js";
@@ -12,6 +13,7 @@ import { readToken } from "./token.js";
  * @param discharges - One unbound discharge each, as base64url of v2 binary.
  * @throws TokenError if one of them is malformed, already has others behind it, or a limit is
  *   exceeded.
+ * @throws TypeError if one of them is not a string.
  *
  * @example
  * ```ts
@@ -29,6 +31,9 @@ import { readToken } from "./token.js";
  * ```
  */
 export function bindDischarges(token: string, discharges: readonly string[]): string {
+  assertString(token, "token");
+  assertArray(discharges, "discharges", "strings");
+  for (const [at, text] of discharges.entries()) assertString(text, `discharges[${at}]`);
   const [root, ...others] = readToken(token, CAPABILITY_LIMITS);
   if (others.length > 0) {
     throw new TokenError("has_discharges", "the token is followed by discharges already");

@@ -4,7 +4,8 @@ import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { meetOf } from "../caveats/meet.js";
 import { readHop } from "../caveats/read-hop.js";
-import { assertMembers } from "../checks/members.js";
+import { assertString } from "../checks/kinds.js";
+import { knownMembers } from "../checks/members.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { readMacaroons } from "../macaroon/read.js";
@@ -26,6 +27,7 @@ export interface InspectOptions {
  * caveats that are not hops are returned as they are.
  *
  * @throws TokenError if the token is not a well-formed macaroon.
+ * @throws TypeError if the token is not a string, or an option is not valid.
  *
  * @example
  * ```ts
@@ -37,7 +39,9 @@ export interface InspectOptions {
  * ```
  */
 export function inspect(token: string, options: InspectOptions = {}): Inspection {
-  assertMembers(options, ["now"], "options");
+  assertString(token, "token");
+  const { now = Date.now() } = knownMembers(options, ["now"], "options");
+  if (!Number.isFinite(now)) throw new TypeError("options.now must be milliseconds since 1970");
   const { format, macaroons } = readMacaroons(token);
   const [root, ...others] = macaroons;
   const own = inspectMacaroon(root);
@@ -58,7 +62,7 @@ export function inspect(token: string, options: InspectOptions = {}): Inspection
     discharges,
   };
   const over = overCapabilityLimits(macaroons, CAPABILITY_LIMITS);
-  const warnings = warningsFor(inspection, over?.message, options.now ?? Date.now());
+  const warnings = warningsFor(inspection, over?.message, now);
   return { ...inspection, warnings };
 }
 

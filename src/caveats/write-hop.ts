@@ -46,8 +46,8 @@ export function normalizeHop(init: HopInit): Hop {
  * // => '{"maxFurtherHops":0,"operations":["a","b"]}'
  * ```
  */
-export function encodeHop(init: HopInit): Uint8Array {
-  return canonicalHop(plainHop(init)).bytes;
+export function encodeHop(hop: HopInit): Uint8Array {
+  return canonicalHop(plainHop(hop)).bytes;
 }
 
 /**

@@ -8,8 +8,14 @@ export function described(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   const name = classOf(value);
   if (name === "Promise") return "a Promise: is an await missing?";
+  if (name === "Object" && isPlain(value)) return "a plain object";
   if (name === "Object" || name === "") return "an object that inherits from another";
   return /^[AEIO]/.test(name) ? `an ${name}` : `a ${name}`;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
 }
 
 function classOf(value: object): string {

@@ -1,3 +1,5 @@
+import { knownMembers } from "../checks/members.js";
+
 /** A card as it came, and how long it may be used without asking again. */
 export interface KeptCard {
   readonly text: string;
@@ -24,9 +26,16 @@ export interface CardCacheOptions {
 /**
  * A cache of cards, which are judged anew for each use. One may be shared: it keeps apart callers that named
  * the place, plain HTTP, and each `ca`.
+ *
+ * @throws TypeError naming the option that is not valid.
  */
 export function createCardCache(options: CardCacheOptions = {}): CardCache {
-  const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = options;
+  const own = knownMembers(options, ["maxCards", "maxCharacters"], "options");
+  const { maxCards = 256, maxCharacters = 16 * 1024 * 1024 } = own;
+  for (const [name, value] of Object.entries({ maxCards, maxCharacters })) {
+    if (Number.isSafeInteger(value) && value >= 0) continue;
+    throw new TypeError(`options.${name} must be a whole number of at least 0`);
+  }
   // Maps keep the order of insertion: the first card is the least recently used.
   const cards = new Map<string, KeptCard>();
   let characters = 0;

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../bytes/json.js";
+import { isObject, type JsonObject } from "../bytes/json.js";
+import { notA } from "../checks/kinds.js";
 import type { DiscoveryDenial } from "./denial.js";
 import type { ProtocolVersion, VersionRange } from "./versions.js";
 
@@ -26,6 +27,13 @@ export interface CardReading {
   readonly signatures: number;
   /** Everything that keeps it from being a card, or contradicts itself: `card_malformed`. */
   readonly faults: readonly DiscoveryDenial[];
+}
+
+/** @throws TypeError for what is no card as {@link readCard} gives it, such as the card's own JSON or a Promise. */
+export function assertReading(card: unknown, where: string): void {
+  if (isObject(card) && card["capabilities"] instanceof Map && Array.isArray(card["faults"]))
+    return;
+  throw notA(where, "a card as readCard() gives it", card);
 }
 
 /** One way to reach the agent. */

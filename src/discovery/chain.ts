@@ -1,4 +1,6 @@
-import { assertMembers } from "../checks/members.js";
+import { assertArray, assertOptionalString } from "../checks/kinds.js";
+import { assertMembers, knownMembers } from "../checks/members.js";
+import { assertReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryLink, DiscoveryWarning } from "./denial.js";
 import type { UsableAgent } from "./discovery.js";
 import { judgeItself } from "./judge.js";
@@ -78,6 +80,12 @@ export function validateChain(
   requirements: DiscoveryRequirements = {},
   options: ChainOptions = {},
 ): ChainDiscovery {
+  assertArray(links, "links", "agents, each with its card");
+  for (const [at, link] of links.entries()) {
+    const where = `links[${at}]`;
+    assertReading(knownMembers(link, ["url", "card"], where).card, `${where}.card`);
+    assertOptionalString(link.url, `${where}.url`);
+  }
   const [first] = links;
   if (first === undefined) throw new TypeError("links: expected at least one agent");
   const most = linksAllowed(options);

@@ -1,9 +1,10 @@
-import type { CardReading } from "./card.js";
+import { assertReading, type CardReading } from "./card.js";
 import { type CardChange, type ChangeImpact, differences } from "./change.js";
 import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
 import { isSameJson } from "./places.js";
 import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
+import { assertRegistry } from "./registry-form.js";
 
 /** Changes of one card. */
 const MOST = 1000;
@@ -15,6 +16,7 @@ const MOST = 1000;
  * @param registry - Says which capabilities are deprecated; this package's unless given.
  * @returns Breaking changes first; empty if the cards are the same. Beyond 1,000, one breaking change says
  *   so.
+ * @throws TypeError for what is no card as {@link readCard} gives it, or no registry.
  * @example
  * ```ts
  * import { compareCards, readCard } from "proviso/discovery";
@@ -31,6 +33,9 @@ export function compareCards(
   after: CardReading,
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
 ): readonly CardChange[] {
+  assertReading(before, "before");
+  assertReading(after, "after");
+  assertRegistry(registry);
   const changes: CardChange[] = [];
   for (const one of differences(...meaningsOf(before, after))) {
     changes.push(...changesOf(one, registry).slice(0, MOST + 1 - changes.length));

@@ -1,5 +1,7 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
-import type { CardReading } from "./card.js";
+import { assertArray } from "../checks/kinds.js";
+import { plainObject } from "../checks/plain.js";
+import { assertReading, type CardReading } from "./card.js";
 import type { DiscoveryDenial } from "./denial.js";
 import { hasCapability } from "./judge.js";
 import { agentPlace } from "./link.js";
@@ -13,11 +15,17 @@ export type Behaviour =
   /** It says that it has handed the task on to the agent at this address. */
   | { readonly kind: "delegate"; readonly url: string };
 
-/** Reports behaviour beyond an agent's card: `capability_undeclared`, `delegate_undeclared`, each once. */
+/**
+ * Reports behaviour beyond an agent's card: `capability_undeclared`, `delegate_undeclared`, each once.
+ *
+ * @throws TypeError for an argument of another kind.
+ */
 export function undeclaredIn(
   card: CardReading,
   behaviours: readonly Behaviour[],
 ): readonly DiscoveryDenial[] {
+  assertReading(card, "card");
+  assertArray(behaviours, "behaviours", "behaviours");
   const found = new Map<string, DiscoveryDenial>();
   const named = new Set((card.delegates ?? []).map(({ url }) => agentPlace(url)));
   for (const behaviour of behaviours) {
@@ -53,11 +61,12 @@ const MOST = 256;
  * The agents in `delegatedTo` of a response's metadata, under the contract's URI in either spelling, each
  * once; unreadable ones as they stand. Beyond 256, one more that no card names gives the count.
  *
- * @param metadata - Of a message, a task, an artifact or an event.
+ * @param metadata - Of a message, a task, an artifact or an event; what is not an object says nothing.
+ * @throws TypeError for an object that is not plain, such as a Promise.
  */
 export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {
   if (metadata === undefined || !isJsonObject(metadata)) return [];
-  const entry = metadata[DISCOVERY_URI];
+  const entry = plainObject(metadata, "metadata")[DISCOVERY_URI];
   if (entry === undefined || !isJsonObject(entry)) return [];
   const list = placesOf([{ path: "", value: entry }], "delegatedTo").flatMap(
     ({ value }): readonly Json[] => (Array.isArray(value) ? value : [value]),

@@ -1,7 +1,7 @@
 import { quotedName } from "../bytes/json.js";
 import { suggestions } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
-import type { CardReading } from "./card.js";
+import { assertReading, type CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";
 import type { ChosenInterface, Discovery } from "./discovery.js";
 import { judgeGrants } from "./judge-grants.js";
@@ -27,7 +27,7 @@ import { isInAny, isInRange, isTurnedRound, rangeText, versionText } from "./ver
  *
  * @param card - As {@link readCard} reads it, by the same registry.
  * @param registry - The capabilities that can be required, beside vendors'; this package's unless given.
- * @throws TypeError if the requirements are not valid.
+ * @throws TypeError for what is no card as {@link readCard} gives it, or if the requirements are not valid.
  * @example
  * ```ts
  * import { judgeCard, readCard } from "proviso/discovery";
@@ -49,6 +49,7 @@ export function judgeCard(
   requirements: DiscoveryRequirements = {},
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
 ): Discovery {
+  assertReading(card, "card");
   const own = judgeItself(card, requirements, registry);
   const unknown = unknownBehind(card, settleRequirements(requirements, registry), registry);
   const warnings = [...own.warnings, ...unknown.warnings];

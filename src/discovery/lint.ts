@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, outlineJson } from "../bytes/json.js";
+import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { type Suggest, suggestions } from "../checks/nearest.js";
 import { objectIn, textIn } from "../client/received.js";
@@ -45,12 +46,13 @@ interface LintOptions {
  *
  * @returns Findings in the order of the text: at most the 200 worst, and then one that counts the others. Empty if
  *   there is nothing to say.
- * @throws TypeError if an option is not valid.
+ * @throws TypeError if the text is not a string, or an option is not valid.
  */
 export async function lintCard(
   text: string,
   options: LintOptions = {},
 ): Promise<readonly CardFinding[]> {
+  assertString(text, "text");
   assertMembers(options, ["protocolVersion"], "options");
   const { protocolVersion } = options;
   const wanted =

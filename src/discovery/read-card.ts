@@ -1,4 +1,5 @@
 import { isDeeperThan, isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
+import { plainObject } from "../checks/plain.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
 import { createFaults, type Faults, pointer, shown } from "./faults.js";
@@ -18,11 +19,12 @@ const MAX_EXTENSIONS = 128;
 
 /**
  * Reads a card, strictly for the contract. Its fields may be at the top or in the params of {@link
- * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Never throws: see
- * `faults`.
+ * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Whatever JSON it is given, `faults`
+ * says what is wrong with it.
  *
  * @param document - The result of `JSON.parse`.
  * @param registry - The capabilities to read; this package's unless given.
+ * @throws TypeError for an object that is not plain, such as a Promise.
  */
 export function readCard(
   document: Json,
@@ -33,6 +35,7 @@ export function readCard(
     faults.add("kind", "", `expected an object, not ${shown(document)}`);
     return { ...NOTHING, faults: faults.list };
   }
+  plainObject(document, "document");
   if (isDeeperThan(document, MAX_CARD_DEPTH)) {
     faults.add("too_deep", "", `nested more than ${MAX_CARD_DEPTH} deep`);
     return { ...NOTHING, document, faults: faults.list };

@@ -1,4 +1,5 @@
 import { isObject } from "../bytes/json.js";
+import { notA } from "../checks/kinds.js";
 import { assertMembers, meant } from "../checks/members.js";
 import type { CapabilityRegistry, RegisteredCapability } from "./registry.js";
 
@@ -27,7 +28,7 @@ export function assertRegistry(
   value: unknown,
   where = "registry",
 ): asserts value is CapabilityRegistry {
-  if (!isObject(value)) throw new TypeError(`${where}: expected an object`);
+  if (!isObject(value)) throw notA(where, "an object with version and capabilities", value);
   assertMembers(value, ["version", "capabilities"], where);
   if (typeof value["version"] !== "string") {
     throw new TypeError(`${where}.version: expected a version such as "1.0"`);

@@ -1,6 +1,7 @@
 import { ALGORITHMS } from "../auth/jwt-options.js";
 import type { Json, JsonObject } from "../bytes/json.js";
 import { assertMembers } from "../checks/members.js";
+import { plainObject } from "../checks/plain.js";
 import { a2aMembers } from "./a2a-members.js";
 import { isSameJson } from "./places.js";
 import { loadJose } from "./signature.js";
@@ -33,6 +34,7 @@ export interface SignOptions {
  * @throws Error if the package `jose` is not installed.
  */
 export async function signCard(card: JsonObject, options: SignOptions): Promise<JsonObject> {
+  plainObject(card, "card");
   assertMembers(options, ["key", "alg", "kid", "jku", "onUnverifiable"], "options");
   const { key, alg, kid, jku, onUnverifiable } = options;
   if (!ALGORITHMS.includes(alg)) {

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { RequestHandler } from "express";
+import { knownMembers } from "../checks/members.js";
 import type { FaultWriter } from "./fault.js";
 
 /** An address to listen at. */
@@ -22,11 +23,13 @@ const GRACE = 10_000;
 /** Milliseconds that the last answers have to be sent. */
 const LAST = 1000;
 
-/** @returns The address, such as `http://127.0.0.1:8080`. @throws Error if the port is taken. */
-export async function listen(
-  server: Server,
-  { port = 0, host = "127.0.0.1" }: ListenOptions,
-): Promise<string> {
+/**
+ * @param options - Called `address` in messages.
+ * @returns The address, such as `http://127.0.0.1:8080`.
+ * @throws TypeError if an option is not known. @throws Error if the port is taken.
+ */
+export async function listen(server: Server, options: ListenOptions): Promise<string> {
+  const { port = 0, host = "127.0.0.1" } = knownMembers(options, ["port", "host"], "address");
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "../agent/ledger.js";
+import { notA } from "../checks/kinds.js";
 
 /** The figures of a revocation list. */
 export interface RevocationGauge {
@@ -46,6 +47,7 @@ export class AgentMetrics {
       registers,
     });
     if (revocations === undefined) return;
+    if (typeof revocations !== "function") throw notA("revocations", "a function", revocations);
     const gauge = (name: string, help: string, of: keyof RevocationGauge): void => {
       new Gauge({
         name,
@@ -82,6 +84,7 @@ export class AgentMetrics {
  * What an agent counts and measures, in the text format of Prometheus.
  *
  * @param revocations - Asked whenever the metrics are read; absent if there is no list.
+ * @throws TypeError if it is not a function.
  *
  * @example
  * ```ts

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { RequestHandler } from "express";
+import { assertHas } from "../checks/kinds.js";
 import { drain, type ListenOptions, listen } from "./listen.js";
 import type { AgentMetrics } from "./metrics.js";
 
@@ -34,12 +35,14 @@ const PATH = "/metrics";
 /**
  * Serves Prometheus's text at an address of its own, without login: callers must not reach it.
  *
+ * @throws TypeError for metrics or an address of another kind.
  * @throws Error if the port is taken.
  */
 export async function serveMetrics(
   metrics: AgentMetrics,
   address: ListenOptions = {},
 ): Promise<MetricsServer> {
+  assertHas(metrics, ["read", "metrics, as createAgentMetrics() gives them"], "metrics");
   const server = createServer(async (req, res) => {
     if (req.url?.split("?")[0] !== PATH || (req.method !== "GET" && req.method !== "HEAD")) {
       res.writeHead(404).end();

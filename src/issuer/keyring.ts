@@ -1,8 +1,11 @@
+import { isObject } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
 import { assertServiceName, readServiceKeyId, serviceKeyId } from "../capability/key-id.js";
 import { formatTime } from "../caveats/time.js";
+import { notA } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
+import { plainCopy, plainObject } from "../checks/plain.js";
 import type { RootKey } from "../macaroon/root-key.js";
 import type { FeedKey } from "./feed-key.js";
 import type { HandleKey } from "./handle.js";
@@ -196,6 +199,12 @@ export class Keyring implements KeySource {
   }
 }
 
+/** @throws TypeError naming the argument that is no {@link Keyring}. */
+export function assertKeyring(value: unknown, where: string): asserts value is Keyring {
+  if (value instanceof Keyring) return;
+  throw notA(where, "a Keyring, as createKeyring() or importKeyring() gives it", value);
+}
+
 /**
  * A keyring with one new key.
  *
@@ -228,7 +237,9 @@ export function createKeyring(options: KeyringOptions = {}): Keyring {
  */
 export function importKeyring(set: unknown, options: KeyringOptions = {}): Keyring {
   assertMembers(options, KEYRING_OPTIONS, "options");
-  const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
-  if (!Array.isArray(keys)) throw new TypeError('a JWK Set is an object with an array "keys"');
+  const keys = isObject(set) ? plainCopy(plainObject(set, "set"), "")["keys"] : undefined;
+  if (!Array.isArray(keys)) {
+    throw new TypeError('set must be a JWK Set: an object with an array "keys"');
+  }
   return new Keyring(keys.map(checkedJwk), options);
 }

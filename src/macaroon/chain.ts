@@ -1,7 +1,9 @@
 import { concatBytes } from "@noble/hashes/utils.js";
+import { assertString, notA } from "../checks/kinds.js";
+import { plainObject } from "../checks/plain.js";
 import { hmac } from "./hmac.js";
-import { type Caveat, Macaroon, partsOf, toBytes } from "./macaroon.js";
-import { deriveKey, type RootKey } from "./root-key.js";
+import { assertMacaroon, type Caveat, Macaroon, partsOf, toBytes } from "./macaroon.js";
+import { assertRootKey, deriveKey, type RootKey } from "./root-key.js";
 import { caveatNonce, sealCaveatKey } from "./third-party.js";
 
 const ZERO_KEY: Uint8Array = /* @__PURE__ */ new Uint8Array(32);
@@ -39,9 +41,11 @@ export interface MacaroonInit {
  * @throws TypeError on wrong arguments.
  */
 export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
-  const identifier = toBytes(init.identifier, "identifier");
-  if (identifier.length === 0) throw new TypeError("identifier must not be empty");
-  const location = init.location === undefined ? undefined : checkLocation(init.location);
+  assertRootKey(key, "key");
+  const own = plainObject(init, "init");
+  const identifier = toBytes(own.identifier, "init.identifier");
+  if (identifier.length === 0) throw new TypeError("init.identifier must not be empty");
+  const location = own.location === undefined ? undefined : checkLocation(own.location);
   return new Macaroon({ location, identifier, caveats: [], signature: key.tag(identifier) });
 }
 
@@ -51,6 +55,7 @@ export function createMacaroon(key: RootKey, init: MacaroonInit): Macaroon {
  * @throws TypeError on wrong arguments.
  */
 export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Array): Macaroon {
+  assertMacaroon(macaroon, "macaroon");
   const identifier = toBytes(caveat, "caveat");
   if (identifier.length === 0) throw new TypeError("caveat must not be empty");
   return append(macaroon, { kind: "first-party", identifier });
@@ -89,18 +94,17 @@ export interface ThirdPartyInit {
  * ```
  */
 export function addThirdPartyCaveat(macaroon: Macaroon, init: ThirdPartyInit): Macaroon {
-  const identifier = toBytes(init.identifier, "caveat identifier");
-  if (identifier.length === 0) throw new TypeError("caveat identifier must not be empty");
-  if (!(init.key instanceof Uint8Array) || init.key.length === 0) {
-    throw new TypeError("a caveat key must be a non-empty Uint8Array");
-  }
+  assertMacaroon(macaroon, "macaroon");
+  const own = plainObject(init, "init");
+  const { key, nonce = caveatNonce() } = own;
+  const identifier = toBytes(own.identifier, "init.identifier");
+  if (identifier.length === 0) throw new TypeError("init.identifier must not be empty");
+  if (!(key instanceof Uint8Array)) throw notA("init.key", "a non-empty Uint8Array", key);
+  if (key.length === 0) throw new TypeError("init.key must be a non-empty Uint8Array");
+  if (!(nonce instanceof Uint8Array)) throw notA("init.nonce", "a Uint8Array of 24 bytes", nonce);
   const { signature } = partsOf(macaroon);
-  const verificationId = sealCaveatKey(
-    signature,
-    deriveKey(new Uint8Array(init.key)),
-    init.nonce ?? caveatNonce(),
-  );
-  const location = init.location === undefined ? undefined : checkLocation(init.location);
+  const verificationId = sealCaveatKey(signature, deriveKey(new Uint8Array(key)), nonce);
+  const location = own.location === undefined ? undefined : checkLocation(own.location);
   const caveat = { kind: "third-party", identifier, verificationId } as const;
   return append(macaroon, location === undefined ? caveat : { ...caveat, location });
 }
@@ -108,8 +112,12 @@ export function addThirdPartyCaveat(macaroon: Macaroon, init: ThirdPartyInit): M
 /**
  * Binds a discharge to the macaroon it will be presented with. Bind every discharge, nested ones
  * too, to the *root* macaroon in its final form: appending a caveat afterwards unbinds them.
+ *
+ * @throws TypeError on wrong arguments.
  */
 export function bindDischarge(root: Macaroon, discharge: Macaroon): Macaroon {
+  assertMacaroon(root, "root");
+  assertMacaroon(discharge, "discharge");
   const parts = partsOf(discharge);
   return new Macaroon({
     ...parts,
@@ -127,6 +135,7 @@ function append(macaroon: Macaroon, caveat: Caveat): Macaroon {
 }
 
 function checkLocation(location: string): string | undefined {
-  toBytes(location, "location");
+  assertString(location, "init.location");
+  toBytes(location, "init.location");
   return location === "" ? undefined : location;
 }

@@ -1,4 +1,5 @@
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
+import { notA } from "../checks/kinds.js";
 
 /** A caveat that the party who checks the macaroon judges itself. */
 export interface FirstPartyCaveat {
@@ -82,6 +83,12 @@ export class Macaroon {
   }
 }
 
+/** @throws TypeError naming the argument that is no {@link Macaroon}. */
+export function assertMacaroon(value: unknown, where: string): asserts value is Macaroon {
+  if (value instanceof Macaroon) return;
+  throw notA(where, "a Macaroon, as createMacaroon() or parseMacaroon() gives it", value);
+}
+
 function copyCaveat(caveat: Caveat): Caveat {
   const identifier = caveat.identifier.slice();
   if (caveat.kind === "first-party") return { kind: caveat.kind, identifier };
@@ -96,7 +103,7 @@ function copyCaveat(caveat: Caveat): Caveat {
  */
 export function toBytes(value: string | Uint8Array, what: string): Uint8Array {
   if (value instanceof Uint8Array) return new Uint8Array(value);
-  if (typeof value !== "string") throw new TypeError(`${what} must be a string or a Uint8Array`);
+  if (typeof value !== "string") throw notA(what, "a string or a Uint8Array", value);
   if (!isWellFormed(value)) throw new TypeError(`${what} has a lone surrogate, so no UTF-8 form`);
   return encodeUtf8(value);
 }

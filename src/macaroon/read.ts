@@ -2,6 +2,7 @@ import { readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
 import { duplicateKey, isJsonObject, type Json, outlineJson, quotedName } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
+import { assertString, notA } from "../checks/kinds.js";
 import { isLowerHex, readBinaryV1, startsBinaryV1 } from "./binary-v1.js";
 import { readBinaryV2, V2_VERSION } from "./binary-v2.js";
 import { readJsonV1 } from "./json-v1.js";
@@ -97,7 +98,7 @@ export function maxCharacters(limits: MacaroonLimits): number {
 }
 
 function assertText(text: string): void {
-  if (typeof text !== "string") throw new TypeError("a macaroon's text must be a string");
+  assertString(text, "text");
   if (text === "") throw new TokenError("empty", "the token is empty", 0);
 }
 
@@ -130,8 +131,7 @@ export function macaroonsFromBytes(
   bytes: Uint8Array,
   given?: Partial<MacaroonLimits>,
 ): MacaroonText {
-  if (!(bytes instanceof Uint8Array))
-    throw new TypeError("a macaroon's bytes must be a Uint8Array");
+  if (!(bytes instanceof Uint8Array)) throw notA("bytes", "a Uint8Array", bytes);
   const limits = completeLimits(MACAROON_LIMITS, given);
   if (bytes.length > limits.bytes * TEXT_PER_BYTE) throw tooLarge(bytes.length, limits.bytes);
   // A copy, and never a Node Buffer, whose slices would share the caller's memory.

@@ -1,5 +1,6 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
+import { notA } from "../checks/kinds.js";
 import { hmac } from "./hmac.js";
 
 const GENERATOR: Uint8Array = /* @__PURE__ */ encodeUtf8("macaroons-key-generator");
@@ -18,8 +19,8 @@ export class RootKey {
    * @throws TypeError if `secret` is not bytes or is empty.
    */
   constructor(secret: Uint8Array) {
-    if (!(secret instanceof Uint8Array)) throw new TypeError("a root key must be a Uint8Array");
-    if (secret.length === 0) throw new TypeError("a root key must not be empty");
+    if (!(secret instanceof Uint8Array)) throw notA("secret", "a Uint8Array", secret);
+    if (secret.length === 0) throw new TypeError("secret must not be empty");
     this.#key = deriveKey(new Uint8Array(secret));
   }
 
@@ -32,6 +33,12 @@ export class RootKey {
   equals(other: RootKey): boolean {
     return equalBytes(this.#key, other.#key);
   }
+}
+
+/** @throws TypeError naming the argument that is no {@link RootKey}. */
+export function assertRootKey(value: unknown, where: string): asserts value is RootKey {
+  if (!(value instanceof RootKey))
+    throw notA(where, "a RootKey, as createRootKey() gives it", value);
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { TokenError, TokenErrorCode } from "../bytes/token-error.js";
+import { assertArray, notA } from "../checks/kinds.js";
+import { knownMembers } from "../checks/members.js";
 import { binaryV2Length } from "./binary-v2.js";
 import {
   caveatTooLarge,
@@ -10,8 +12,8 @@ import {
   tooManyCaveats,
   tooManyDischarges,
 } from "./limits.js";
-import { Macaroon, partsOf } from "./macaroon.js";
-import { RootKey } from "./root-key.js";
+import { assertMacaroon, type Macaroon, partsOf } from "./macaroon.js";
+import { assertRootKey, type RootKey } from "./root-key.js";
 import { type SignatureFailureCode, verifySignatures } from "./signatures.js";
 
 export interface VerifyOptions {
@@ -62,11 +64,14 @@ export function verifyMacaroon(
   key: RootKey,
   options: VerifyOptions,
 ): VerifyResult {
-  if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
-  if (!(key instanceof RootKey)) throw new TypeError("key must be a RootKey");
-  if (typeof options?.check !== "function") throw new TypeError("options.check must be a function");
-  const discharges = options.discharges ?? [];
-  const limits = completeLimits(MACAROON_LIMITS, options.limits);
+  assertMacaroon(macaroon, "macaroon");
+  assertRootKey(key, "key");
+  const own = knownMembers(options, ["discharges", "check", "limits"], "options");
+  const { discharges = [], check } = own;
+  if (typeof check !== "function") throw notA("options.check", "a function", check);
+  assertArray(discharges, "options.discharges", "macaroons");
+  for (const [at, one] of discharges.entries()) assertMacaroon(one, `options.discharges[${at}]`);
+  const limits = completeLimits(MACAROON_LIMITS, own.limits);
 
   const over = overLimits([macaroon, ...discharges], limits);
   if (over !== undefined) return { ok: false, failures: [{ ...over, macaroon: 0 }] };
@@ -78,7 +83,7 @@ export function verifyMacaroon(
   for (const [index, { macaroon: one }] of result.chains.entries()) {
     for (const [at, caveat] of partsOf(one).caveats.entries()) {
       if (caveat.kind !== "first-party") continue;
-      if (options.check(caveat.identifier.slice(), index) === true) continue;
+      if (check(caveat.identifier.slice(), index) === true) continue;
       const message = `caveat ${at + 1} is not met`;
       failures.push({ code: "caveat_unmet", macaroon: index, caveat: at + 1, message });
     }

@@ -1,10 +1,11 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeBase64url } from "../bytes/base64.js";
+import { assertArray } from "../checks/kinds.js";
 import { writeBinaryV1 } from "./binary-v1.js";
 import { writeBinaryV2 } from "./binary-v2.js";
 import { writeJsonV1 } from "./json-v1.js";
 import { writeJsonV2 } from "./json-v2.js";
-import { Macaroon } from "./macaroon.js";
+import { assertMacaroon, type Macaroon } from "./macaroon.js";
 import type { MacaroonFormat } from "./read.js";
 
 /**
@@ -17,7 +18,9 @@ export function writeMacaroons(
   macaroons: readonly [Macaroon, ...Macaroon[]],
   format: MacaroonFormat,
 ): string {
-  if (macaroons.length === 0) throw new TypeError("there must be at least one macaroon");
+  assertArray(macaroons, "macaroons", "macaroons");
+  if (macaroons.length === 0) throw new TypeError("macaroons must have at least one macaroon");
+  for (const [at, one] of macaroons.entries()) assertMacaroon(one, `macaroons[${at}]`);
   switch (format) {
     case "v1":
     case "v2":
@@ -28,7 +31,7 @@ export function writeMacaroons(
       return JSON.stringify(values.length === 1 ? values[0] : values);
     }
     default:
-      throw new TypeError(`unknown format ${String(format)}; there are v1, v2, v1json and v2json`);
+      throw new TypeError(`format must be v1, v2, v1json or v2json, not ${String(format)}`);
   }
 }
 
@@ -44,6 +47,7 @@ export function writeMacaroons(
  * ```
  */
 export function macaroonToText(macaroon: Macaroon): string {
+  assertMacaroon(macaroon, "macaroon");
   return writeMacaroons([macaroon], "v2");
 }
 
@@ -53,8 +57,8 @@ export function macaroonToText(macaroon: Macaroon): string {
  * @throws TypeError on wrong arguments, or if a field is too long for v1.
  */
 export function macaroonToBytes(macaroon: Macaroon, format: "v1" | "v2"): Uint8Array {
-  if (!(macaroon instanceof Macaroon)) throw new TypeError("macaroon must be a Macaroon");
+  assertMacaroon(macaroon, "macaroon");
   if (format === "v2") return writeBinaryV2(macaroon);
   if (format === "v1") return writeBinaryV1(macaroon);
-  throw new TypeError(`unknown binary format ${String(format)}; there are v1 and v2`);
+  throw new TypeError(`format must be v1 or v2, not ${String(format)}`);
 }

@@ -1,5 +1,6 @@
 import { formatTime, parseTime } from "../caveats/time.js";
 import { assertMembers } from "../checks/members.js";
+import { plainCopy } from "../checks/plain.js";
 import { isRevocationId } from "./id.js";
 
 /** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */
@@ -41,10 +42,15 @@ export interface KeptRevocation {
 export const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "principal"];
 const MEMBERS = ["kind", "id", "before", "until", "at", "reason"];
 
-/** @throws TypeError naming the member of the entry that is wrong. */
-export function readEntry(entry: RevocationEntry): KeptRevocation {
-  refuseUnknown(entry, MEMBERS, "a revocation");
-  const { kind, id, before, until, at, reason } = entry;
+/**
+ * Checks an entry that a program hands in.
+ *
+ * @param where - The name of the entry in messages.
+ * @throws TypeError naming the member of the entry that is wrong.
+ */
+export function readEntry(entry: RevocationEntry, where = "a revocation"): KeptRevocation {
+  refuseUnknown(entry, MEMBERS, where);
+  const { kind, id, before, until, at, reason } = plainCopy(entry, where, "arguments");
   if (at === undefined) throw new TypeError('a revocation must say "at" when it was made');
   return checkedRevocation(kind, id, {
     before: secondsFrom(before),

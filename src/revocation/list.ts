@@ -4,6 +4,7 @@
 // in memory. No I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
+import { described } from "../checks/described.js";
 import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
 import type { RevocationSink } from "./sink.js";
 import type { RevocationQuery, RevocationRecords, RevocationSource } from "./source.js";
@@ -129,15 +130,24 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
 }
 
 function readSnapshot(snapshot: RevocationSnapshot) {
-  refuseUnknown(snapshot, ["version", "trustedUntil", "entries"], "a revocation list");
+  refuseUnknown(snapshot, ["version", "trustedUntil", "entries"], "snapshot");
   const { version, trustedUntil: trusted } = snapshot;
   if (!Number.isSafeInteger(version) || version < 0) {
-    throw new TypeError("a revocation list's version must be a whole number of at least 0");
+    throw new TypeError("snapshot.version must be a whole number of at least 0");
   }
   const trustedUntil = trusted === undefined ? Number.POSITIVE_INFINITY : parseTime(trusted);
-  if (trustedUntil === undefined) throw new TypeError("trustedUntil must be a time");
+  if (trustedUntil === undefined) {
+    throw new TypeError(
+      `snapshot.trustedUntil must be a time such as 2026-01-31T23:59:59Z, not ${described(trusted)}`,
+    );
+  }
   const table = new RevocationTable();
-  for (const entry of snapshot.entries) table.add(readEntry(entry));
+  const { entries } = snapshot;
+  if (!Array.isArray(entries)) {
+    throw new TypeError(`snapshot.entries must be an array, not ${described(entries)}`);
+  }
+  for (const [at, entry] of entries.entries())
+    table.add(readEntry(entry, `snapshot.entries[${at}]`));
   return { version, trustedUntil, table };
 }
 

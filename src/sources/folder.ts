@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { shown } from "../caveats/scalar.js";
+import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { FolderItems, folderError } from "./folder-items.js";
 import { loadFrontMatterReader } from "./front-matter.js";
@@ -62,6 +63,7 @@ export async function openFolder(
   path: string,
   options: FolderOptions = {},
 ): Promise<ResourceFolder> {
+  assertString(path, "path");
   assertMembers(options, ["onProblem", "maxFiles", "maxTextBytes"], "options");
   const { onProblem = () => {}, maxFiles = MAX_FILES, maxTextBytes = MAX_TEXT_BYTES } = options;
   for (const [name, value] of Object.entries({ maxFiles, maxTextBytes })) {

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import type { DatabaseDialect } from "./columns.js";
 import type { Engine } from "./engine.js";
@@ -133,6 +134,7 @@ export async function openDatabase<Tables>(
   ifMissing: IfMissing,
   options: DatabaseOptions = {},
 ): Promise<Database<Tables>> {
+  assertString(place, "place");
   assertMembers(options, Object.keys(UNITS), "options");
   const { reserve = RESERVE, patience = PATIENCE, writeTimeout = WRITE_TIMEOUT } = options;
   for (const [name, value] of Object.entries({ reserve, patience, writeTimeout })) {

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { notA } from "../checks/kinds.js";
 import type { DatabaseDialect } from "../storage/columns.js";
 import { Database, type DatabaseOptions, openDatabase } from "../storage/database.js";
 import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
@@ -53,7 +54,11 @@ export type StoreQueries = Queries<StoreTables>;
  */
 export function tablesOf(database: StoreDatabase): TableDatabase {
   if (database instanceof Database) return database;
-  throw new TypeError("database: must be what createStores or openStores returned");
+  throw notA(
+    "database",
+    "a database of the stores, as createStores() or openStores() gives it",
+    database,
+  );
 }
 
 const SCHEMA: Schema = {

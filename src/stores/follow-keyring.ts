@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { following, stampOf } from "../bytes/file-stamp.js";
+import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { KEYRING_OPTIONS, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
@@ -20,6 +21,7 @@ export interface FollowOptions extends KeyringOptions {
  *
  * @returns For the `keys` of {@link createIssuer}. It throws a `StorageError`, as
  *   {@link readKeyringFile} does, while the file cannot be read: then nothing is minted or allowed.
+ * @throws TypeError if the path is not a string, or an option is not valid.
  * @throws StorageError as {@link readKeyringFile} does, if the file cannot be read at the start.
  *
  * @example
@@ -43,6 +45,7 @@ export interface FollowOptions extends KeyringOptions {
  * ```
  */
 export function followKeyringFile(path: string, options: FollowOptions = {}): () => Keyring {
+  assertString(path, "path");
   assertMembers(options, ["refreshEvery", ...KEYRING_OPTIONS], "options");
   const { refreshEvery = 100, ...keyringOptions } = options;
   if (!Number.isFinite(refreshEvery) || refreshEvery < 0) {

@@ -11,7 +11,13 @@ import {
 } from "node:fs";
 import { errorCode } from "../bytes/error-code.js";
 import { assertNoTwin } from "../bytes/json.js";
-import { importKeyring, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
+import { assertString } from "../checks/kinds.js";
+import {
+  assertKeyring,
+  importKeyring,
+  type Keyring,
+  type KeyringOptions,
+} from "../issuer/keyring.js";
 import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
 
@@ -21,10 +27,12 @@ const LARGEST = 1_048_576;
 /**
  * The keyring in a key file: a JWK Set, which only its owner may open.
  *
+ * @throws TypeError if the path is not a string, or an option is not known.
  * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_exposed` if the file's
  *   group or others may open it (not looked at on Windows), or `key_file_malformed`.
  */
 export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
+  assertString(path, "path");
   let text: string;
   try {
     text = readPrivateText(path);
@@ -72,9 +80,12 @@ function readPrivateText(path: string): string {
  * Writes a keyring to a new key file, mode 0600. The file appears whole or not at all, and one that
  * is there already is never overwritten, not even by two processes at once.
  *
+ * @throws TypeError if the path is not a string, or the keyring not a Keyring.
  * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
  */
 export function createKeyringFile(path: string, keyring: Keyring): void {
+  assertString(path, "path");
+  assertKeyring(keyring, "keyring");
   try {
     putPrivateFile(path, textOf(keyring));
   } catch (error) {
@@ -92,6 +103,7 @@ export function createKeyringFile(path: string, keyring: Keyring): void {
  * step. Where several processes may change the file, do it within
  * {@link RevocationStore.exclusively}, which makes the others wait.
  *
+ * @throws TypeError if the path is not a string, or a keyring not a Keyring.
  * @throws StorageError `key_file_changed` if the file no longer holds `expected`,
  *   `key_file_unwritable`, or what {@link readKeyringFile} throws; the old file stays as it is, and
  *   nothing is left beside it.
@@ -113,6 +125,9 @@ export function createKeyringFile(path: string, keyring: Keyring): void {
  * ```
  */
 export function replaceKeyringFile(path: string, keyring: Keyring, expected: Keyring): void {
+  assertString(path, "path");
+  assertKeyring(keyring, "keyring");
+  assertKeyring(expected, "expected");
   let target: string;
   let old: Stats;
   try {

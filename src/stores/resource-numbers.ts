@@ -118,7 +118,11 @@ async function lookUp<Key extends string | number, Value extends string | number
   return found;
 }
 
-/** The numbers of resources in a database of the stores. */
+/**
+ * The numbers of resources in a database of the stores.
+ *
+ * @throws TypeError if it is not such a database.
+ */
 export function openResourceNumbers(database: StoreDatabase): ResourceNumberStore {
   return new ResourceNumberStore(database);
 }

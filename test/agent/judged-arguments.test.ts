@@ -102,12 +102,21 @@ test("arguments that are not JSON are the caller's mistake", async () => {
   const circle: { [name: string]: Json } = {};
   circle["inner"] = [circle];
   const wrong: readonly (readonly [given: unknown, message: string])[] = [
-    [{ amount: () => 5 }, "arguments: must be JSON; they hold: function"],
-    [{ to: [undefined] }, "arguments: must be JSON; they hold: undefined"],
-    [{ amount: 5n }, "arguments: must be JSON; they hold: bigint"],
-    [circle, "arguments: are nested more than 256 deep"],
-    [[5], "arguments: must be an object"],
-    [null, "arguments: must be an object"],
+    [
+      { amount: () => 5 },
+      "invocation.arguments.amount must be a string, a number, a boolean, null, an array or a plain object, not a function",
+    ],
+    [
+      { to: [undefined] },
+      "invocation.arguments.to[0] is undefined; leave it out, or give it a value",
+    ],
+    [
+      { amount: 5n },
+      "invocation.arguments.amount must be a string, a number, a boolean, null, an array or a plain object, not a bigint",
+    ],
+    [circle, "invocation.arguments must be nested at most 256 deep, and not hold itself"],
+    [[5], "invocation.arguments must be a plain object, not an array"],
+    [null, "invocation.arguments must be a plain object, not null"],
   ];
   for (const [given, message] of wrong) {
     const call = asked(token, given as JsonObject);

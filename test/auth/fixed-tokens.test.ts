@@ -54,7 +54,7 @@ test("it must be switched on by name", () => {
   for (const development of [false, undefined, "yes", 1]) {
     const wrong = JSON.parse(JSON.stringify({ development }));
     expect(() => createFixedTokens([ALICE], { announce: () => {}, ...wrong })).toThrow(
-      new TypeError("fixed tokens are for development: switch them on by development: true"),
+      new TypeError("options.development must be true: fixed tokens are for development"),
     );
   }
 });

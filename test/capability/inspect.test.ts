@@ -8,6 +8,7 @@ import {
   macaroonToText,
   parseMacaroon,
 } from "../../src/macaroon/index.js";
+import { LOSSY, mistake } from "../support/lossy.js";
 import { append, attenuated, fixture, mint, mintOpen, NOW, tokenError, utf8 } from "./support.js";
 
 const { issuer } = fixture();
@@ -156,4 +157,11 @@ describe("a holder is warned", () => {
       'link 2 would be refused: unknown key "operation" in a hop; did you mean "operations"?',
     );
   });
+});
+
+test.each(LOSSY)("%s is no token, and no option", async (_, make) => {
+  const value = make();
+  expect(await mistake(() => inspect(value))).toMatch(/^token must be a string, not /);
+  expect(await mistake(() => inspect(token, value))).toMatch(/^options(?: must be|\.max)/);
+  expect(await mistake(() => inspect(token, { now: value }))).toMatch(/^options\.now must be/);
 });

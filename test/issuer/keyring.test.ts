@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { createKeyring, importKeyring, type RootJwk } from "../../src/issuer/index.js";
+import { LOSSY, mistake } from "../support/lossy.js";
 
 function jwkOf(change: Readonly<Record<string, unknown>> = {}): {
   readonly jwk: Readonly<Record<string, unknown>>;
@@ -115,6 +116,25 @@ describe("importing", () => {
     ["an empty list", { keys: [] }],
   ])("refuses %s", (_about, set) => {
     expect(() => importKeyring(set)).toThrow(TypeError);
+  });
+
+  test.each(LOSSY)("refuses %s wherever it stands, by its place", async (_, make) => {
+    const { jwk } = jwkOf();
+    const value = make();
+    const places: readonly (readonly [string, unknown])[] = [
+      ["set", value],
+      ["keys", { keys: value }],
+      ["keys[0]", { keys: [value] }],
+      ["keys[0].k", { keys: [{ ...jwk, k: value }] }],
+      ["keys[0].key_ops", { keys: [{ ...jwk, key_ops: value }] }],
+      ["keys[0].key_ops[1]", { keys: [{ ...jwk, key_ops: ["sign", value] }] }],
+    ];
+    for (const [place, set] of places) {
+      const message = await mistake(() => importKeyring(set));
+      expect(message.startsWith(`${place} must be`), `${place}: ${message}`).toBe(true);
+    }
+    const inherited = Object.create({ keys: [jwk] });
+    expect(await mistake(() => importKeyring(inherited))).toMatch(/^set must be a plain object/);
   });
 
   test("refuses two keys that mint, none, and two of one name", () => {

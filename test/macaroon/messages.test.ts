@@ -146,51 +146,66 @@ describe("misuse", () => {
   const third = { key: utf8("k"), identifier: "c" };
 
   test.each<[string, () => unknown]>([
-    ["identifier must not be empty", () => createMacaroon(key, { identifier: "" })],
+    ["init.identifier must not be empty", () => createMacaroon(key, { identifier: "" })],
     [
-      "identifier must be a string or a Uint8Array",
+      "init.identifier must be a string or a Uint8Array, not a number",
       () => createMacaroon(key, { identifier: 1 as never }),
     ],
     [
-      "location has a lone surrogate, so no UTF-8 form",
+      "init.location has a lone surrogate, so no UTF-8 form",
       () => createMacaroon(key, { identifier: "i", location: "\ud800" }),
     ],
     ["caveat must not be empty", () => addFirstPartyCaveat(bare, "")],
-    ["caveat must be a string or a Uint8Array", () => addFirstPartyCaveat(bare, 1 as never)],
     [
-      "caveat identifier must not be empty",
+      "caveat must be a string or a Uint8Array, not a number",
+      () => addFirstPartyCaveat(bare, 1 as never),
+    ],
+    [
+      "init.identifier must not be empty",
       () => addThirdPartyCaveat(bare, { ...third, identifier: "" }),
     ],
     [
-      "caveat identifier must be a string or a Uint8Array",
+      "init.identifier must be a string or a Uint8Array, not a number",
       () => addThirdPartyCaveat(bare, { ...third, identifier: 1 as never }),
     ],
     [
-      "a caveat key must be a non-empty Uint8Array",
+      "init.key must be a non-empty Uint8Array",
       () => addThirdPartyCaveat(bare, { ...third, key: new Uint8Array() }),
     ],
     [
       "a caveat nonce must have 24 bytes",
       () => addThirdPartyCaveat(bare, { ...third, nonce: new Uint8Array(23) }),
     ],
-    ["a root key must be a Uint8Array", () => createRootKey("k" as never)],
-    ["a root key must not be empty", () => createRootKey(new Uint8Array())],
-    ["a macaroon's text must be a string", () => readMacaroons(1 as never)],
-    ["a macaroon's bytes must be a Uint8Array", () => macaroonsFromBytes("a" as never)],
+    ["secret must be a Uint8Array, not a string", () => createRootKey("k" as never)],
+    ["secret must not be empty", () => createRootKey(new Uint8Array())],
+    ["text must be a string, not a number", () => readMacaroons(1 as never)],
+    ["bytes must be a Uint8Array, not a string", () => macaroonsFromBytes("a" as never)],
     [
       "limits.bytes must be a whole number of at least 0, not -1",
       () => readMacaroons("a", { bytes: -1 }),
     ],
-    ["there must be at least one macaroon", () => writeMacaroons([] as never, "v2")],
+    ["macaroons must have at least one macaroon", () => writeMacaroons([] as never, "v2")],
     [
-      "unknown format v3; there are v1, v2, v1json and v2json",
+      "format must be v1, v2, v1json or v2json, not v3",
       () => writeMacaroons([bare], "v3" as never),
     ],
-    ["unknown binary format v3; there are v1 and v2", () => macaroonToBytes(bare, "v3" as never)],
-    ["macaroon must be a Macaroon", () => macaroonToBytes({} as never, "v2")],
-    ["macaroon must be a Macaroon", () => verifyMacaroon({} as never, key, { check })],
-    ["key must be a RootKey", () => verifyMacaroon(bare, {} as never, { check })],
-    ["options.check must be a function", () => verifyMacaroon(bare, key, {} as never)],
+    ["format must be v1 or v2, not v3", () => macaroonToBytes(bare, "v3" as never)],
+    [
+      "macaroon must be a Macaroon, as createMacaroon() or parseMacaroon() gives it, not a plain object",
+      () => macaroonToBytes({} as never, "v2"),
+    ],
+    [
+      "macaroon must be a Macaroon, as createMacaroon() or parseMacaroon() gives it, not a plain object",
+      () => verifyMacaroon({} as never, key, { check }),
+    ],
+    [
+      "key must be a RootKey, as createRootKey() gives it, not a plain object",
+      () => verifyMacaroon(bare, {} as never, { check }),
+    ],
+    [
+      "options.check must be a function, not undefined",
+      () => verifyMacaroon(bare, key, {} as never),
+    ],
     [
       '"identifier" is too long for the v1 format: 70000 bytes',
       () => macaroonToBytes(createMacaroon(key, { identifier: "x".repeat(70_000) }), "v1"),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
 import type { RevocationQuery } from "../../src/revocation/source.js";
+import { LOSSY, mistake } from "../support/lossy.js";
 
 const AT = "2026-01-01T00:00:00Z";
 const EARLY = "2026-02-01T00:00:00Z";
@@ -186,6 +187,34 @@ describe("snapshots", () => {
 
   test.each([-1, 0.5, Number.NaN, 2 ** 53])("version %d is refused", (version) => {
     expect(() => new RevocationList({ version, entries: [] })).toThrow(TypeError);
+  });
+
+  test.each(LOSSY)("%s is refused wherever it stands, by its place", async (_, make) => {
+    const value = make();
+    const known = entry({});
+    const places: readonly (readonly [string, () => unknown])[] = [
+      ["snapshot", () => new RevocationList(value)],
+      ["snapshot.entries", () => new RevocationList({ version: 1, entries: value })],
+      ["snapshot.entries[0]", () => new RevocationList({ version: 1, entries: [value] })],
+      [
+        "snapshot.entries[1].until",
+        () => new RevocationList({ version: 1, entries: [known, { ...known, until: value }] }),
+      ],
+      [
+        "snapshot.trustedUntil",
+        () => new RevocationList({ version: 1, trustedUntil: value, entries: [] }),
+      ],
+      ["a revocation", () => new RevocationList().add(value)],
+      ["a revocation.reason", () => new RevocationList().add({ ...known, reason: value })],
+    ];
+    for (const [place, call] of places) {
+      const message = await mistake(call);
+      expect(message.startsWith(`${place} must be`), `${place}: ${message}`).toBe(true);
+    }
+    const set: never = new Set([known]) as never;
+    expect(await mistake(() => new RevocationList({ version: 1, entries: set }))).toMatch(
+      /^snapshot\.entries must be an array, not a Set/,
+    );
   });
 
   test("a trustedUntil that is no time is refused", () => {

@@ -1,7 +1,10 @@
+import { isObject } from "../../bytes/json.js";
 import type { Hop } from "../../caveats/hop.js";
 import { emptyRules, meetOf } from "../../caveats/meet.js";
 import { formatTime } from "../../caveats/time.js";
+import { assertArray, notA } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
+import { plainObject } from "../../checks/plain.js";
 import type { GrantApproval } from "../../issuer/grant.js";
 import type { Approval, ApprovalCause, ApprovalRule, AskedGrant } from "./approval.js";
 
@@ -24,12 +27,18 @@ const MAX_APPROVERS = 16;
 /** Seconds for which an approval waits at most. */
 const MAX_LIFETIME = 30 * 24 * 60 * 60;
 
-/** A grant is granted if every approver grants it, and all hops together, the asker's too, allow something. */
+/**
+ * A grant is granted if every approver grants it, and all hops together, the asker's too, allow something.
+ *
+ * @param now - Milliseconds since 1970.
+ * @throws TypeError for what is no approval.
+ */
 export function resultOf(
   approval: Pick<Approval, "subject" | "decisions">,
   now: number,
 ): readonly ApprovedGrant[] {
-  const { subject, decisions } = approval;
+  const { subject, decisions } = partsOf(approval);
+  if (!Number.isFinite(now)) throw notA("now", "milliseconds since 1970", now);
   return subject.asked.map((asked, place) => {
     const denied = decisions.find(
       ({ answer, granted }) => answer === "deny" || granted?.includes(place) === false,
@@ -46,6 +55,14 @@ export function resultOf(
     const reason = "nothing is left of it after what the approvers took away";
     return { asked, place, granted: false, reason, hops };
   });
+}
+
+/** @throws TypeError for what is no approval, such as a Promise of one. */
+function partsOf<Of extends Pick<Approval, "subject" | "decisions">>(approval: Of): Of {
+  const own = plainObject(approval, "approval");
+  if (!isObject(own.subject)) throw notA("approval.subject", "an object", own.subject);
+  assertArray(own.decisions, "approval.decisions", "decisions");
+  return own;
 }
 
 function allowsSomething(
@@ -72,8 +89,9 @@ export function sealedAfter(hop: Hop, following: number): Hop {
 
 /** The user on whose behalf: the subject's, or the one that took the agent on; `undefined` until then. */
 export function principalOf(approval: Pick<Approval, "subject" | "decisions">): string | undefined {
-  const taker = approval.decisions.find(({ takesOn }) => takesOn === true);
-  return approval.subject.principal ?? taker?.approver;
+  const { subject, decisions } = partsOf(approval);
+  const taker = decisions.find(({ takesOn }) => takesOn === true);
+  return subject.principal ?? taker?.approver;
 }
 
 /** True if no user had taken the asking host on: its words are a stranger's. */

@@ -1,14 +1,19 @@
 import { hash } from "node:crypto";
 import { canonicalJson, type Json } from "../../bytes/json.js";
+import { plainCopy, plainObject } from "../../checks/plain.js";
 import type { Approval } from "./approval.js";
 
 /**
  * SHA-256 of the canonical JSON (RFC 8785) of subject and rule, as base64url.
  *
- * @throws TypeError if it holds what has no such form, such as a lone surrogate.
+ * @throws TypeError if it is not plain, or holds what has no such form, such as a lone surrogate.
  */
-export function digestOf({ subject, rule }: Pick<Approval, "subject" | "rule">): string {
-  return digestOfJson({ rule, subject });
+export function digestOf(approval: Pick<Approval, "subject" | "rule">): string {
+  const { subject, rule } = plainObject(approval, "approval");
+  return digestOfJson({
+    rule: plainCopy(rule, "approval.rule", "arguments"),
+    subject: plainCopy(subject, "approval.subject", "arguments"),
+  });
 }
 
 /** SHA-256 of a value's canonical JSON, as base64url; members that are undefined are left out. */

@@ -1,7 +1,10 @@
 // The front of this folder: a capability handed on to one agent for a time is one more hop.
 
 import { formatTime } from "../../caveats/time.js";
-import type { Caller } from "../caller.js";
+import { assertArray, assertString, notA } from "../../checks/kinds.js";
+import { knownMembers } from "../../checks/members.js";
+import { plainCopy } from "../../checks/plain.js";
+import { assertCaller, type Caller } from "../caller.js";
 import { type AuthenticCapability, branded } from "../presented.js";
 import type { AgentDenial } from "../refusal.js";
 import type { DelegationRecord } from "../registry/records.js";
@@ -52,6 +55,7 @@ export class Delegations {
 
   /** Who presents a capability as its credentials; `undefined` for another text. @throws StorageError */
   async identify(text: string): Promise<CapabilityIdentity | undefined> {
+    assertString(text, "text");
     const authentic = this.#context.agent.issuer.authenticate(text);
     if (!authentic.ok) {
       const { denial } = authentic;
@@ -69,19 +73,26 @@ export class Delegations {
     return { ok: true, caller, credential, bound: isBound(authority) };
   }
 
-  /** Delegates the caller's capability. @throws StorageError Then nothing was delegated. */
+  /**
+   * Delegates the caller's capability.
+   *
+   * @throws TypeError naming what of the request is not plain, not known or of another type.
+   * @throws StorageError Then nothing was delegated.
+   */
   async delegate(
     by: DelegationCaller,
     request: DelegationRequest,
   ): Promise<Delegation | DelegationRefusal> {
-    const outcome = await delegate(by, request, this.#context);
-    if (!outcome.ok) noteRefusal("registration", by.caller, outcome, this.#context);
+    const who = plainBy(by);
+    const outcome = await delegate(who, plainRequest(request), this.#context);
+    if (!outcome.ok) noteRefusal("registration", who.caller, outcome, this.#context);
     return outcome;
   }
 
   /** What a text is worth as a delegation, made here or offline. @throws StorageError */
-  verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
-    return verify(by, text, this.#context);
+  async verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
+    assertString(text, "text");
+    return verify(plainBy(by), text, this.#context);
   }
 
   /** Revokes a chain, for its delegator. @param id - In lower case. @throws StorageError */
@@ -89,8 +100,10 @@ export class Delegations {
     by: DelegationCaller,
     id: string,
   ): Promise<{ readonly ok: true } | DelegationRefusal> {
-    const outcome = await revokeChain(by, id, this.#context);
-    if (!outcome.ok) noteRefusal("revocation", by.caller, outcome, this.#context);
+    assertString(id, "id");
+    const who = plainBy(by);
+    const outcome = await revokeChain(who, id, this.#context);
+    if (!outcome.ok) noteRefusal("revocation", who.caller, outcome, this.#context);
     return outcome;
   }
 
@@ -98,7 +111,7 @@ export class Delegations {
   async introspect(
     by: DelegationCaller,
   ): Promise<{ readonly agent?: string; readonly held: readonly HeldScopes[] }> {
-    const { caller, credential } = by;
+    const { caller, credential } = plainBy(by);
     const holdings =
       credential === undefined
         ? await holdingsOf(caller, MOST_SHOWN, this.#context)
@@ -114,6 +127,25 @@ export class Delegations {
     const scopes = this.#context.scopes.write(grant, operations);
     return { capability: id, scopes, expires: Date.parse(authority.expires ?? "") };
   }
+}
+
+/** A copy of who calls. @throws TypeError naming what is not plain, not known or of another type. */
+function plainBy(by: DelegationCaller): DelegationCaller {
+  const own = knownMembers(by, ["caller", "credential", "picked"], "by");
+  assertCaller(own.caller);
+  return own;
+}
+
+/** A copy of a request. @throws TypeError naming what is not plain, not known or of another type. */
+function plainRequest(request: DelegationRequest): DelegationRequest {
+  const own = knownMembers(request, ["delegatee", "scopes", "ttl"], "request");
+  const { delegatee, ttl } = own;
+  assertString(delegatee, "request.delegatee");
+  if (typeof ttl !== "number") throw notA("request.ttl", "a number of seconds", ttl);
+  assertArray(own.scopes, "request.scopes", "strings");
+  const scopes = plainCopy(own.scopes, "request.scopes");
+  for (const [at, scope] of scopes.entries()) assertString(scope, `request.scopes[${at}]`);
+  return { delegatee, ttl, scopes };
 }
 
 /** How many capabilities an introspection shows. */

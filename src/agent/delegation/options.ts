@@ -1,3 +1,4 @@
+import { AGENT, assertParts, LEDGER, REGISTRY_STORE, REVOCATIONS } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
 import type { Suggest } from "../../checks/nearest.js";
 import type { RevocationSink } from "../../revocation/sink.js";
@@ -48,7 +49,9 @@ export interface DelegationContext {
   readonly clock: () => number;
 }
 
-const REQUIRED = ["agent", "registry", "revocations", "ledger"] as const;
+const PARTS = {
+  ...{ agent: AGENT, registry: REGISTRY_STORE, revocations: REVOCATIONS, ledger: LEDGER },
+};
 const OPTIONAL = [
   ...["agents", "tenant", "allowEqual", "maxDelegations", "maxRevocations", "observe", "clock"],
 ];
@@ -56,9 +59,8 @@ const MOST = MAX_FOUND;
 
 /** @throws TypeError naming the option that is wrong, or the scopes that are ambiguous. */
 export function delegationContext(options: DelegationOptions): DelegationContext {
-  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
-  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
-  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  assertMembers(options, [...Object.keys(PARTS), ...OPTIONAL], "options");
+  assertParts(options, PARTS);
   const { agent, registry, revocations, ledger, agents = [], allowEqual = false } = options;
   const { tenant = DEFAULT_TENANT, maxDelegations = MOST, maxRevocations = MOST } = options;
   const { observe = () => {}, clock = Date.now } = options;

@@ -5,6 +5,8 @@ import type { Constraint, Hop, HopInit } from "../../caveats/hop.js";
 import { emptyRules, meetOf } from "../../caveats/meet.js";
 import { isScalar } from "../../caveats/scalar.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
+import { assertArray } from "../../checks/kinds.js";
+import { plainCopy, plainObject } from "../../checks/plain.js";
 import { type RegistryRefusal, refuse } from "./outcomes.js";
 
 const OPERATORS = ["max", "min", "in", "not_in"];
@@ -84,11 +86,17 @@ export function emptyArguments(hops: readonly Hop[]): readonly string[] {
  * Hops' limits on arguments intersected exactly, in Agent-Auth's form.
  *
  * @returns `undefined` where none limits an argument, or nothing is allowed: such hops are refused earlier.
+ * @throws TypeError naming the hop that is not plain.
  */
 export function exactConstraints(
   hops: readonly Hop[],
 ): { readonly [argument: string]: Constraint } | undefined {
-  const { constraints } = meetOf([hops]);
+  assertArray(hops, "hops", "hops");
+  const own = hops.map((hop, at) => {
+    const where = `hops[${at}]`;
+    return plainCopy(plainObject(hop, where), where, "arguments");
+  });
+  const { constraints } = meetOf([own]);
   if (constraints === undefined) return undefined;
   const limits = Object.entries(constraints).map(
     ([argument, domain]): [string, Constraint | undefined] => [argument, exactLimit(domain)],

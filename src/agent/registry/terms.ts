@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../bytes/json.js";
 import { assertServiceName } from "../../capability/key-id.js";
+import { notA } from "../../checks/kinds.js";
+import { plainObject } from "../../checks/plain.js";
 import type { GrantApproval } from "../../issuer/grant.js";
 import type { KnownGrant } from "../grant.js";
 import type { Skill, SkillEffect } from "../skill.js";
@@ -32,13 +34,19 @@ const NAME = /^[a-z0-9_]+$/;
  * An issuing agent's skills, as Agent-Auth's capabilities.
  *
  * @param locations - URLs of services that run a skill instead of the agent, by skill id.
- * @throws TypeError naming each unfit skill id, operation in no grant or in several, and unfit location.
+ * @throws TypeError naming an argument of another kind; each unfit skill id, operation in no grant or in several, and
+ *   unfit location.
  */
 export function capabilityTerms(
   grants: ReadonlyMap<string, KnownGrant> | readonly KnownGrant[],
   skills: ReadonlyMap<string, Skill> | readonly Skill[],
   locations: { readonly [name: string]: string } = {},
 ): CapabilityTerms {
+  for (const [name, value] of Object.entries({ grants, skills })) {
+    if (Array.isArray(value) || value instanceof Map) continue;
+    throw notA(name, `an array or a Map of ${name}`, value);
+  }
+  const places = plainObject(locations, "locations");
   const terms = new Map<string, CapabilityTerm>();
   const wrong: string[] = [];
   const known = [...skills.values()];
@@ -51,7 +59,7 @@ export function capabilityTerms(
       wrong.push(`skill "${id}": its operation "${operation}" ${found}`);
       continue;
     }
-    const location = Object.hasOwn(locations, id) ? locations[id] : undefined;
+    const location = Object.hasOwn(places, id) ? places[id] : undefined;
     terms.set(id, {
       ...{ name: id, grant: found.id, operation, description, input, legacy: found.legacy },
       // What a skill does not say may be anything.
@@ -61,7 +69,7 @@ export function capabilityTerms(
       ...(found.approval === undefined ? {} : { approval: found.approval }),
     });
   }
-  for (const [name, location] of Object.entries(locations)) {
+  for (const [name, location] of Object.entries(places)) {
     if (!known.some(({ id }) => id === name))
       wrong.push(`location of "${name}": there is no such skill`);
     else if (!isWebAddress(location))

@@ -3,6 +3,7 @@
 
 import type { Decision, VerifiedCapability } from "../../capability/authorize.js";
 import { type Invocation, plainArguments, plainHandles } from "../../caveats/invocation.js";
+import { notA } from "../../checks/kinds.js";
 import { assertMembers, meant } from "../../checks/members.js";
 import { NotPlainError } from "../../checks/plain.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
@@ -50,7 +51,8 @@ export function createCheck(
   options: ResourceServerOptions,
 ): <Args extends readonly unknown[]>(requirement: RouteRequirement<Args>) => RouteCheck<Args> {
   if (typeof authority?.authorize !== "function") {
-    throw new TypeError("the authority must have authorize(token, invocation), as an Issuer has");
+    const expected = "an object with authorize(token, invocation), such as an Issuer";
+    throw notA("authority", expected, authority);
   }
   assertMembers(options, ["realm"], "options");
   const { realm = "proviso" } = options;

@@ -18,7 +18,7 @@ const capabilities = new WeakMap<object, VerifiedCapability>();
 export function capabilityOf(req: object): VerifiedCapability {
   const capability = capabilities.get(req);
   if (capability !== undefined) return capability;
-  throw new TypeError("this request's capability has not been checked: the route requires none");
+  throw new TypeError("req: its capability has not been checked, since the route requires none");
 }
 
 /**

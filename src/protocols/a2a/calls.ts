@@ -106,7 +106,7 @@ export function adopt(to: ServerCallContext, from: ServerCallContext): boolean {
  */
 export function callOf(context: ServerCallContext): Call {
   const call = calls.get(context);
-  if (call === undefined) throw new TypeError("this context has no authenticated caller");
+  if (call === undefined) throw new TypeError("context has no authenticated caller");
   return call;
 }
 

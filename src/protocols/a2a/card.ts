@@ -4,6 +4,8 @@ import type { Mode } from "../../agent/clearance.js";
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
+import { AGENT, assertHas } from "../../checks/kinds.js";
+import { plainObject } from "../../checks/plain.js";
 import { DISCOVERY_URI } from "../../discovery/uris.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
 import { INPUT_MODES } from "./parts.js";
@@ -136,11 +138,14 @@ export function agentCard(
  * The extension, for the card of an agent: under `capabilities.extensions`.
  *
  * @param listed - The collections that it lists, if any.
+ * @throws TypeError for what is no agent, such as a Promise of one.
  */
 export function capabilityExtension(
   agent: IssuingAgent,
-  { collections }: Pick<CardOptions, "collections"> = {},
+  listed: Pick<CardOptions, "collections"> = {},
 ): AgentExtension {
+  assertHas(agent, AGENT, "agent");
+  const { collections } = plainObject(listed, "listed");
   const { mode, skills, issuer, undeclaredAmbient } = agent;
   const notice = noticeOf(agent);
   return {

@@ -5,7 +5,9 @@ import type { Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { JsonObject } from "../../bytes/json.js";
+import { AGENT, AUTHENTICATOR, assertParts, LOG } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
+import { plainObject } from "../../checks/plain.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import {
   authenticateAgain,
@@ -183,8 +185,11 @@ export async function serveAgent(
   return { url, cardUrl, rpcUrl, restUrl, close };
 }
 
-const REQUIRED = ["agent", "authenticator", "card", "tasks", "log"] as const;
-type RequiredName = (typeof REQUIRED)[number];
+const PARTS = {
+  ...{ agent: AGENT, authenticator: AUTHENTICATOR, log: LOG },
+  tasks: ["begin", "a task store, as openTaskStore() gives it"],
+} as const;
+type RequiredName = keyof typeof PARTS | "card";
 const OPTIONAL: { readonly [Name in Exclude<keyof AgentServerOptions, RequiredName>]: true } = {
   ...{ push: true, page: true, verificationUri: true, runTask: true, metrics: true, body: true },
   ...{ rate: true, timeout: true, mostRunning: true, mostStreams: true },
@@ -192,9 +197,9 @@ const OPTIONAL: { readonly [Name in Exclude<keyof AgentServerOptions, RequiredNa
 };
 
 function checkOptions(options: AgentServerOptions): void {
-  assertMembers(options, [...REQUIRED, ...Object.keys(OPTIONAL)], "options");
-  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
-  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  assertMembers(options, [...Object.keys(PARTS), "card", ...Object.keys(OPTIONAL)], "options");
+  assertParts(options, PARTS);
+  plainObject(options.card, "options.card");
   for (const name of ["name", "description", "version"] as const) {
     if (typeof options.card[name] === "string") continue;
     throw new TypeError(`options.card.${name}: must be a text`);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
-import { assertMembers } from "../../checks/members.js";
+import { knownMembers } from "../../checks/members.js";
+import { plainCopy, plainObject } from "../../checks/plain.js";
 import type { Outlet } from "./connection.js";
 import type { Dialect } from "./dialect.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
@@ -71,12 +72,12 @@ export class ClientCalls {
     session: string,
     options: SessionCallOptions,
   ): Promise<Json> {
-    assertMembers(options, OPTIONS, "options");
-    const { signal, timeout, onChunk } = options;
+    const own = knownMembers(options, OPTIONS, "options");
+    const { signal, timeout, onChunk } = own;
     if (timeout !== undefined && !(timeout > 0)) throw new TypeError("timeout: must be above 0");
     signal?.throwIfAborted();
     const id = this.#outlet.nextId();
-    const request = this.#requestOf(operation, capability, options);
+    const request = this.#requestOf(operation, capability, own);
     const offs: (() => void)[] = [];
     try {
       return await new Promise<Json>((resolve, reject) => {
@@ -132,8 +133,9 @@ export class ClientCalls {
   #requestOf(
     operation: string,
     capability: CapabilityName,
-    { name, server, arguments: given = {}, timeout }: SessionCallOptions,
+    { name, server, arguments: values = {}, timeout }: SessionCallOptions,
   ): JsonObject {
+    const given = plainCopy(plainObject(values, "arguments"), "arguments", "arguments");
     const { called } = namingOf(capability);
     const isSdk = this.#dialect === "sdk";
     const sdk = isSdk

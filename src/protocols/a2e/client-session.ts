@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Json, JsonObject } from "../../bytes/json.js";
+import { assertString } from "../../checks/kinds.js";
 import { meant } from "../../checks/members.js";
 import { ClientCalls, type SessionCallOptions } from "./client-calls.js";
 import { Connection, type ConnectionLimits, Outlet } from "./connection.js";
@@ -138,6 +139,7 @@ export class ClientSession implements Session {
   }
 
   async call(operation: string, options: SessionCallOptions = {}): Promise<Json> {
+    assertString(operation, "operation");
     const capability = capabilityOf(operation);
     if (capability === undefined) {
       throw new TypeError(`operation: A2E has no "${operation.slice(0, 64)}"`);

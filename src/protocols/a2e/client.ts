@@ -1,6 +1,8 @@
 import type { Duplex } from "node:stream";
 import type { JsonObject } from "../../bytes/json.js";
+import { assertArray, assertString } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
+import { plainCopy } from "../../checks/plain.js";
 import { ClientSession, type Session, type SessionUpdate } from "./client-session.js";
 import type { ConnectionLimits } from "./connection.js";
 import { connectionLimits } from "./limits.js";
@@ -70,9 +72,13 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
     if (!(value > 0)) throw new TypeError(`${name}: must be a number of milliseconds above 0`);
   }
   if (ambient && tokens.length > 0) throw new TypeError("ambient: with tokens, nothing is ambient");
+  assertArray(tokens, "options.tokens", "tokens");
   if (tokens.some((token) => typeof token !== "string" || /[,\s]/.test(token) || token === "")) {
     throw new TypeError("tokens: each must be a token in base64url");
   }
+  assertString(agentId, "options.agentId");
+  assertArray(capabilities, "options.capabilities", "names");
+  const asked = plainCopy(capabilities, "options.capabilities");
   const settled = connectionLimits(limits);
   const attempt = new AbortController();
   const abort = (): void => attempt.abort(signal?.reason);
@@ -82,7 +88,6 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
   const off = timers.after(timeout, () => attempt.abort(late));
   try {
     const stream = "pipe" in to ? to : await connectTo(to, attempt.signal);
-    const asked = new Set(capabilities);
     const session = new ClientSession({
       stream,
       limits: settled,
@@ -90,11 +95,11 @@ export async function connectSession(options: ConnectOptions): Promise<Session> 
       onUpdate,
       callTimeout,
       closeTimeout,
-      asked,
+      asked: new Set(asked),
     });
     const request: JsonObject = {
       agent_id: agentId,
-      agent_caps: capabilities,
+      agent_caps: asked,
       auth_token: tokens.join(","),
       ...(ambient ? { authority: "ambient" } : {}),
     };

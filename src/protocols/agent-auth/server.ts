@@ -4,7 +4,9 @@ import type { Ledger } from "../../agent/ledger.js";
 import type { Policy } from "../../agent/policy.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { CapabilityTerms } from "../../agent/registry/terms.js";
+import { AGENT, assertParts, LEDGER, LOG, POLICY, REGISTRY } from "../../checks/kinds.js";
 import { assertMembers, meant } from "../../checks/members.js";
+import { plainObject } from "../../checks/plain.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
 import type { ListenOptions } from "../../http/listen.js";
@@ -75,7 +77,7 @@ const MOST_RUNNING = 32;
 /** As section 8.13 has it for callers without credentials. */
 const INTROSPECTION: RateLimit = { requests: 30, seconds: 60 };
 
-const REQUIRED = ["agent", "registry", "policy", "ledger", "provider", "log"] as const;
+const PARTS = { agent: AGENT, registry: REGISTRY, policy: POLICY, ledger: LEDGER, log: LOG };
 const OPTIONAL = [
   ...["public", "verificationUrl", "metrics", "body", "rate", "introspection", "timeout"],
   ...["mostRunning", "clock"],
@@ -91,7 +93,7 @@ export async function serveAgentAuth(
   options: AgentAuthServerOptions,
   address: ListenOptions = {},
 ): Promise<AgentAuthServer> {
-  const { publicUrl, trustedProxies, grace, health, ...own } = options;
+  const { publicUrl, trustedProxies, grace, health, ...own } = plainObject(options, "options");
   const mount = await prepareAgentAuth(own);
   const { url, mounted, close } = await serve(
     {
@@ -180,9 +182,8 @@ function locationsOf(terms: CapabilityTerms): ReadonlyMap<string, string> {
 
 /** @throws TypeError naming the option that is wrong. */
 function checkOptions(options: AgentAuthOptions): CapabilityTerms {
-  assertMembers(options, [...REQUIRED, ...OPTIONAL], "options");
-  const missing = REQUIRED.find((name) => typeof options[name] !== "object");
-  if (missing !== undefined) throw new TypeError(`options.${missing}: is missing`);
+  assertMembers(options, [...Object.keys(PARTS), "provider", ...OPTIONAL], "options");
+  assertParts(options, PARTS);
   const { provider, public: shown = [], verificationUrl } = options;
   const { terms } = options.registry;
   if (terms === undefined) {

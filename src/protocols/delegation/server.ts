@@ -2,6 +2,8 @@ import type { ErrorRequestHandler, Request, RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import { createDelegations } from "../../agent/delegation/delegations.js";
 import type { DelegationOptions } from "../../agent/delegation/options.js";
+import { AUTHENTICATOR, assertParts, LOG } from "../../checks/kinds.js";
+import { plainObject } from "../../checks/plain.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
 import { RATE_LIMIT, type RateLimit, rateLimiter } from "../../http/callers.js";
 import { fallback } from "../../http/fault.js";
@@ -106,8 +108,9 @@ export async function serveDelegation(
   options: OwnDelegationServerOptions,
   address: ListenOptions = {},
 ): Promise<DelegationServer> {
-  const { publicUrl, trustedProxies, grace, health, ...own } = options;
-  const onFailure = failureLog(options.log);
+  const { publicUrl, trustedProxies, grace, health, ...own } = plainObject(options, "options");
+  assertParts(own, { authenticator: AUTHENTICATOR, log: LOG });
+  const onFailure = failureLog(own.log);
   const { mounted, close } = await serve(
     { publicUrl, trustedProxies, grace, health, answer: answerFault, onFailure },
     address,
@@ -131,9 +134,7 @@ export function mountDelegation(
     rate,
     ...rest
   } = options;
-  for (const [name, given] of Object.entries({ authenticator, log })) {
-    if (typeof given !== "object") throw new TypeError(`options.${name}: is missing`);
-  }
+  assertParts({ authenticator, log }, { authenticator: AUTHENTICATOR, log: LOG });
   if (typeof prefix !== "string" || !PREFIX_FORM.test(prefix)) {
     throw new TypeError('prefix: must be empty, or begin with "/" and not end with it');
   }

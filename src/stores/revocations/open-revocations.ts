@@ -57,6 +57,7 @@ export async function openRevocations(
   database: StoreDatabase,
   options: RevocationStoreOptions = {},
 ): Promise<RevocationStore> {
+  const tables = tablesOf(database);
   assertMembers(options, OPTIONS, "options");
   const { refreshEvery = REFRESH_EVERY[database.dialect], staleAfter = STALE_AFTER } = options;
   const { onLoading = () => {} } = options;
@@ -67,7 +68,7 @@ export async function openRevocations(
     throw new TypeError("staleAfter must be seconds, and longer than refreshEvery");
   }
   if (typeof onLoading !== "function") throw new TypeError("onLoading must be a function");
-  const store = new RevocationStore(tablesOf(database), staleAfter, options.clock ?? Date.now);
+  const store = new RevocationStore(tables, staleAfter, options.clock ?? Date.now);
   await store.follow({ refreshEvery, onLoading });
   return store;
 }

@@ -5,6 +5,7 @@ import type { Json } from "../../../src/bytes/json.js";
 import { createCapabilityClient, withCapability } from "../../../src/protocols/a2a/client/index.js";
 import { ERROR_DOMAIN } from "../../../src/protocols/a2a/index.js";
 import { startAgent, type TestAgent } from "../../support/a2a-agent.js";
+import { LOSSY, mistake } from "../../support/lossy.js";
 import {
   type Answer,
   at,
@@ -74,6 +75,41 @@ test.each(BINDINGS)("as a task it is rejected, with the skill's word (%s)", asyn
     message: `the skill rejects the call: ${CHOOSY.mistake}`,
   });
   expect(agent.logged().slice(before)).not.toContain('"msg":"failure"');
+});
+
+describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
+  test.each(BINDINGS)("is refused by its place, and nothing is sent (%s)", async (binding) => {
+    const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
+    const before = agent.logged().length;
+    const value = make();
+    const grants = ["clock:read"];
+    const pending = { approvalId: "ap_1", interval: 1 };
+    const places: readonly (readonly [string, () => unknown])[] = [
+      ["query", () => client.request(value)],
+      ["query.grants", () => client.request({ grants: value })],
+      ["query.constraints.a", () => client.request({ grants, constraints: { a: value } })],
+      [
+        "query.resourceQuery.filter",
+        () => client.request({ grants, resourceQuery: { collection: "a", filter: value } }),
+      ],
+      ["approvalId", () => client.collect(value)],
+      ["pending", () => client.waitFor(value)],
+      ["options", () => client.waitFor(pending, value)],
+      ["token", () => client.revoke(value)],
+      ["reason", () => client.revoke(token, value)],
+      ["token", () => client.introspect(value)],
+      ["skill", () => client.invoke(value, {})],
+      ["given", () => client.invoke("choosy", value)],
+      ["given.amount", () => client.invoke("choosy", { amount: value })],
+      ["token", () => client.invoke("choosy", {}, value)],
+      ["token[0]", () => client.invoke("choosy", {}, [value])],
+    ];
+    for (const [place, call] of places) {
+      const message = await mistake(call);
+      expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
+    }
+    expect(agent.logged().length).toBe(before);
+  });
 });
 
 /** Half of a surrogate pair, as JSON has it. */

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { Duplex, PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { connectSession } from "../../../src/protocols/a2e/index.js";
+import { LOSSY, mistake } from "../../support/lossy.js";
 import { codeOf, hosted, joined, newHeld, plugins, socketPath } from "./support.js";
 
 test("calls over TCP, a Unix socket and a pair of pipes", async () => {
@@ -61,6 +62,32 @@ test("a socket that a dead host left is replaced; a living one and a file are no
     tokens: [host.token("tools")],
   });
   await session.close();
+});
+
+test.each(LOSSY)("%s is no argument of a call, and nothing runs", async (_, make) => {
+  const held = newHeld();
+  const host = await hosted({ plugins: plugins(held) });
+  const session = await joined(host, ["tools"], [host.token("tools")]);
+  const value = make();
+  const to = { port: host.port };
+  const places: readonly (readonly [string, () => unknown])[] = [
+    ["operation", () => session.call(value)],
+    ["options", () => session.call("tool/call", value)],
+    ["arguments", () => session.call("tool/call", { name: "wait", arguments: value })],
+    ["arguments.a", () => session.call("tool/call", { name: "wait", arguments: { a: value } })],
+    ["options", () => connectSession(value)],
+    ["options.capabilities", () => connectSession({ to, agentId: "it", capabilities: value })],
+    ["options.agentId", () => connectSession({ to, agentId: value, capabilities: ["tools"] })],
+    [
+      "options.tokens",
+      () => connectSession({ to, agentId: "it", capabilities: ["tools"], tokens: value }),
+    ],
+  ];
+  for (const [place, call] of places) {
+    const message = await mistake(call);
+    expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
+  }
+  expect(held.ran).toEqual([]);
 });
 
 test("a call is called off by a signal or by its time, at the host too", async () => {

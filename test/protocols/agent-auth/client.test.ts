@@ -6,6 +6,7 @@ import {
   createAgentAuthClient,
   generateKey,
 } from "../../../src/protocols/agent-auth/client/index.js";
+import { LOSSY, mistake } from "../../support/lossy.js";
 import { linked } from "./driver.js";
 import { type Bank, bank, DEFAULTS } from "./served-bank.js";
 
@@ -40,6 +41,49 @@ async function provider(answers: { readonly [path: string]: object | string }): 
   const origin = `http://127.0.0.1:${port}`;
   return origin;
 }
+
+describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
+  test("is refused by its place, and nothing is registered", async () => {
+    const home = await bank();
+    const client = await enrolled(home);
+    const agent = await client.register({ name: "helper" });
+    const before = await home.registry.agentsOf(agent.state.hostId ?? "");
+    const value = make();
+    const name = "transfer";
+    const places: readonly (readonly [string, () => unknown])[] = [
+      ["options", () => client.register(value)],
+      ["options.name", () => client.register({ name: value })],
+      ["options.reason", () => client.register({ name: "it", reason: value })],
+      ["capabilities", () => client.register({ name: "it", capabilities: value })],
+      [
+        "capabilities[0].constraints",
+        () => client.register({ name: "it", capabilities: [{ name, constraints: value }] }),
+      ],
+      ["options", () => client.list(value)],
+      ["agentId", () => client.status(value)],
+      ["token", () => client.enroll(value)],
+      ["capabilities", () => agent.request(value)],
+      ["capabilities[0].constraints.a", () => agent.request([{ name, constraints: { a: value } }])],
+      ["options", () => agent.request([name], value)],
+      ["options.reason", () => agent.request([name], { reason: value })],
+      ["options", () => agent.waitForApproval(value)],
+      ["options", () => agent.list(value)],
+      ["name", () => agent.describe(value)],
+      ["capability", () => agent.execute(value)],
+      ["given", () => agent.execute(name, value)],
+      ["given.amount", () => agent.execute(name, { amount: value })],
+      ["options", () => agent.execute(name, {}, value)],
+      ["options.token", () => agent.execute(name, {}, { token: value })],
+      ["capabilities", () => agent.revokeCapabilities(value)],
+      ["capability", () => agent.narrow(value, {})],
+    ];
+    for (const [place, call] of places) {
+      const message = await mistake(call);
+      expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
+    }
+    expect(await home.registry.agentsOf(agent.state.hostId ?? "")).toEqual(before);
+  });
+});
 
 describe("a provider", () => {
   const document = {

@@ -447,7 +447,14 @@ describe("delegation", () => {
     const parts = { agent, registry, revocations, ledger };
     const wrong: readonly (readonly [object, string])[] = [
       [{ alowEqual: true }, 'options.alowEqual: unknown member; did you mean "allowEqual"?'],
-      [{ registry: undefined }, "options.registry: is missing"],
+      [
+        { registry: undefined },
+        "options.registry: is missing; it must be a store, as openRegistry() gives it",
+      ],
+      [
+        { registry: Promise.resolve(registry) },
+        "options.registry must be a store, as openRegistry() gives it, not a Promise: is an await missing?",
+      ],
       [{ agents: [{ id: "a" }, { id: "a" }] }, 'agents[1].id: "a" is taken'],
       [{ agents: [{ id: "a" }, { id: "b", invoker: "a" }] }, 'agents[1].invoker: "a" is taken'],
       [{ agents: [{ id: "" }] }, "agents[0].id: must be a text"],

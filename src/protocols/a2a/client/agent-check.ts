@@ -65,11 +65,11 @@ export class AgentCheck {
 
   /** @throws TypeError if an option is not valid, or the client is not the SDK's. */
   constructor(client: Client, options: AgentCheckOptions) {
+    this.#own = cardOf(client);
     assertMembers(options, OPTIONS, "options");
     settleRequirements(options.requirements ?? {});
     this.version = versionFor(client, options.requirements?.protocolVersion);
     this.#client = client;
-    this.#own = cardOf(client);
     this.#options = options;
     this.#discovery = { cache: createCardCache(), ...options.discovery };
   }

@@ -6,6 +6,10 @@ import type { RefusedGrant } from "../../../agent/refusal.js";
 import type { ResourceQuery } from "../../../agent/resources/resource.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
 import type { Requested } from "../../../caveats/hop-rules.js";
+import { plainArguments } from "../../../caveats/invocation.js";
+import { assertOptionalString, assertString } from "../../../checks/kinds.js";
+import { knownMembers } from "../../../checks/members.js";
+import { plainCopy, plainObject } from "../../../checks/plain.js";
 import { pause } from "../../../client/pause.js";
 import type { AuthorityMarks } from "../authority-marks.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
@@ -62,10 +66,14 @@ export class CapabilityClient {
     this.#client = speaking(client, this.#check.version);
   }
 
-  /** @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON. */
+  /**
+   * @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON.
+   * @throws TypeError naming what of the query is not plain JSON.
+   */
   async request(query: CapabilityQuery): Promise<GrantedCapabilities> {
+    const own = plainObject(plainCopy(query, "query", "arguments"), "query");
     // What the agent says is for the caller to use, not to rely on: the agent checks every call again.
-    return (await this.#method(METHODS.request, { ...query })) as unknown as GrantedCapabilities;
+    return (await this.#method(METHODS.request, own)) as unknown as GrantedCapabilities;
   }
 
   /**
@@ -77,6 +85,7 @@ export class CapabilityClient {
    *   `approval_unknown`, or `nothing_left` where what was approved is gone.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {
+    assertString(approvalId, "approvalId");
     return (await this.#method(METHODS.collect, { approvalId })) as unknown as GrantedCapabilities;
   }
 
@@ -87,9 +96,11 @@ export class CapabilityClient {
    * @throws TypeError if the interval is not a positive number.
    */
   async waitFor(
-    { approvalId, interval: usual }: Pick<PendingAnswer, "approvalId" | "interval">,
-    { interval = usual, signal }: WaitOptions = {},
+    pending: Pick<PendingAnswer, "approvalId" | "interval">,
+    options: WaitOptions = {},
   ): Promise<GrantedCapabilities> {
+    const { approvalId, interval: usual } = plainObject(pending, "pending");
+    const { interval = usual, signal } = knownMembers(options, ["interval", "signal"], "options");
     const milliseconds = Math.min(interval, LONGEST_INTERVAL) * 1000;
     if (!(milliseconds > 0)) throw new TypeError("interval: must be a positive number of seconds");
     for (;;) {
@@ -102,11 +113,14 @@ export class CapabilityClient {
 
   /** Revokes a token, with all that descends from it. @throws A2AError */
   async revoke(token: string, reason?: string): Promise<JsonObject> {
+    assertString(token, "token");
+    assertOptionalString(reason, "reason");
     return this.#method(METHODS.revoke, { token, ...(reason === undefined ? {} : { reason }) });
   }
 
   /** What a token is good for now. @throws A2AError */
   async introspect(token: string): Promise<Introspection> {
+    assertString(token, "token");
     return (await this.#method(METHODS.introspect, { token })) as unknown as Introspection;
   }
 
@@ -119,14 +133,17 @@ export class CapabilityClient {
    * @throws AgentRefusedError if the agent's card fails; nothing is sent then.
    * @throws UndeclaredBehaviourError if the agent does what its card does not declare.
    * @throws Error if the skill failed, or rejects what it was given.
+   * @throws TypeError if an argument of this call is of another type, or the skill's arguments are not plain JSON.
    */
   async invoke(
     skill: string,
     given: JsonObject,
     token?: string | readonly string[],
   ): Promise<SkillAnswer> {
+    assertString(skill, "skill");
+    const own = plainArguments(given, "given");
     const client = token === undefined ? this.#client : presenting(this.#client, token);
-    const answer = await this.#send(client, { skill, arguments: given });
+    const answer = await this.#send(client, { skill, arguments: own });
     if ("messageId" in answer)
       throw new Error("the agent answered with a message, not with a task");
     const { id: taskId, artifacts, metadata } = answer;

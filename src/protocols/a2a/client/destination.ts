@@ -1,6 +1,7 @@
 import { AgentCard } from "@a2a-js/sdk";
 import type { Client, Transport } from "@a2a-js/sdk/client";
-import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { isJsonObject, isObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import { described } from "../../../checks/described.js";
 import { isLoopback, readUrl } from "../../../client/address.js";
 import { ClientError } from "../../../client/client-error.js";
 import { assertReachable } from "../../../client/reachable.js";
@@ -18,9 +19,11 @@ import { checkedOptions, type DiscoverOptions } from "../../../discovery/safe-di
  * @throws TypeError if it is no client of the SDK.
  */
 export function cardOf(client: Client): AgentCard {
-  const card: unknown = Reflect.get(client, "agentCard");
+  const card: unknown = isObject(client) ? client["agentCard"] : undefined;
   if (isCard(card)) return card;
-  throw new TypeError("client: has no Agent Card; expected a Client of @a2a-js/sdk 1.x");
+  throw new TypeError(
+    `client must be a Client of @a2a-js/sdk 1.x, which has an Agent Card, not ${described(client)}`,
+  );
 }
 
 function isCard(value: unknown): value is AgentCard {

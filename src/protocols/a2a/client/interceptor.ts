@@ -1,4 +1,6 @@
 import { type AfterArgs, type BeforeArgs, type CallInterceptor, Client } from "@a2a-js/sdk/client";
+import { described } from "../../../checks/described.js";
+import { plainCopy } from "../../../checks/plain.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 import { cardOf } from "./destination.js";
@@ -13,12 +15,22 @@ const EXTENSIONS_HEADER = "A2A-Extensions";
 export class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
 
-  /** @throws TypeError if there is no token, or one is not a text. */
-  constructor(tokens: readonly string[]) {
-    if (tokens.length === 0 || tokens.some((token) => typeof token !== "string" || token === "")) {
-      throw new TypeError("a capability must be given as its token");
+  /**
+   * @param token - One, or several.
+   * @throws TypeError if there is no token, or one is not a string.
+   */
+  constructor(token: string | readonly string[]) {
+    const tokens: unknown = typeof token === "string" ? [token] : token;
+    if (!Array.isArray(tokens) || tokens.length === 0) {
+      throw new TypeError(
+        `token must be a capability's token, or an array of several, not ${described(token)}`,
+      );
     }
-    this.#tokens = [...tokens];
+    for (const [at, one] of tokens.entries()) {
+      if (typeof one === "string" && one !== "") continue;
+      throw new TypeError(`token[${at}] must be a capability's token, not ${described(one)}`);
+    }
+    this.#tokens = plainCopy(tokens, "token");
   }
 
   async before(args: BeforeArgs): Promise<void> {
@@ -180,7 +192,7 @@ export async function withCapability(
   token: string | readonly string[],
   options: AgentCheckOptions = {},
 ): Promise<Client> {
-  const presenting = new CapabilityInterceptor(typeof token === "string" ? [token] : token);
+  const presenting = new CapabilityInterceptor(token);
   const check = new AgentCheck(client, options);
   const asking = speaking(client, check.version);
   return intercepted(asking, [new CheckInterceptor(check)], [presenting]);
@@ -188,8 +200,7 @@ export async function withCapability(
 
 /** As {@link withCapability}, for a caller that judges the agent itself. */
 export function presenting(client: Client, token: string | readonly string[]): Client {
-  const tokens = typeof token === "string" ? [token] : token;
-  return intercepted(client, [], [new CapabilityInterceptor(tokens)]);
+  return intercepted(client, [], [new CapabilityInterceptor(token)]);
 }
 
 /**
@@ -205,6 +216,7 @@ function intercepted(
   first: readonly CallInterceptor[],
   last: readonly CallInterceptor[],
 ): Client {
+  const card = cardOf(client);
   const interceptors = [...first, ...(client.config?.interceptors ?? []), ...last];
-  return new Client(client.transport, cardOf(client), { ...client.config, interceptors });
+  return new Client(client.transport, card, { ...client.config, interceptors });
 }

@@ -1,11 +1,20 @@
 import type { Json, JsonObject } from "../../../bytes/json.js";
 import { type Attenuation, attenuate } from "../../../capability/attenuate.js";
 import type { HopInit } from "../../../caveats/hop.js";
+import { assertOptionalString, assertString } from "../../../checks/kinds.js";
+import { knownMembers } from "../../../checks/members.js";
+import { plainCopy, plainObject } from "../../../checks/plain.js";
 import { ClientError } from "../../../client/client-error.js";
 import { pause } from "../../../client/pause.js";
 import { textIn } from "../../../client/received.js";
 import { CAPABILITY_HEADER } from "../../../http/headers.js";
-import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
+import {
+  ASK_OPTIONS,
+  type AskOptions,
+  askedBody,
+  askingBody,
+  type CapabilityAsked,
+} from "./asking.js";
 import type { Signer } from "./keys.js";
 import {
   agentIn,
@@ -93,7 +102,11 @@ export class AgentAuthAgent {
    *
    * @throws The signal's reason.
    */
-  async waitForApproval({ interval, signal }: WaitOptions = {}): Promise<ReceivedAgent> {
+  async waitForApproval(options: WaitOptions = {}): Promise<ReceivedAgent> {
+    const { interval, signal } = knownMembers(options, ["interval", "signal"], "options");
+    if (interval !== undefined && !(interval > 0)) {
+      throw new TypeError("options.interval must be a positive number of seconds");
+    }
     const seconds = interval ?? this.#state.approval?.interval ?? INTERVAL;
     for (;;) {
       signal?.throwIfAborted();
@@ -110,12 +123,14 @@ export class AgentAuthAgent {
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
-    const request = { jwt: await this.#jwt(), query: options };
+    const query = knownMembers(options, ["query", "cursor"], "options");
+    const request = { jwt: await this.#jwt(), query };
     return listingIn(await this.#parts.wire.ask("capabilities", "/capability/list", request));
   }
 
   /** All about one capability, with the schemas of its arguments and its result. */
   async describe(name: string): Promise<CapabilityDefinition> {
+    assertString(name, "name");
     const { wire } = this.#parts;
     const request = { jwt: await this.#jwt(), query: { name } };
     const body = await wire.ask("describe_capability", "/capability/describe", request);
@@ -134,10 +149,11 @@ export class AgentAuthAgent {
     options: AskOptions = {},
   ): Promise<ReceivedAgent> {
     const { wire } = this.#parts;
-    const { idempotencyKey: key } = options;
+    const own = knownMembers(options, ASK_OPTIONS, "options");
+    const { idempotencyKey: key } = own;
+    const body = { capabilities: askedBody(capabilities), ...askingBody(own) };
     const answer = await wire.ask("request_capability", "/agent/request-capability", {
-      jwt: await this.#jwt(),
-      body: { capabilities, ...askingBody(options) },
+      ...{ jwt: await this.#jwt(), body },
       ...(key === undefined ? {} : { headers: { "Idempotency-Key": key } }),
     });
     const asked = agentIn(answer, wire.discovery.issuer);
@@ -155,24 +171,28 @@ export class AgentAuthAgent {
   /**
    * Executes a capability, at the server or the location that it names.
    *
-   * @throws TypeError if the arguments fail the capability's input schema.
+   * @throws TypeError if the arguments are not plain JSON, or fail the capability's input schema.
    * @throws ClientError `answer_malformed` if the result fails its output schema.
    */
   async execute(
     capability: string,
     given: JsonObject = {},
-    { token }: ExecuteOptions = {},
+    options: ExecuteOptions = {},
   ): Promise<Json> {
     const { wire } = this.#parts;
+    assertString(capability, "capability");
+    const own = plainCopy(plainObject(given, "given"), "given", "arguments");
+    const { token } = knownMembers(options, ["token"], "options");
+    assertOptionalString(token, "options.token");
     const known = this.#definitions.get(capability) ?? (await this.describe(capability));
     const { location, input, output } = known;
-    const wrong = input === undefined ? undefined : await failing(given, input);
+    const wrong = input === undefined ? undefined : await failing(own, input);
     if (wrong !== undefined) throw new TypeError(`the arguments of ${capability}: ${wrong}`);
     const presented = token ?? (await this.#token(capability));
     const aud = location ?? wire.discovery.issuer;
     const request = {
       jwt: await this.#jwt(aud, [capability]),
-      body: { capability, arguments: given },
+      body: { capability, arguments: own },
       headers: presented === undefined ? {} : { [CAPABILITY_HEADER]: presented },
     };
     const answer = await (location === undefined
@@ -193,6 +213,7 @@ export class AgentAuthAgent {
    * @throws TypeError if the server gave no token, or the hop is invalid.
    */
   async narrow(capability: string, hop: HopInit): Promise<Attenuation> {
+    assertString(capability, "capability");
     const token = await this.#token(capability);
     if (token === undefined) throw new TypeError(`${capability}: the server gave no token for it`);
     return attenuate(token, hop);
@@ -200,7 +221,7 @@ export class AgentAuthAgent {
 
   /** Gives up grants, by the names of their capabilities. @returns Those that were there. */
   async revokeCapabilities(capabilities: readonly string[]): Promise<readonly string[]> {
-    const body = { agent_id: this.id, capabilities };
+    const body = { agent_id: this.id, capabilities: askedBody(capabilities) };
     const request = { jwt: await this.#jwt(), body };
     const answer = await this.#parts.wire.ask("", "/agent/revoke-capability", request);
     const { revoked } = answer;

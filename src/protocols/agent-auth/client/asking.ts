@@ -1,4 +1,6 @@
-import type { JsonObject } from "../../../bytes/json.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import { assertArray, assertOptionalString } from "../../../checks/kinds.js";
+import { plainCopy } from "../../../checks/plain.js";
 
 /** A capability to ask for: its name, or also limits on its arguments that the agent sets itself. */
 export type CapabilityAsked = string | { readonly name: string; readonly constraints: JsonObject };
@@ -15,9 +17,34 @@ export interface AskOptions {
   readonly idempotencyKey?: string;
 }
 
-/** The members of a request that say why, and how the user is asked. @internal */
+/** The properties of {@link AskOptions}. @internal */
+export const ASK_OPTIONS: readonly string[] = [
+  ...["reason", "bindingMessage", "loginHint", "preferredMethod", "idempotencyKey"],
+];
+
+/**
+ * Capabilities to ask for, as the body of a request has them.
+ *
+ * @throws TypeError naming what is not plain JSON, such as `capabilities[0].constraints.amount`.
+ * @internal
+ */
+export function askedBody(capabilities: readonly CapabilityAsked[]): readonly Json[] {
+  assertArray(capabilities, "capabilities", "names of capabilities");
+  return plainCopy(capabilities, "capabilities", "arguments");
+}
+
+/**
+ * The members of a request that say why, and how the user is asked.
+ *
+ * @throws TypeError naming the option that is not a string.
+ * @internal
+ */
 export function askingBody(options: AskOptions): JsonObject {
-  const { reason, bindingMessage, loginHint, preferredMethod } = options;
+  const { reason, bindingMessage, loginHint, preferredMethod, idempotencyKey } = options;
+  const texts = { reason, bindingMessage, loginHint, preferredMethod, idempotencyKey };
+  for (const [name, value] of Object.entries(texts)) {
+    assertOptionalString(value, `options.${name}`);
+  }
   return {
     ...(reason === undefined ? {} : { reason }),
     ...(bindingMessage === undefined ? {} : { binding_message: bindingMessage }),

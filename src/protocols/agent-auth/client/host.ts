@@ -1,8 +1,16 @@
 import type { JsonObject } from "../../../bytes/json.js";
-import { assertMembers } from "../../../checks/members.js";
+import { described } from "../../../checks/described.js";
+import { assertString } from "../../../checks/kinds.js";
+import { assertMembers, knownMembers } from "../../../checks/members.js";
 import { textIn } from "../../../client/received.js";
 import { AgentAuthAgent } from "./agent.js";
-import { type AskOptions, askingBody, type CapabilityAsked } from "./asking.js";
+import {
+  ASK_OPTIONS,
+  type AskOptions,
+  askedBody,
+  askingBody,
+  type CapabilityAsked,
+} from "./asking.js";
 import { generateKey, type JwtClaims, type PrivateKey, type Signer, signer } from "./keys.js";
 import {
   agentIn,
@@ -63,22 +71,27 @@ export class AgentAuthClient {
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
-    const request = { jwt: await this.#jwt(), query: options };
+    const query = knownMembers(options, ["query", "cursor"], "options");
+    const request = { jwt: await this.#jwt(), query };
     return listingIn(await this.#wire.ask("capabilities", "/capability/list", request));
   }
 
   /** Registers an agent; where that has to be approved, `agent.state.approval` says how. */
   async register(options: RegisterOptions): Promise<AgentAuthAgent> {
-    const { name, capabilities, mode, idempotencyKey } = options;
-    const key = await signer(options.key ?? (await generateKey()), this.#clock, "options.key");
+    const own = knownMembers(options, REGISTER_OPTIONS, "options");
+    const { name, capabilities, mode, idempotencyKey } = own;
+    if (typeof name !== "string" || name === "") {
+      throw new TypeError(`options.name must be a non-empty string, not ${described(name)}`);
+    }
+    const asked = {
+      ...{ name, ...askingBody(own) },
+      ...(capabilities === undefined ? {} : { capabilities: askedBody(capabilities) }),
+      ...(mode === undefined ? {} : { mode }),
+    };
+    const key = await signer(own.key ?? (await generateKey()), this.#clock, "options.key");
     const jwt = await this.#jwt({ agent_public_key: key.publicKey });
     const answer = await this.#wire.ask("register", "/agent/register", {
-      jwt,
-      body: {
-        ...{ name, ...askingBody(options) },
-        ...(capabilities === undefined ? {} : { capabilities }),
-        ...(mode === undefined ? {} : { mode }),
-      },
+      ...{ jwt, body: asked },
       ...(idempotencyKey === undefined ? {} : { headers: { "Idempotency-Key": idempotencyKey } }),
     });
     return this.#agent(agentIn(answer, this.discovery.issuer), key);
@@ -86,27 +99,32 @@ export class AgentAuthClient {
 
   /** An agent that was registered before. */
   async open(agentId: string, agentKey: PrivateKey): Promise<AgentAuthAgent> {
+    assertString(agentId, "agentId");
     const key = await signer(agentKey, this.#clock, "agentKey");
     return this.#agent(await this.status(agentId), key);
   }
 
   async status(agentId: string): Promise<ReceivedAgent> {
+    assertString(agentId, "agentId");
     const request = { jwt: await this.#jwt(), query: { agent_id: agentId } };
     return agentIn(await this.#wire.ask("status", "/agent/status", request), this.discovery.issuer);
   }
 
   /** Brings an expired agent back, with the host's defaults and nothing else. */
   async reactivate(agentId: string): Promise<ReceivedAgent> {
+    assertString(agentId, "agentId");
     const answer = await this.#post("reactivate", "/agent/reactivate", { agent_id: agentId });
     return agentIn(answer, this.discovery.issuer);
   }
 
   async revokeAgent(agentId: string): Promise<void> {
+    assertString(agentId, "agentId");
     await this.#post("revoke", "/agent/revoke", { agent_id: agentId });
   }
 
   /** Gives an agent another key; open the agent with it from then on. */
   async rotateAgentKey(agentId: string, agentKey: PrivateKey): Promise<void> {
+    assertString(agentId, "agentId");
     const next = await signer(agentKey, this.#clock, "agentKey");
     const path = "/agent/rotate-key";
     const proof = await next.sign("agent+jwt", {
@@ -133,6 +151,7 @@ export class AgentAuthClient {
 
   /** Makes this host known by the token that its user got for it. @returns The host's id. */
   async enroll(token: string): Promise<string> {
+    assertString(token, "token");
     const { hostName: name } = this.#options;
     const path = "/host/enroll";
     const claims = this.#proving(path, this.#host.thumbprint);
@@ -173,6 +192,7 @@ export class AgentAuthClient {
   }
 }
 
+const REGISTER_OPTIONS = ["name", "capabilities", "mode", "key", ...ASK_OPTIONS];
 const OPTIONS = ["provider", "fetch", "timeout", "insecure", "hostKey", "hostName", "clock"];
 
 /**

@@ -1,4 +1,5 @@
 import type { Authenticator } from "../../../agent/caller.js";
+import { AUTHENTICATOR, assertHas } from "../../../checks/kinds.js";
 
 /** Who signed in, or why not. */
 export type LoginOutcome =
@@ -64,8 +65,14 @@ export interface DevelopmentLogin {
   check(token: string): Promise<LoginOutcome>;
 }
 
-/** Signs users in by development tokens, on a loopback address. @param tokens - {@link createFixedTokens} */
+/**
+ * Signs users in by development tokens, on a loopback address.
+ *
+ * @param tokens - What {@link createFixedTokens} gives.
+ * @throws TypeError if it is no authenticator.
+ */
 export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin {
+  assertHas(tokens, AUTHENTICATOR, "tokens");
   return {
     kind: "development",
     async check(token) {

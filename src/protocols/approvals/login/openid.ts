@@ -42,8 +42,8 @@ const PAUSE = 1000;
  *
  * @throws TypeError naming the option that is wrong.
  */
-export async function createOpenIdLogin(options: OpenIdLoginOptions): Promise<OpenIdLogin> {
-  const settings = checkedOptions(options);
+export async function createOpenIdLogin(login: OpenIdLoginOptions): Promise<OpenIdLogin> {
+  const settings = checkedOptions(login);
   const client = await import("openid-client");
   const configuration = provider(client, settings);
   const { issuer, scopes, presence, clockSkew } = settings;

@@ -1,0 +1,92 @@
+import { described } from "./described.js";
+
+/**
+ * Throws unless an argument is a string.
+ *
+ * @param where - The name of the argument in messages, such as `token` or `options.name`.
+ * @throws TypeError naming the argument.
+ */
+export function assertString(value: unknown, where: string): asserts value is string {
+  if (typeof value !== "string") throw notA(where, "a string", value);
+}
+
+/**
+ * Throws unless an argument is a string or left out.
+ *
+ * @throws TypeError naming the argument.
+ */
+export function assertOptionalString(
+  value: unknown,
+  where: string,
+): asserts value is string | undefined {
+  if (value !== undefined) assertString(value, where);
+}
+
+/**
+ * Throws unless an argument is an array.
+ *
+ * @param of - The items, as in `grants`.
+ * @throws TypeError naming the argument.
+ */
+export function assertArray(
+  value: unknown,
+  where: string,
+  of: string,
+): asserts value is readonly unknown[] {
+  if (!Array.isArray(value)) throw notA(where, `an array of ${of}`, value);
+}
+
+/** An object that has a method: the method by which it is known, and what the object is and where it comes from. */
+export type Part = readonly [method: string, expected: string];
+
+/**
+ * Throws unless an argument is an object with a method, such as what another function of this package gives.
+ *
+ * @throws TypeError naming the argument and what is expected.
+ */
+export function assertHas(value: unknown, [method, expected]: Part, where: string): void {
+  const isObject = typeof value === "object" && value !== null;
+  if (isObject && typeof Reflect.get(value, method) === "function") return;
+  throw notA(where, expected, value);
+}
+
+/**
+ * Throws unless options have each of the objects that they must have.
+ *
+ * @param parts - By the name of the option.
+ * @throws TypeError naming the option that is missing or of another kind, such as a Promise.
+ */
+export function assertParts(options: object, parts: { readonly [name: string]: Part }): void {
+  for (const [name, part] of Object.entries(parts)) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) assertHas(value, part, `options.${name}`);
+    else throw new TypeError(`options.${name}: is missing; it must be ${part[1]}`);
+  }
+}
+
+/** An issuing agent. */
+export const AGENT: Part = ["clearOperation", "an agent, as createIssuingAgent() gives it"];
+/** An issuer. */
+export const ISSUER: Part = ["authorize", "an issuer, as createIssuer() gives it"];
+/** A ledger. */
+export const LEDGER: Part = ["commit", "a ledger, as openLedger() gives it"];
+/** A policy. */
+export const POLICY: Part = ["permissions", "a policy, as createPolicyTable() gives it"];
+/** Where revocations go. */
+export const REVOCATIONS: Part = ["add", "a list or store, as openRevocations() gives it"];
+/** What is kept of a registry. */
+export const REGISTRY_STORE: Part = ["change", "a store, as openRegistry() gives it"];
+/** A registry. */
+export const REGISTRY: Part = ["register", "a registry, as createRegistry() gives it"];
+/** Who calls. */
+export const AUTHENTICATOR: Part = [
+  "authenticate",
+  "an authenticator, as createJwtAuthenticator() gives it",
+];
+/** Where a server writes its log. */
+export const LOG: Part = ["info", "an object with the functions info, warn and error"];
+
+/** The error for an argument of another kind than expected. It never shows what the argument holds. */
+export function notA(where: string, expected: string, value: unknown): TypeError {
+  return new TypeError(`${where} must be ${expected}, not ${described(value)}`);
+}

@@ -1,0 +1,27 @@
+// Values that read as less than they hold: what a forgotten await or a wrong kind of object hands in.
+
+class Limits {
+  get max(): number {
+    return 1;
+  }
+}
+
+/** Each is made anew, with its name. */
+export const LOSSY: readonly (readonly [name: string, make: () => never])[] = [
+  ["a Promise", () => Promise.resolve({ max: 1 })],
+  ["a Map", () => new Map([["max", 1]])],
+  ["an instance of a class", () => new Limits()],
+  ["an inherited property", () => Object.create({ max: 1 })],
+  ["a property that is not enumerable", () => Object.defineProperty({}, "max", { value: 1 })],
+].map(([name, make]) => [name as string, make as () => never]);
+
+/** The message of the TypeError that a call throws or rejects with; anything else is an error here. */
+export async function mistake(call: () => unknown): Promise<string> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    throw error;
+  }
+  return "taken";
+}
