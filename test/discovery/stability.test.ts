@@ -132,7 +132,7 @@ describe("a registry and the next", () => {
 
 describe("what has not a registry's form is misuse", () => {
   test.each<[about: string, given: unknown, message: RegExp]>([
-    ["null", null, /^registry: expected an object/],
+    ["null", null, /^registry must be an object with version and capabilities, not null/],
     ["no version", { capabilities: [] }, /^registry\.version: expected a version/],
     ["no capabilities", { version: "1.0" }, /^registry\.capabilities: expected an array/],
     ["an entry of text", { version: "1.0", capabilities: ["pause"] }, /\[0\]: expected an object/],
