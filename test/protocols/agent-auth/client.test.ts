@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
+import { decodeJwt } from "jose";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   AgentAuthError,
@@ -102,6 +103,7 @@ describe("a provider", () => {
   test.each([
     ["is no document", { version: "1.0-draft" }, "answer_malformed"],
     ["names no endpoints", { ...document, endpoints: {} }, "answer_malformed"],
+    ["speaks another version", { ...document, version: "2.0" }, "answer_malformed"],
     ["leads elsewhere", { ...document, issuer: "https://x.example" }, "origin_foreign"],
     [
       "sends registrations elsewhere",
@@ -121,6 +123,48 @@ describe("a provider", () => {
     const failure = await client.register({ name: "x" }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ClientError);
     expect(failure).toMatchObject({ code: "answer_malformed" });
+  });
+
+  test("gets registrations whose JWT is bound to its own address", async () => {
+    const sent: string[] = [];
+    const origin = await provider({
+      "/.well-known/agent-configuration": document,
+      "/agent/register": { agent_id: "agent_1", status: "active" },
+    });
+    const client = await createAgentAuthClient({
+      ...{ provider: origin, hostKey: await generateKey() },
+      fetch: (url, init) => {
+        sent.push(new Headers(init?.headers).get("authorization") ?? "");
+        return fetch(url, init);
+      },
+    });
+    await client.register({ name: "x" });
+    const claims = decodeJwt((sent.at(-1) ?? "").replace("Bearer ", ""));
+    expect(claims).toMatchObject({ htm: "POST", htu: `${origin}/agent/register`, aud: origin });
+  });
+
+  test.each([
+    ["is there", { data: [1] }, [1]],
+    ["has come late", { status: "completed", result: [1] }, [1]],
+    ["is to come", { status: "pending", status_url: "ORIGIN/later" }, /answers later/],
+    ["has failed", { status: "failed", error: { message: "no" } }, /it failed/],
+    ["is none", {}, /has no "data"/],
+  ])("gives a result that %s, or is refused", async (_, answer, expected) => {
+    const client = await meet({
+      "/.well-known/agent-configuration": {
+        ...document,
+        endpoints: { ...document.endpoints, describe_capability: "ORIGIN/describe" },
+      },
+      "/agent/register": { agent_id: "agent_1", status: "active" },
+      "/agent/status": { agent_id: "agent_1", status: "active" },
+      "/describe": { name: "list_payees" },
+      "/run": answer,
+    });
+    const agent = await client.register({ name: "x" });
+    const outcome = agent.execute("list_payees").catch((error: unknown) => error);
+    if (!(expected instanceof RegExp)) return expect(await outcome).toEqual(expected);
+    expect(await outcome).toMatchObject({ code: "answer_malformed" });
+    expect(String(await outcome)).toMatch(expected);
   });
 
   test("plain http to another machine is refused before anything is sent", async () => {

@@ -257,6 +257,15 @@ describe("of a host", () => {
     expect(await lastCodes(home)).toEqual(["invalid_jwt"]);
   });
 
+  test("may name an agent's key where nothing is registered, too", async () => {
+    const home = await bank();
+    const one = await linked(home);
+    const odd = { claims: { agent_public_key: (await newKey()).jwk } };
+    const status = `/agent/status?agent_id=${one.agentId}`;
+    expect(said(await one.asHost(status, undefined, odd))).toBe("200");
+    expect(said(await one.asHost("/capability/list", undefined, odd))).toBe("200");
+  });
+
   test("must be of a host that is known, and counts once", async () => {
     const home = await bank();
     const stranger = await driver(home);

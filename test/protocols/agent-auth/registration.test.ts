@@ -161,6 +161,24 @@ describe("registration", () => {
     expect(status.body).toMatchObject({ status: "active", agent_capability_grants: [] });
   });
 
+  test("a key stays used up under its host, whatever has become of its agent", async () => {
+    const home = await bank();
+    const revoked = await linked(home);
+    expect(said(await revoked.asHost("/agent/revoke", { agent_id: revoked.agentId }))).toBe("200");
+    const claimed = await driver(home);
+    expect(said(await claimed.register({ mode: "autonomous" }))).toBe("200");
+    await claimed.decide(await claimed.asAgent("/agent/claim", {}));
+    const active = await linked(home);
+    const expired = await linked(home);
+    home.clock.now += 3_600_000;
+    for (const one of [revoked, claimed, active, expired]) {
+      expect(said(await one.register())).toBe("409 agent_exists");
+    }
+    // Under another host, it is another agent's.
+    const other = await linked(home);
+    expect(said(await new Driver(home, other.host, revoked.agent).register())).toBe("200");
+  });
+
   test("more than the defaults waits, with all of the agent", async () => {
     const home = await bank();
     const one = await driver(home);

@@ -30,6 +30,18 @@ test("strangers that name a user get a code once her list has no room, and her o
   expect(waiting.map(({ subject }) => subject.principal)).toEqual(["alice", undefined, undefined]);
 });
 
+test("who a stranger names shows in no answer: there are no users to be found out", async () => {
+  const home = await bank();
+  const shapes: unknown[] = [];
+  for (const hint of ["alice", "nobody at all"]) {
+    const one = await driver(home);
+    const asked = { login_hint: hint, preferred_method: "ciba" };
+    const { status, body } = await one.register(asked);
+    shapes.push([status, approvalIn({ body } as Answer), Object.keys(body).sort()]);
+  }
+  expect(shapes[0]).toEqual(shapes[1]);
+});
+
 test("JWTs of strangers fill no room of agents of users", async () => {
   const home = await bank({ mostUsed: 8 });
   const own = await linked(home);

@@ -172,7 +172,8 @@ export class AgentAuthAgent {
    * Executes a capability, at the server or the location that it names.
    *
    * @throws TypeError if the arguments are not plain JSON, or fail the capability's input schema.
-   * @throws ClientError `answer_malformed` if the result fails its output schema.
+   * @throws ClientError `answer_malformed` if the result fails its output schema, or the answer has none: one that
+   *   comes later, at a `status_url`, is not waited for.
    */
   async execute(
     capability: string,
@@ -198,10 +199,10 @@ export class AgentAuthAgent {
     const answer = await (location === undefined
       ? wire.askAt(wire.discovery.defaultLocation, request)
       : wire.askAt(location, request));
-    const data = answer["data"] ?? null;
+    const { origin } = new URL(location ?? wire.discovery.issuer);
+    const data = resultIn(answer, capability, origin);
     const failed = output === undefined ? undefined : await failing(data, output);
     if (failed === undefined) return data;
-    const { origin } = new URL(location ?? wire.discovery.issuer);
     const message = `the result of ${capability} is not what ${origin} promises: ${failed}`;
     throw new ClientError("answer_malformed", message, origin);
   }
@@ -270,4 +271,18 @@ function tokenIn(grants: readonly ReceivedGrant[], capability: string): Received
   return grants.find(
     (grant) => grant.capability === capability && grant.status === "active" && grant.token,
   );
+}
+
+/** The result of an execution. @throws ClientError where the answer has none. */
+function resultIn(answer: JsonObject, capability: string, origin: string): Json {
+  const { data, status, result = null } = answer;
+  if (data !== undefined) return data;
+  if (status === "completed") return result;
+  const why =
+    status === "pending"
+      ? "answers later, and this client waits for no such answer"
+      : status === "failed"
+        ? "reports that it failed"
+        : 'has no "data" in its answer';
+  throw new ClientError("answer_malformed", `${capability}: ${origin} ${why}`, origin);
 }

@@ -89,7 +89,10 @@ export class AgentAuthClient {
       ...(mode === undefined ? {} : { mode }),
     };
     const key = await signer(own.key ?? (await generateKey()), this.#clock, "options.key");
-    const jwt = await this.#jwt({ agent_public_key: key.publicKey });
+    // Bound to this request: a server that was found by itself could send the JWT on (8.9).
+    const { endpoints, issuer } = this.discovery;
+    const htu = endpoints.get("register") ?? `${issuer.replace(/\/$/, "")}/agent/register`;
+    const jwt = await this.#jwt({ agent_public_key: key.publicKey, htm: "POST", htu });
     const answer = await this.#wire.ask("register", "/agent/register", {
       ...{ jwt, body: asked },
       ...(idempotencyKey === undefined ? {} : { headers: { "Idempotency-Key": idempotencyKey } }),

@@ -66,11 +66,18 @@ export interface Listing {
   readonly cursor?: string;
 }
 
-/** @throws ClientError `answer_malformed` */
+const VERSIONS: readonly string[] = ["1.0-draft", "1.0"];
+const SPOKEN = `this client speaks ${VERSIONS.join(" and ")}`;
+
+/** @throws ClientError `answer_malformed` also for a version that this client does not speak. */
 export function discoveryIn(document: JsonObject, origin: string): Discovery {
   const { version, issuer, endpoints, default_location: location } = document;
   if (typeof version !== "string" || typeof issuer !== "string" || !URL.canParse(issuer)) {
     throw malformed(origin, 'has no "version", or no "issuer" that is a URL');
+  }
+  // A later version could give what is sent another meaning (5.1).
+  if (!VERSIONS.includes(version)) {
+    throw malformed(origin, `is of version ${JSON.stringify(version.slice(0, 32))}: ${SPOKEN}`);
   }
   // Below the issuer, as the text has it; the reference implementation has whole URLs.
   const base = issuer.replace(/\/$/, "");

@@ -77,6 +77,20 @@ export const REQUESTS: readonly Flow[] = [
     },
   },
   {
+    name: "request, by a JWT that is narrowed",
+    async run(stage) {
+      const { agent } = await stage.linked();
+      const asked = { capabilities: ["delete_payee"] };
+      for (const [step, capabilities] of [
+        ["narrowed to nothing", []],
+        ["narrowed to a default", ["check_balance"]],
+      ] as const) {
+        const path = "/agent/request-capability";
+        await stage.see(step, agent.send("POST", path, asked, { capabilities }));
+      }
+    },
+  },
+  {
     name: "request, escalated",
     async run(stage) {
       const { agent } = await stage.granted(transfer({ amount: { max: 100 }, to: "acc_1" }));

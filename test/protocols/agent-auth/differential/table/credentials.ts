@@ -313,7 +313,7 @@ export const CREDENTIALS: Section = {
       text: "nothing: proof of possession has a header of its own (4.4)",
       reference: "checked in Agent JWTs, ignored in Host JWTs; `htu` letter by letter",
       ours: "checked in both; `htu` without query and fragment, and normalized, as RFC 9449 compares it",
-      why: "a JWT that says what it is for is good for nothing else, however its address is spelt",
+      why: "a JWT that says what it is for is good for nothing else, however its address is spelt; our client so binds the JWT of a registration, which clients should bind at a server that they have discovered (8.9)",
       places: [
         { step: /JWT bound to another/, path: "outcome", ours: "401 request_binding_mismatch" },
         {
@@ -342,8 +342,8 @@ export const CREDENTIALS: Section = {
       what: "`capabilities` of an Agent JWT",
       text: "what is outside must be refused, so an empty array allows nothing (4.3)",
       reference:
-        "a default is executed though the JWT does not name it, and anything in a batch; an empty array names all in introspection",
-      ours: "403 `capability_not_granted`; none of them in introspection",
+        "a default is executed though the JWT does not name it, and anything in a batch; such a JWT manages the agent; an empty array names all in introspection",
+      ours: "403 `capability_not_granted`; 403 `unauthorized` where it would manage the agent; none of them in introspection",
       why: "a narrowed JWT executes what it names, and manages nothing: no rotation, request, revocation or claim",
       places: [
         {
@@ -357,6 +357,12 @@ export const CREDENTIALS: Section = {
           step: /narrowed|JWT that names/,
           path: "responses[].error.code",
           ours: '"capability_not_granted"',
+        },
+        {
+          endpoint: /request-capability|rotate-key|revoke|claim/,
+          step: /narrowed|JWT that names/,
+          path: "outcome",
+          ours: "403 unauthorized",
         },
         { endpoint: /introspect/, step: /names no capability/, path: /^agent_capability_grants/ },
       ],

@@ -311,9 +311,9 @@ export const EXECUTIONS: Section = {
       what: "answers at once, later and in a stream",
       text: "all three are possible (2.15, 5.11)",
       reference: "all three, as the application has it",
-      ours: "at once: 200 `{data}`",
-      why: "what takes longer is a task over A2A",
-      shown: "executing.test.ts",
+      ours: "at once: 200 `{data}`; our client takes `completed` too, and says of an answer that comes later that it waits for none",
+      why: "what takes longer is a task over A2A, so nothing is polled and no stream is sent",
+      shown: "client.test.ts",
     },
     {
       what: "`denials` of a refused execution; `violations` and `location` in a batch",

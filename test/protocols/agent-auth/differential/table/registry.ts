@@ -237,6 +237,15 @@ export const REGISTRY: Section = {
       shown: "../approvals/confirming.test.ts",
     },
     {
+      what: "which way of approval is taken",
+      text: "the server decides; `preferred_method` should be considered, and CIBA preferred where the agent may have the user's browser (7.1, 7.2, 7.5)",
+      reference:
+        "as the application resolves it; CIBA only where `login_hint` names a user that there is, which shows that there is one",
+      ours: "as the agent prefers, a code unless it prefers CIBA; a code in any case where no user is known or named. Whether a user of that name is known shows nowhere",
+      why: "the server does not see what an agent has; an approval takes a sign-in of its own, which an agent in the user's browser cannot make by itself",
+      shown: "strangers.test.ts",
+    },
+    {
       what: "approving without a browser",
       text: "nothing",
       reference: "nothing",
