@@ -67,7 +67,7 @@ describe("a wrong option or requirement is a TypeError before any request comes"
   });
 
   test.each<[string, unknown, unknown, RegExp]>([
-    ["no authority", undefined, {}, /must have authorize\(token, invocation\)/],
+    ["no authority", undefined, {}, /must be an object with authorize\(token, invocation\)/],
     ["a slip", issuer, { relm: "x" }, /options\.relm: unknown member; did you mean "realm"/],
     ["a realm with quotes", issuer, { realm: 'a"' }, /realm must be printable ASCII/],
     ["a realm of two lines", issuer, { realm: "a\r\nb: c" }, /realm must be printable ASCII/],
