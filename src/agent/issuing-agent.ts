@@ -211,7 +211,7 @@ export class IssuingAgent {
   /**
    * Runs a skill that there is leave for.
    *
-   * @param ending - Its `signal` is read when the skill first reads it: an `AbortController`, for example.
+   * @param ending - An `AbortController`, for example: its `signal` is the skill's.
    * @returns The skill's result as JSON.
    * @throws TypeError without a signal, and as {@link IssuingAgent.begin} does; what the skill throws.
    * @throws SkillResultError (by its name) if the skill has run and its result cannot be written as JSON.
@@ -225,14 +225,13 @@ export class IssuingAgent {
     await this.begin(clearance, caller);
     const { asked, resources, principal, arguments: given } = clearance;
     const own = skillArguments(given);
+    const { signal } = ending;
     const result: unknown = await asked.run({
       arguments: own,
       resources,
       caller,
       principal,
-      get signal() {
-        return ending.signal;
-      },
+      signal,
     });
     return resultAsJson(result);
   }

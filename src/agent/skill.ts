@@ -19,7 +19,7 @@ export interface SkillCall<Arguments = JsonObject> {
   readonly caller: Caller;
   /** On whose authority: the capability's principal, or the caller's where authority is ambient. */
   readonly principal: string;
-  /** Aborted when the caller no longer waits for the answer. */
+  /** Aborted when the caller no longer waits: when the call is cancelled, takes too long, or has its answer. */
   readonly signal: AbortSignal;
 }
 

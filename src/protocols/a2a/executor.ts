@@ -16,7 +16,6 @@ import { type Call, callOf, giveUp, type Leave } from "./calls.js";
 import { fault } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { taskMessage } from "./repeats.js";
-import { RunLimit } from "./run-limit.js";
 import { TaskAnswer } from "./task-answer.js";
 import { type TaskRunner, taskCallOf } from "./task-call.js";
 import {
@@ -24,6 +23,7 @@ import {
   type Ending,
   endedTask,
   endingOf,
+  type Run,
   type RunLimits,
   UNSTORED,
 } from "./task-endings.js";
@@ -37,7 +37,7 @@ export interface ExecutorOptions extends RunLimits {
 /** Runs what a message was given leave for. */
 export class CapabilityExecutor implements AgentExecutor {
   readonly #options: ExecutorOptions;
-  readonly #running = new Map<string, RunLimit>();
+  readonly #running = new Map<string, AbortController>();
   readonly #settling = new Set<Promise<void>>();
 
   constructor(options: ExecutorOptions) {
@@ -55,16 +55,16 @@ export class CapabilityExecutor implements AgentExecutor {
     const call = callOf(context);
     const { leave, release } = call;
     if (leave === undefined) throw new TypeError("nothing has given leave to this request");
-    const limit = new RunLimit();
-    this.#running.set(taskId, limit);
+    const controller = new AbortController();
+    this.#running.set(taskId, controller);
     try {
       for (const use of usesBefore(leave)) recordUse(context, use);
       const task = this.#beginningOf(request, leave);
       if (!(await this.#begin(task, request, call))) return;
       bus.publish(AgentEvent.task(task));
       const what = leave.kind === "skill" ? leave.invocation.skill : "task";
-      const work = (): Promise<Json | TaskAnswer> => this.#run(leave, request, limit);
-      const ending = await endingOf({ what, work, limit, release }, this.#options);
+      const work: Run["work"] = (signal) => this.#run(leave, request, signal);
+      const ending = await endingOf({ what, work, controller, release }, this.#options);
       await this.#end(task, ending, request, bus);
     } finally {
       this.#running.delete(taskId);
@@ -145,19 +145,23 @@ export class CapabilityExecutor implements AgentExecutor {
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
-    const limit = this.#running.get(taskId);
-    if (limit === undefined) bus.finished();
-    else limit.abort(CANCELLED);
+    const controller = this.#running.get(taskId);
+    if (controller === undefined) bus.finished();
+    else controller.abort(CANCELLED);
   };
 
-  async #run(leave: Leave, request: RequestContext, limit: RunLimit): Promise<Json | TaskAnswer> {
+  async #run(
+    leave: Leave,
+    request: RequestContext,
+    signal: AbortSignal,
+  ): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
     if (leave.kind === "skill") {
-      return agent.run(leave.clearance, callOf(request.context).caller, limit);
+      return agent.run(leave.clearance, callOf(request.context).caller, { signal });
     }
     if (leave.kind === "operation") throw new TypeError("this agent runs skills alone");
     if (runTask !== undefined) {
-      const answer = await runTask(taskCallOf(leave, request, agent, limit.signal));
+      const answer = await runTask(taskCallOf(leave, request, agent, signal));
       return answer instanceof TaskAnswer ? answer : resultAsJson(answer);
     }
     const skills = [...agent.skills.keys()].join(", ");

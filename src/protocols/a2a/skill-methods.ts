@@ -59,7 +59,7 @@ export async function invokeSkill(
     release();
     return { ok: false, fault: denialFault(clearance.denials) };
   }
-  const work: Run["work"] = (limit) => agent.run(clearance, caller, limit);
+  const work: Run["work"] = (signal) => agent.run(clearance, caller, { signal });
   const ending = await endingOf({ what: skill, work, release }, context);
   return outcomeOf(ending, authorityMarks({ kind: "skill", clearance, invocation }, agent));
 }

@@ -37,7 +37,7 @@ export interface TaskCall {
    * @param data - The same for programs, such as the denials of a refused skill.
    */
   answer(state: TaskAnswerState, message: string, data?: Json): TaskAnswer;
-  /** Aborted when the task is cancelled or takes too long. */
+  /** Aborted when the task is cancelled, takes too long, or has its answer. */
   readonly signal: AbortSignal;
 }
 

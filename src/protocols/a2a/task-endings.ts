@@ -7,7 +7,6 @@ import { SkillResultError } from "../../agent/skill-result.js";
 import type { Json } from "../../bytes/json.js";
 import { EXTENSION_URI } from "./extension.js";
 import { dataPart, newMessage, textPart } from "./parts.js";
-import { RunLimit } from "./run-limit.js";
 import { TaskAnswer, taskStateOf } from "./task-answer.js";
 
 /** What becomes of a skill or a task that has run. */
@@ -52,9 +51,9 @@ export interface RunLimits {
 export interface Run {
   /** What the log calls it. */
   readonly what: string;
-  readonly work: (limit: Pick<RunLimit, "signal">) => Promise<Json | TaskAnswer>;
-  /** Aborted with {@link CANCELLED} when its caller cancels it; what else ends the work aborts it too. */
-  readonly limit?: RunLimit;
+  readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
+  /** Aborted with {@link CANCELLED} when its caller cancels it, and by whatever else ends the work. */
+  readonly controller?: AbortController;
   /** Called once the work is over, also where its caller waits no longer. */
   readonly release?: (() => void) | undefined;
 }
@@ -62,24 +61,32 @@ export interface Run {
 /** Why a caller's work ends that the caller has cancelled. */
 export const CANCELLED: DOMException = Object.freeze(new DOMException("cancelled", "AbortError"));
 
-/** Runs something within its limits. Never throws: a failure is an ending as well. */
+const TOO_LONG = Object.freeze(new DOMException("it took too long", "TimeoutError"));
+const ANSWERED = Object.freeze(new DOMException("the call has its answer", "AbortError"));
+
+/**
+ * Runs something within its limits, and aborts its signal at the end, for what it may have left running. Never throws: a
+ * failure is an ending as well.
+ */
 export async function endingOf(
-  { what, work, limit = new RunLimit(), release }: Run,
+  { what, work, controller = new AbortController(), release }: Run,
   { timeout, stopping, onFailure }: RunLimits,
 ): Promise<Ending> {
-  const stop = (): void => limit.abort(stopping.reason);
+  const { signal } = controller;
+  const stop = (): void => controller.abort(stopping.reason);
   if (stopping.aborted) stop();
   else stopping.addEventListener("abort", stop, { once: true });
-  const working = work(limit);
+  const timer = setTimeout(() => controller.abort(TOO_LONG), timeout).unref();
+  const working = work(signal);
   // Work that does not stop keeps its place until it does.
   const over = (): void => release?.();
   working.then(over, over);
   try {
-    const result = await limit.hold(working, timeout);
+    const result = await untilAborted(working, signal);
     if (!(result instanceof TaskAnswer)) return { state: TaskState.TASK_STATE_COMPLETED, result };
     return { state: taskStateOf(result), text: result.message, data: result.data };
   } catch (error) {
-    if (limit.reason === CANCELLED)
+    if (signal.reason === CANCELLED)
       return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
     const rejected = TaskState.TASK_STATE_REJECTED;
     if (error instanceof LeaveLostError) {
@@ -89,13 +96,25 @@ export async function endingOf(
     if (isSkillInputError(error)) return { state: rejected, text: error.message };
     const state = TaskState.TASK_STATE_FAILED;
     if (stopping.aborted) return { state, text: SHUTTING_DOWN, reason: "unavailable" };
-    if (limit.aborted) return { state, text: "it took too long", reason: "timed_out" };
+    if (signal.aborted) return { state, text: "it took too long", reason: "timed_out" };
     onFailure(error, what);
     if (error instanceof SkillResultError) return { state, ...NOT_JSON };
     return { state, text: "it failed; the agent's log says why", reason: "skill_failed" };
   } finally {
+    clearTimeout(timer);
     stopping.removeEventListener("abort", stop);
+    controller.abort(ANSWERED);
   }
+}
+
+/** Settles as the work does, or rejects with the signal's reason: not every skill listens to its signal. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
 }
 
 /** A task, as it is once it has come to an ending. */

@@ -11,36 +11,15 @@ interface Searched {
 
 /** Characters that a query may have. */
 export const MAX_QUERY = 256;
-const NAME_POINTS = 2;
 
-/**
- * Capabilities by a query, best first; all for an empty one. A word counts twice in a name, once in a
- * description, whole or as a word's start; any suffices. Work grows with the texts alone.
- */
+/** The capabilities whose name or description contains any word of a query, whatever the case; all for an empty one. */
 export function search<Of extends Searched>(all: readonly Of[], query: string): readonly Of[] {
-  const words = wordsOf(query);
-  if (words.length === 0) return query.trim() === "" ? all : [];
-  const scored = all.map((one) => ({ one, score: scoreOf(one, words) }));
-  return scored
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .map(({ one }) => one);
-}
-
-function scoreOf({ name, description }: Searched, words: readonly string[]): number {
-  const [names, described] = [wordsOf(name), wordsOf(description)];
-  const starts = (texts: readonly string[], word: string): boolean =>
-    texts.some((text) => text.startsWith(word));
-  return words.reduce((sum, word) => {
-    if (starts(names, word)) return sum + NAME_POINTS;
-    return sum + (starts(described, word) ? 1 : 0);
-  }, 0);
-}
-
-/** Words in lower case, without what makes a plural: `transfers` is about `transfer_funds`. */
-function wordsOf(text: string): readonly string[] {
-  const found = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return found.map((word) => (word.length > 3 ? word.replace(/s$/, "") : word));
+  if (query.trim() === "") return all;
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return all.filter(({ name, description }) => {
+    const text = `${name}\n${description}`.toLowerCase();
+    return words.some((word) => text.includes(word));
+  });
 }
 
 /** Where a page of a list starts. */

@@ -102,12 +102,12 @@ describe("as an agent", () => {
     );
   });
 
-  test("a query finds by name before description", async () => {
+  test("a query finds what has one of its words in its name or description", async () => {
     const home = await bank();
     const one = await linked(home);
     const search = async (query: string) =>
       names(await one.asAgent(`/capability/list?query=${encodeURIComponent(query)}`));
-    expect(await search("payees")).toEqual(["list_payees", "delete_payee"]);
+    expect(await search("payee")).toEqual(["list_payees", "delete_payee"]);
     expect(await search("TRANSFER money")).toEqual(["transfer_funds"]);
     expect(await search("  ")).toEqual(ALL);
     expect(await search("balance payee")).toEqual(["check_balance", "list_payees", "delete_payee"]);

@@ -103,7 +103,7 @@ export const LISTS: Section = {
       what: "search",
       text: "how is the server's (5.2)",
       reference: "words with stems and synonyms, globs, and regular expressions run as they come",
-      ours: "words and globs",
+      ours: "any word of the query in a name or a description",
       why: "an expression from a caller can hold up the server for ever",
       places: [{ endpoint: /capability\/list/, step: /^list: query/, path: /^capabilities/ }],
     },
