@@ -5,7 +5,7 @@ import type { DatabaseDialect } from "../../storage/columns.js";
 import type { StoreQueries } from "../database.js";
 import { type EventRow, eventRow } from "../ledger/row.js";
 import { insertEvents, type KnownHops } from "../ledger/writing.js";
-import { APPROVERS, type Approvers, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
+import { APPROVERS, type Approver, CLAIMS, COLUMNS, type Kind, key, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 import { viewOf } from "./view.js";
 
@@ -189,12 +189,16 @@ function placeOf(kind: Kind, id: string): string {
 async function putApprovers(
   db: StoreQueries,
   approval: string,
-  { principals, decided }: Approvers,
+  approvers: readonly Approver[],
 ): Promise<void> {
-  if (principals.length === 0) return;
-  const rows = principals.map((principal) => ({ principal: key(principal), approval, decided }));
+  if (approvers.length === 0) return;
+  const rows = approvers.map((one) => ({ ...one, principal: key(one.principal), approval }));
   const insert = db.insertInto("approver").values(rows);
   await insert
-    .onConflict((conflict) => conflict.columns(["principal", "approval"]).doUpdateSet({ decided }))
+    .onConflict((conflict) =>
+      conflict
+        .columns(["principal", "approval"])
+        .doUpdateSet(({ ref }) => ({ decided: ref("excluded.decided") })),
+    )
     .execute();
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Approval } from "../../agent/approvals/approval.js";
+import { isFromStranger } from "../../agent/approvals/approval-result.js";
 import type { RegistryKinds } from "../../agent/registry/registry-store.js";
 
 /** Records' kinds. */
@@ -133,17 +134,18 @@ function endOf({ state, updated, expires }: Approval): number {
   return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
 }
 
-/** Who may decide about an approval, or has decided, and whether anybody has: 1 or 0. */
-export interface Approvers {
-  readonly principals: readonly string[];
+/** A principal that may decide about an approval, or has decided. */
+export interface Approver {
+  readonly principal: string;
+  /** 1 once it has decided; or anybody has, about what a host of a user asks for. */
   readonly decided: 0 | 1;
 }
 
-const none = (): Approvers => ({ principals: [], decided: 0 });
+const none = (): readonly Approver[] => [];
 
 /** The approvers of a record. */
 export const APPROVERS: {
-  readonly [K in Kind]: (kept: RegistryKinds[K]) => Approvers;
+  readonly [K in Kind]: (kept: RegistryKinds[K]) => readonly Approver[];
 } = {
   hosts: none,
   agents: none,
@@ -153,13 +155,16 @@ export const APPROVERS: {
   requests: none,
 };
 
-function approversOf({ rule, subject, decisions }: Approval): Approvers {
+function approversOf(approval: Approval): readonly Approver[] {
+  const { rule, subject, decisions } = approval;
   const { principal, hintedUser } = subject;
   const { approvers = principal === undefined ? [] : [principal] } = rule;
   const hinted = hintedUser === undefined ? [] : [hintedUser];
   const deciders = decisions.map(({ approver }) => approver);
-  return {
-    principals: [...new Set([...approvers, ...hinted, ...deciders])],
-    decided: decisions.length > 0 ? 1 : 0,
-  };
+  // What others decide about strangers fills no history of a user that these named.
+  const concernsAll = deciders.length > 0 && !isFromStranger(approval);
+  return [...new Set([...approvers, ...hinted, ...deciders])].map((one) => ({
+    principal: one,
+    decided: concernsAll || deciders.includes(one) ? 1 : 0,
+  }));
 }

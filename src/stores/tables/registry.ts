@@ -88,11 +88,11 @@ export const REGISTRY_TABLES = {
       ["created", "id"],
     ],
   },
-  /** Who may decide about an approval, or has decided; `decided` is 1 once anybody has. */
+  /** Who may decide about an approval, or has decided; `decided` is 1 where its history shows the decision. */
   approver: {
     columns: { principal: "text", approval: "text", decided: "integer" },
     key: ["principal", "approval"],
-    indexes: [["approval"]],
+    indexes: [["approval"], ["principal", "decided"]],
   },
   delegation: {
     columns: {

@@ -67,6 +67,17 @@ onBothDatabases((place) => {
     expect(waiting.map(isFromStranger)).toEqual([false, false, false, true, true]);
   });
 
+  test("what others decide about strangers fills no history of a user that these name", async () => {
+    const given = await opened({ approval: { approvers: ["bob"] } });
+    const { approvals } = given.registry;
+    const asked = await addressed(given, 1, "alice");
+    const { id = "", digest = "" } = asked.approval ?? {};
+    const answer = { answer: "deny", digest } as const;
+    expect(await approvals.decide(id, { principal: "bob" }, answer)).toMatchObject({ ok: true });
+    expect(await approvals.history("alice")).toEqual([]);
+    expect(await approvals.history("bob")).toMatchObject([{ id, state: "denied" }]);
+  });
+
   test("a claim that names a user falls back to a code in the same way", async () => {
     const given = await bank({
       ...{ anyone: true, settings: { bounds: { pendingPerUser: 1 } }, place: await place() },
