@@ -4,7 +4,7 @@ import type { Constraint, Operators } from "../src/caveats/hop.js";
 import { isScalar, type Scalar } from "../src/caveats/scalar.js";
 import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
-import { quoted } from "./output.js";
+import { quoted, withoutTokens } from "./output.js";
 
 /** What an option's expressions are about, for messages. */
 interface Wording {
@@ -46,8 +46,8 @@ const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">=": "mi
  *     to not in acc_1,acc_2   none of
  *     to=acc_456              exactly; or JSON, an object of operators included
  *
- * Values are JSON where they are JSON, else strings. A name with an operator in it is written as a
- * JSON string.
+ * Values are JSON where they are JSON, else strings. A name or a value that looks like an operator or a
+ * pattern is written as a JSON string.
  *
  * @throws CliError saying what to write instead.
  */
@@ -62,7 +62,7 @@ export function readLimits(texts: readonly string[]): { readonly [argument: stri
       throw refuse("there is no !=", `write ${quoted(`${name} not in ${rest}`)}`);
     }
     if (operator === "==") throw refuse("there is no ==", "use one =");
-    const value = valueFrom(expression);
+    const value = equalValue(expression);
     if (isScalar(value)) return value;
     // Its operators are checked when the hop is put into canonical form.
     if (isJsonObject(value)) return value satisfies object as Operators;
@@ -85,7 +85,7 @@ export function readFilters(texts: readonly string[]): ResourceFilter {
     if (bound === undefined && operator !== "=") {
       throw refuse(`a filter has no ${operator}`, FILTER.forms);
     }
-    const value = valueFrom(expression);
+    const value = bound === undefined ? equalValue(expression) : valueFrom(expression);
     if (bound === undefined) {
       if (isScalar(value)) return value;
       throw refuse("a field is compared with one value", FILTER.forms);
@@ -129,6 +129,11 @@ function readConditions<Condition extends Scalar | object>(
     if (operator === "<" || operator === ">") {
       throw refuse(`there is no ${operator}`, `use ${operator}=, which includes the value`);
     }
+    const sign = MISWRITTEN.exec(name)?.[0];
+    // A name in double quotes is meant as it is.
+    if (operator === "=" && sign !== undefined && !/^\s*"/.test(text)) {
+      throw refuse(`there is no ${sign}=`, literally(`${quoted(name)}=${expression.rest}`));
+    }
     const added = read(expression);
     const known = combined.get(name);
     combined.set(name, known === undefined ? added : combine(wording, refuse, known, added));
@@ -153,6 +158,36 @@ function splitExpression({ option, forms }: Wording, text: string): Expression {
   return { name, operator, rest: text.slice(from + found[0].length).trim(), refuse };
 }
 
+/** The end of a name that belongs to an operator of other languages: `path~=x`, `path*=x`. */
+const MISWRITTEN = /[~^$*:]$/;
+
+/**
+ * The value that `=` compares with. Bare text that looks like an operator or a pattern is refused: it would
+ * be compared as it stands, and no call would meet it.
+ */
+function equalValue({ name, rest, refuse }: Expression): Json {
+  const sign = /^[<>~]/.exec(rest)?.[0];
+  if (sign !== undefined) {
+    const hint = literally(`${name}=${quoted(rest)}`);
+    throw refuse(`there is no =${sign}`, sign === "~" ? hint : `use ${sign}=; ${hint}`);
+  }
+  const value = readValue(rest, refuse);
+  if (isPattern(rest, value)) throw refuse(NO_PATTERNS, literally(`${name}=${quoted(value)}`));
+  return value;
+}
+
+const NO_PATTERNS = "there are no patterns: * would stand for itself";
+
+/** @param text - As the value was written: in double quotes it is meant as it is. */
+function isPattern(text: string, value: Json): value is string {
+  return typeof value === "string" && value.includes("*") && !text.startsWith('"');
+}
+
+/** How an expression is written that is meant as it stands. */
+function literally(expression: string): string {
+  return `for this very text, write '${withoutTokens(expression)}'`;
+}
+
 /** The value as JSON, or as a string where it is no JSON. */
 function valueFrom({ rest, refuse }: Expression): Json {
   return readValue(rest, refuse);
@@ -165,10 +200,14 @@ function numberFrom({ rest, refuse }: Expression): number {
 }
 
 /** The list of values: JSON, or with commas between. */
-function scalarsFrom({ rest, refuse }: Expression): Scalar[] {
+function scalarsFrom({ name, operator, rest, refuse }: Expression): Scalar[] {
   const whole: Json = rest.startsWith("[")
     ? readValue(rest, refuse)
-    : splitList(rest).map((item) => readValue(item, refuse));
+    : splitList(rest).map((item) => {
+        const value = readValue(item, refuse);
+        if (!isPattern(item, value)) return value;
+        throw refuse(NO_PATTERNS, literally(`${name} ${operator} ${quoted(value)}`));
+      });
   const scalars = Array.isArray(whole) ? whole.filter(isScalar) : [];
   if (!Array.isArray(whole) || scalars.length === 0 || scalars.length < whole.length) {
     const hint = "separate strings, numbers, true, false or null with commas";

@@ -1,5 +1,6 @@
+import { isAbsolute, resolve } from "node:path";
 import type { Duplex } from "node:stream";
-import type { ExitCode } from "./exit.js";
+import { type ExitCode, environmentError } from "./exit.js";
 
 /** Where a command reads from: standard input, or bytes that a test has. */
 export interface Input {
@@ -33,8 +34,8 @@ export interface Surroundings {
    */
   readonly stdio: () => Duplex;
   readonly env: { readonly [name: string]: string | undefined };
-  /** The folder that relative paths start from, absolute. */
-  readonly cwd: string;
+  /** The folder that relative paths start from, absolute; `undefined` if it has been removed. */
+  readonly cwd: string | undefined;
   /** The user's own folder. */
   readonly userFolder: string;
   /** From the first call on, signals no longer end the process: the first one aborts what this gives. */
@@ -44,4 +45,16 @@ export interface Surroundings {
 /** The surroundings of one command line, and how it is to end. */
 export interface Context extends Surroundings {
   exitCode: ExitCode;
+}
+
+/**
+ * The absolute path that a path on the command line means.
+ *
+ * @throws CliError for a relative one where the working folder has been removed.
+ */
+export function absolutePath({ cwd }: Pick<Surroundings, "cwd">, path: string): string {
+  if (isAbsolute(path)) return resolve(path);
+  if (cwd !== undefined) return resolve(cwd, path);
+  const message = `the folder that this is run in has been removed, and ${path} is relative to it`;
+  throw environmentError("folder_removed", message, "change to another, or give absolute paths");
 }

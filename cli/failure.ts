@@ -13,6 +13,7 @@ import {
   environmentError,
   usageError,
 } from "./exit.js";
+import { missingPackages } from "./missing-package.js";
 import { escapedJson, printable, say, withoutTokens } from "./output.js";
 import { adviceForToken } from "./refusal.js";
 import { adviceForStorage, HOME_ADVICE } from "./storage-advice.js";
@@ -49,7 +50,7 @@ export function reportFailure(
   command: string,
   json: boolean,
 ): ExitCode {
-  const { details = {}, ...found } = failureOf(error);
+  const { details = {}, ...found } = failureOf(missingPackages(context, error) ?? error);
   const failure =
     found.hint === undefined && found.exitCode === EXIT.usage
       ? { ...found, hint: `${command} --help shows how it is used` }
@@ -88,11 +89,6 @@ function failureOf(error: unknown): CliErrorInit {
   if (error instanceof ClientError) return failureOf(clientFailure(error));
   if (error instanceof CommanderError) return usageFailure(error);
   if (isErrno(error)) {
-    const missing = /^Cannot find package '([^']+)'/.exec(error.message)?.[1];
-    if (error.code === "ERR_MODULE_NOT_FOUND" && missing !== undefined) {
-      const message = `this needs the package ${missing}, which is not installed`;
-      return failureOf(environmentError("package_missing", message, `npm install ${missing}`));
-    }
     const hint = "check the folder, its permissions and the space on the disk";
     return { code: "system", message: error.message, hint, exitCode: EXIT.environment };
   }
@@ -103,11 +99,32 @@ function failureOf(error: unknown): CliErrorInit {
 function usageFailure(error: CommanderError): CliErrorInit {
   const shared = { code: "usage", exitCode: EXIT.usage };
   if (error.code === "commander.help") return { ...shared, message: "a command is missing" };
+  const own = ownWords(error);
+  if (own !== undefined) return { ...shared, ...own };
   const [first = "", ...rest] = error.message.split("\n");
   const message = withoutTokens(first.replace(/^error: /, ""));
   const suggestion = /^\(Did (.*)\)$/.exec(rest.join(" "))?.[1];
   if (suggestion === undefined) return { ...shared, message };
   return { ...shared, message, hint: withoutTokens(`did ${suggestion}`) };
+}
+
+/** What commander says in words that a user has to read twice. */
+function ownWords({ code, message }: CommanderError): Pick<CliErrorInit, "message"> | undefined {
+  if (code === "commander.excessArguments") {
+    const [, verb, most, given] =
+      /'(.*)'\. Expected (\d+) arguments? but got (\d+)/.exec(message) ?? [];
+    if (verb === undefined) return undefined;
+    const takes =
+      most === "0" ? "no argument" : most === "1" ? "one argument" : `${most} arguments`;
+    return {
+      message: `${verb} takes ${takes}, and ${given === "1" ? "one is" : `${given} are`} given`,
+    };
+  }
+  if (code === "commander.missingArgument") {
+    const [, name] = /'(.*)'/.exec(message) ?? [];
+    return name === undefined ? undefined : { message: `<${name}> is missing` };
+  }
+  return undefined;
 }
 
 function linesFrom(problems: unknown): string[] {

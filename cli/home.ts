@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { HomeConfig } from "../src/home/home-config.js";
 import { type HomeFiles, homeFiles, readHome } from "../src/home/home-files.js";
@@ -10,9 +10,9 @@ import { openStores, type StoreDatabase } from "../src/stores/database.js";
 import { followKeyringFile } from "../src/stores/follow-keyring.js";
 import { openRevocations } from "../src/stores/revocations/open-revocations.js";
 import type { RevocationStore } from "../src/stores/revocations/revocation-store.js";
-import type { Context } from "./context.js";
+import { absolutePath, type Context } from "./context.js";
 import { usageError } from "./exit.js";
-import { sayOver } from "./output.js";
+import { printable, say, sayOver } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
 export interface HomeChoice extends GlobalOptions {
@@ -25,13 +25,22 @@ export interface HomeChoice extends GlobalOptions {
  * where its database is.
  */
 export function homeFor(context: Context, { home, database }: HomeChoice): HomeFiles {
-  const { env, cwd } = context;
+  const { env } = context;
   if (home === "" && env["PROVISO_HOME"] !== "") {
     throw usageError("--home is empty", "name a folder");
   }
   const named = database ?? (env["PROVISO_DATABASE"] || undefined);
-  const folder = home ? resolve(cwd, home) : defaultFolder(context, process.platform);
-  return homeFiles(folder, named === undefined ? undefined : databaseAt(named, cwd));
+  for (const path of [home, named]) warnOfTilde(context, path);
+  const folder = home ? absolutePath(context, home) : defaultFolder(context, process.platform);
+  return homeFiles(folder, named === undefined ? undefined : databaseAt(context, named));
+}
+
+/** A shell replaces `~` at the start of a word, and not in `--home=~/x` or in quotes. */
+function warnOfTilde(context: Context, path: string | undefined): void {
+  if (path === undefined || !/^~[^/]*(\/|$)/.test(path)) return;
+  const own = path.startsWith("~/") || path === "~";
+  const instead = own ? `write $HOME${path.slice(1)}` : "write the whole path";
+  say(context, printable(`warning: ~ in ${path} is taken as it stands, not as a home; ${instead}`));
 }
 
 function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Platform): string {
@@ -134,12 +143,13 @@ export function addDatabase(command: Command): void {
 /**
  * The place of a database: a path, absolute, or an address as it was given.
  *
- * @param folder - Where a path starts from, absolute.
  * @throws CliError for what is neither; it does not show the text, which may hold a password.
  */
-export function databaseAt(text: string, folder: string): string {
+export function databaseAt(context: Pick<Context, "cwd">, text: string): string {
   if (text === "") throw usageError("--database is empty", `name a file or ${FORM}`);
-  if (!isAddress(text) && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return resolve(folder, text);
+  if (!isAddress(text) && !/^[a-z][a-z\d+.-]+:\/\//i.test(text)) {
+    return absolutePath(context, text);
+  }
   try {
     withoutPassword(text);
     return text;

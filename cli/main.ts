@@ -21,7 +21,7 @@ void run(process.argv.slice(2), {
       .getBuiltinModule("node:stream")
       .Duplex.from({ readable: process.stdin, writable: process.stdout }),
   env: process.env,
-  cwd: process.cwd(),
+  cwd: workingFolder(),
   userFolder: homedir(),
   untilStopped,
 }).then((code) => {
@@ -30,6 +30,14 @@ void run(process.argv.slice(2), {
   setTimeout(() => process.exit(), LINGER).unref();
   if (process.connected) process.disconnect?.();
 });
+
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Aborted at the first signal, or when the process that started this one over an IPC channel is gone. A

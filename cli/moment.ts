@@ -6,6 +6,7 @@ export { seenFromNow, spanInWords } from "../src/caveats/moment-words.js";
 
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?(?:([Zz])|([+-])(\d{2}):(\d{2}))?$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const EXAMPLES =
   "give a duration such as 90s, 15m, 2h or 1d, or a time such as 2030-01-31T23:59:59Z";
 
@@ -22,6 +23,10 @@ export function momentFrom(option: string, text: string, now: number): Date {
   let milliseconds: number;
   if (seconds !== undefined) milliseconds = now + seconds * 1000;
   else {
+    if (DATE.test(text) && parseTime(`${text}T00:00:00Z`) !== undefined) {
+      const hint = `write ${text}T00:00:00Z for the day's start in UTC, or ${text}T23:59:59Z for its end`;
+      throw refuse("the time of day is missing", hint);
+    }
     const match = TIME.exec(text);
     if (match === null) throw refuse("this is neither a duration nor a time");
     const [, date = "", clock = "", fraction = "", zulu, sign, hours = "", minutes = ""] = match;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Command, Help } from "commander";
+import { escapedJson } from "./output.js";
 import { packageFile } from "./package-file.js";
 import { addExamples } from "./verb.js";
 
@@ -55,14 +56,19 @@ function afterCommands(width: number): string {
  * What the program is, for its own help. Verbs do without, so they do not load this.
  *
  * @param width - Of the help, in characters.
+ * @param json - Whether the version is asked for as JSON.
  */
-export function describe(program: Command, width: number): void {
+export function describe(program: Command, width: number, json: boolean): void {
   program
     .description(
       "Capabilities for agents: mint one, narrow it offline, check it, revoke any branch of it.",
     )
     .usage("<command> [options]")
-    .version(version(), "-v, --version", "show the version")
+    .version(
+      json ? escapedJson({ version: version() }) : version(),
+      "-v, --version",
+      "show the version",
+    )
     .helpCommand("help [command...]", "show the help of a command");
   const path = [
     "proviso init --issuer documents-agent",

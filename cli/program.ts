@@ -27,7 +27,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     args = await usualWords(words);
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
-    const program = await buildProgram(context, verb);
+    const program = await buildProgram(context, verb, args.includes("--json"));
     // What the shells' scripts call: the words may be anything, so commander does not read them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
@@ -75,7 +75,11 @@ async function assertVerb(word: string): Promise<void> {
   throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
 }
 
-async function buildProgram(context: Context, verb?: string): Promise<Command> {
+async function buildProgram(
+  context: Context,
+  verb: string | undefined,
+  json: boolean,
+): Promise<Command> {
   const program = new Command("proviso");
   const globalOptions = [
     new Option("--home <dir>", "the issuer's home folder (env: PROVISO_HOME)"),
@@ -102,7 +106,10 @@ async function buildProgram(context: Context, verb?: string): Promise<Command> {
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })
     .helpOption("-h, --help", "show this help");
-  if (verb === undefined) (await import("./overview.js")).describe(program, helpWidth(context));
+  if (verb === undefined) {
+    const { describe } = await import("./overview.js");
+    describe(program, helpWidth(context), json);
+  }
   const names = verb === undefined ? Object.keys(VERBS) : [verb];
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);

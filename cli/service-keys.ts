@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { importKeyring, type Keyring } from "../src/issuer/keyring.js";
 import { StorageError } from "../src/storage/storage-error.js";
 import {
@@ -6,7 +5,7 @@ import {
   readKeyringFile,
   replaceKeyringFile,
 } from "../src/stores/keyring-file.js";
-import type { Context } from "./context.js";
+import { absolutePath, type Context } from "./context.js";
 import { asUsage, usageError } from "./exit.js";
 import { findHome } from "./home.js";
 import { printAnswer, printable, printData, say } from "./output.js";
@@ -29,7 +28,7 @@ export function giveServiceKeys(
   const set = asUsage(() => keyring.serviceKeys(service));
   const warning = `this is secret: any party that has it can mint tokens for ${service}, and for no other`;
   if (output !== undefined) {
-    const file = resolve(context.cwd, output);
+    const file = absolutePath(context, output);
     const own = importKeyring(set);
     put(file, own);
     const keys = own.list();

@@ -1,10 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { encodeBase64url } from "../src/bytes/base64.js";
 import { isErrno } from "../src/bytes/error-code.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { decodeUtf8 } from "../src/bytes/utf8.js";
-import type { Context } from "./context.js";
+import { absolutePath, type Context } from "./context.js";
 import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
 import { tokenIn, tokensIn } from "./token-text.js";
@@ -88,7 +87,7 @@ function readText(
   what: string,
   binary: Binary = "refused",
 ): ReadText {
-  const { stdin, cwd } = context;
+  const { stdin } = context;
   if (argument === undefined && stdin.isTerminal) {
     const hint = `give the ${what} itself, @FILE, or pipe it in: proviso ... < FILE`;
     throw usageError(`no ${what} is given`, hint);
@@ -99,7 +98,7 @@ function readText(
     return { text: textFrom("standard input", (chunk) => stdin.read(chunk), binary) };
   }
   if (!argument.startsWith("@")) {
-    if (!isFile(resolve(cwd, argument))) return { text: argument };
+    if (!isFile(context, argument)) return { text: argument };
     throw notToken(
       "this is the name of a file, not a token",
       `there is a file ${argument}: write @${argument}`,
@@ -107,15 +106,18 @@ function readText(
   }
   const given = argument.slice(1);
   if (given === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
-  const { path, choice } = chosenIn(given, cwd);
-  const text = namingSource(argument, () => fileText(resolve(cwd, path), path, binary));
+  const { path, choice } = chosenIn(context, given);
+  const text = namingSource(argument, () => fileText(absolutePath(context, path), path, binary));
   return { text, source: `@${path}`, ...(choice === undefined ? {} : { choice }) };
 }
 
 /** The file, and the number behind its name: a file that has such a name goes first. */
-function chosenIn(given: string, cwd: string): { readonly path: string; readonly choice?: number } {
+function chosenIn(
+  context: Context,
+  given: string,
+): { readonly path: string; readonly choice?: number } {
   const [, path, choice] = /^(.+):([1-9]\d{0,3})$/s.exec(given) ?? [];
-  if (path === undefined || isFile(resolve(cwd, given))) return { path: given };
+  if (path === undefined || isFile(context, given)) return { path: given };
   return { path, choice: Number(choice) };
 }
 
@@ -142,9 +144,9 @@ export function namingSource<T>(
   }
 }
 
-function isFile(path: string): boolean {
+function isFile(context: Context, path: string): boolean {
   try {
-    return statSync(path).isFile();
+    return statSync(absolutePath(context, path)).isFile();
   } catch {
     return false;
   }
@@ -167,7 +169,11 @@ export function readTokenArguments(
   if (first === "-" && (second === undefined || second === "-")) {
     throw usageError("only one token can come from standard input", "give the other as @FILE");
   }
-  return [readTokenArgument(context, first, "parent"), readTokenArgument(context, second, "child")];
+  const parent = readTokenArgument(context, first, "parent");
+  const child = readTokenArgument(context, second, "child");
+  if (second !== undefined || child !== "") return [parent, child];
+  const hint = "give the narrowed one too, as @FILE or on standard input";
+  throw usageError("this takes two tokens, and one is given", hint);
 }
 
 function fileText(path: string, name: string, binary: Binary): string {

@@ -1,8 +1,7 @@
 import { renameSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { isErrno } from "../src/bytes/error-code.js";
-import type { Context } from "./context.js";
+import { absolutePath, type Context } from "./context.js";
 import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";
 import { toText } from "./verb.js";
@@ -37,7 +36,7 @@ export async function printTokens(
   const { output, json } = options;
   if (output === undefined) return printAnswer(context, options, document, tokens);
   const text = json === true ? escapedJson(document) : tokens.join("\n");
-  const path = resolve(context.cwd, output);
+  const path = absolutePath(context, output);
   const { putPrivateFile } = await import("../src/storage/new-file.js");
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw usageError(`${printable(output)} is a folder`, "name a file in it");

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Context } from "./context.js";
 import { usageError } from "./exit.js";
 import { say } from "./output.js";
+import { didYouMean } from "./unknown-name.js";
 
 /** Options that every verb understands, before its name or after. */
 export interface GlobalOptions {
@@ -23,6 +24,21 @@ export function act<Options extends object, Words extends readonly (string | und
   return function (...words) {
     return run(context, this.optsWithGlobals<Options>(), ...words);
   };
+}
+
+/** Makes a verb that has others below it, such as `keys`, list what there is when it stands alone. */
+export function listsAlone<Options extends GlobalOptions>(
+  verb: Command,
+  context: Context,
+  list: (context: Context, options: Options) => void | Promise<void>,
+): void {
+  verb.allowExcessArguments().action(function (this: Command) {
+    const [word] = this.args;
+    if (word === undefined) return list(context, this.optsWithGlobals<Options>());
+    const names = this.commands.map((command) => command.name());
+    const hint = didYouMean(word, names, `proviso ${verb.name()} --help shows the commands`);
+    throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
+  });
 }
 
 /** The options of a verb with a configuration: before that goes `--home`, and not the environment. */

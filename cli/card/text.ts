@@ -1,13 +1,12 @@
 // cli/card/: checking a card, comparing two, and checking a registry. This file reads their texts.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
-import { resolve } from "node:path";
 import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/bytes/json.js";
 import { decodeUtf8 } from "../../src/bytes/utf8.js";
 import { readAddress } from "../../src/client/address.js";
 import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
-import type { Context } from "../context.js";
+import { absolutePath, type Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { say } from "../output.js";
 import { fetchCardText } from "../remote/client.js";
@@ -54,7 +53,7 @@ export function cardFileText(context: Context, argument: string): CardText {
   if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
   // An address without its scheme, or with another one, is said to be that.
   const isLikeAddress = /^[\w.-]+:(\/\/|\d+)/.test(argument);
-  if (isLikeAddress && !existsSync(resolve(context.cwd, argument))) readAddress(argument);
+  if (isLikeAddress && !existsSync(absolutePath(context, argument))) readAddress(argument);
   return fileText(
     context,
     argument,
@@ -94,7 +93,7 @@ export function fileText(context: Context, argument: string, hint: string): Card
     environmentError("file_unreadable", `${name}: ${why}`, hint);
   try {
     const bytes =
-      argument === "-" ? stdinBytes(context) : fileBytes(resolve(context.cwd, argument));
+      argument === "-" ? stdinBytes(context) : fileBytes(absolutePath(context, argument));
     if (bytes === undefined) throw unreadable("it is a folder");
     if (bytes.length > MAX_CARD_BYTES) {
       throw unreadable(`it is larger than ${MAX_CARD_BYTES} bytes`);

@@ -13,7 +13,12 @@ import { encodeBase64url } from "../../src/bytes/base64.js";
 import { isErrno } from "../../src/bytes/error-code.js";
 import { randomBytes } from "../../src/bytes/random.js";
 import { createHome } from "../../src/home/create-home.js";
-import { createPrivateFile, syncDirectoryOf, temporaryName } from "../../src/storage/new-file.js";
+import {
+  createPrivateFile,
+  inPlaceOf,
+  syncDirectoryOf,
+  temporaryName,
+} from "../../src/storage/new-file.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { printable } from "../output.js";
 import { packageFile } from "../package-file.js";
@@ -57,7 +62,7 @@ export async function writeAgent(
     syncDirectoryOf(folder);
     return { kid: keyring.minting.kid };
   } catch (error) {
-    throw isErrno(error) ? unwritable(folder, error) : error;
+    throw failureOf(inPlaceOf(building, folder, error), folder);
   } finally {
     rmSync(building, { recursive: true, force: true });
   }
@@ -68,8 +73,12 @@ function makeFolder(folder: string, building: string): void {
     mkdirSync(dirname(building), { recursive: true });
     mkdirSync(building);
   } catch (error) {
-    throw isErrno(error) ? unwritable(folder, error) : error;
+    throw failureOf(inPlaceOf(building, folder, error), folder);
   }
+}
+
+function failureOf(error: unknown, folder: string): unknown {
+  return isErrno(error) ? unwritable(folder, error) : error;
 }
 
 /** The path from the agent's folder, so that an editor finds the schema of the installed package. */
@@ -100,7 +109,7 @@ function assertEmpty(folder: string, own?: string): void {
   try {
     names = readdirSync(folder).filter((name) => name !== own);
   } catch (error) {
-    throw isErrno(error) ? unwritable(folder, error) : error;
+    throw failureOf(error, folder);
   }
   if (names.length === 0) return;
   const first = names.slice(0, 3).map(printable).join(", ");

@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import type { ParseError } from "jsonc-parser";
 import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
-import type { Context } from "../context.js";
+import { absolutePath, type Context } from "../context.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { quoted } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
@@ -24,11 +24,11 @@ export interface ReadConfig<Config = AgentConfig> {
  * @throws CliError as {@link readPart}.
  */
 export async function readConfig<Part extends "config" | "session">(
-  { cwd }: Context,
+  context: Context,
   part: Part,
   file: string,
 ): Promise<ReadConfig<ConfigParts[Part]>> {
-  const path = resolve(cwd, file);
+  const path = absolutePath(context, file);
   const { value: config } = await readPart(path, part, file);
   return { config, file, folder: dirname(path) };
 }

@@ -47,7 +47,8 @@ export interface AgentParts {
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
-  readonly metrics: AgentMetrics;
+  /** Absent where no address serves them. */
+  readonly metrics: AgentMetrics | undefined;
   readonly health: HealthCheck;
 }
 
@@ -176,7 +177,7 @@ function delegationOptions({ config, metrics, ...parts }: AgentParts): Delegatio
   return {
     ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
     ...config.delegation,
-    observe: (observation) => metrics.decided(observation),
+    observe: (observation) => metrics?.decided(observation),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
   };
 }

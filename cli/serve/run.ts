@@ -120,7 +120,7 @@ async function open(
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
-  const metrics = new AgentMetrics(() => revocations);
+  const metrics = metricsAt === undefined ? undefined : new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
       ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
@@ -130,7 +130,7 @@ async function open(
       maxHandles: config.maxHandles,
       maxRevocations: config.limits.revocations,
       recordValues: config.ledger.values,
-      observe: (observation) => metrics.decided(observation),
+      observe: (observation) => metrics?.decided(observation),
     }).catch((error: unknown) => {
       throw skillsFault(read, error) ?? error;
     }),
@@ -168,11 +168,11 @@ async function open(
 }
 
 async function openMetrics(
-  metrics: AgentMetrics,
+  metrics: AgentMetrics | undefined,
   address: Address | undefined,
   opened: Closing[],
 ): Promise<string | undefined> {
-  if (address === undefined) return undefined;
+  if (address === undefined || metrics === undefined) return undefined;
   try {
     const { url, close } = await serveMetrics(metrics, address);
     opened.push(close);

@@ -46,7 +46,8 @@ export function homeOf(
   return findHome(context, {
     home: options.home ?? named,
     // The environment does not go before the configuration, as a flag does.
-    database: options.database ?? (place === undefined ? undefined : databaseAt(place, folder)),
+    database:
+      options.database ?? (place === undefined ? undefined : databaseAt({ cwd: folder }, place)),
   });
 }
 

@@ -40,7 +40,7 @@ export async function connect(context: Context, connecting: Connecting): Promise
 
 async function begin(context: Context, connecting: Connecting): Promise<Session> {
   const { address, agentId, tokens, ambient } = connecting;
-  const to = addressFrom(address, context.cwd);
+  const to = addressFrom(context, address);
   const { capabilities = capabilitiesOf(tokens) } = connecting;
   try {
     return await connectSession({

@@ -1,9 +1,9 @@
-import { resolve } from "node:path";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { assertMembers } from "../../src/checks/members.js";
 import type { SessionCallOptions } from "../../src/protocols/a2e/client-calls.js";
 import type { SessionAddress } from "../../src/protocols/a2e/socket.js";
 import { readArguments } from "../argument-expression.js";
+import { absolutePath, type Context } from "../context.js";
 import { asUsage, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { addressIn } from "../serve/settings.js";
@@ -98,12 +98,12 @@ export const ADDRESS_FORM =
 /**
  * Reads `HOST:PORT`, or the path of a socket: what has a `/` in it, or begins with `unix:`.
  *
- * @param cwd - Where a relative path starts from.
  * @throws CliError of usage.
  */
-export function addressFrom(text: string, cwd: string): SessionAddress {
+export function addressFrom(context: Pick<Context, "cwd">, text: string): SessionAddress {
   const [, path] = /^(?:unix:)(.+)$/.exec(text) ?? [];
-  if (path !== undefined || text.includes("/")) return { path: resolve(cwd, path ?? text) };
+  if (path !== undefined || text.includes("/"))
+    return { path: absolutePath(context, path ?? text) };
   return portFrom(text);
 }
 

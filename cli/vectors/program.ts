@@ -15,7 +15,7 @@ export interface ProgramOptions {
   /** Milliseconds for one answer. */
   readonly timeout: number;
   /** Where it runs; this process's own folder unless given. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Its environment; this process's own unless given. */
   readonly env?: NodeJS.ProcessEnv;
   /** How many faults in a row end it; each of them costs a fresh start. */

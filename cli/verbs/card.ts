@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { CardGrant, CardReading } from "../../src/discovery/card.js";
 import { rangeText } from "../../src/discovery/versions.js";
@@ -8,7 +7,7 @@ import { defineDiff } from "../card/diff.js";
 import { defineLint } from "../card/lint.js";
 import { defineRegistry } from "../card/registry.js";
 import { CARD_HELP, cardFileText, isAddress, jsonIn } from "../card/text.js";
-import type { Context } from "../context.js";
+import { absolutePath, type Context } from "../context.js";
 import { usageError } from "../exit.js";
 import { spanInWords } from "../moment.js";
 import {
@@ -61,7 +60,7 @@ async function shownCard(
   argument: string,
 ): Promise<RemoteCard> {
   if (isAddress(argument)) return fetchCard(context, argument, options);
-  if (/^[a-z]+$/i.test(argument) && !existsSync(resolve(context.cwd, argument))) {
+  if (/^[a-z]+$/i.test(argument) && !existsSync(absolutePath(context, argument))) {
     const hint = `card has the verbs ${BELOW.join(", ")}; an address begins with https:// or http://`;
     throw usageError(`there is no file ${argument}, and card has no such verb`, hint);
   }

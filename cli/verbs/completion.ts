@@ -1,5 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { Context } from "../context.js";
+import { usageError } from "../exit.js";
 import { printData, printJson } from "../output.js";
 import { act, addExamples, type GlobalOptions } from "../verb.js";
 
@@ -8,7 +9,7 @@ export function define(program: Command, context: Context): void {
     .command("completion")
     .summary("print a shell completion script")
     .description("Prints a script that completes commands, options and fixed values in a shell.")
-    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument("[shell]", "the shell").choices(Object.keys(SCRIPTS)))
     .action(act(context, run));
   addExamples(command, [
     "proviso completion bash > proviso.bash",
@@ -17,7 +18,12 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-function run(context: Context, options: GlobalOptions, shell: Shell): void {
+function run(context: Context, options: GlobalOptions, shell?: Shell): void {
+  if (shell === undefined) {
+    const hint =
+      "source <(proviso completion bash) loads it; proviso completion --help shows the others";
+    throw usageError(`name the shell: ${Object.keys(SCRIPTS).join(", ")}`, hint);
+  }
   const script = SCRIPTS[shell];
   if (options.json === true) printJson(context, { shell, script });
   else printData(context, script);

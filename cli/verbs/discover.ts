@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
 import { isErrno } from "../../src/bytes/error-code.js";
@@ -23,7 +22,7 @@ import {
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
 import { CARD_HELP, type CardText, cardFileText, isAddress } from "../card/text.js";
-import type { Context } from "../context.js";
+import { absolutePath, type Context } from "../context.js";
 import { asUsage, EXIT, environmentError, usageError } from "../exit.js";
 import {
   type Paint,
@@ -203,7 +202,7 @@ function grantsFrom(texts: readonly string[], attenuable: boolean): readonly Gra
 function accessFrom(context: Context, options: Options): DiscoverOptions {
   const { trustedKey = [], jwks, allowHost = [], insecure } = options;
   return {
-    trustedKeys: trustedKey.flatMap((path) => keysIn(resolve(context.cwd, path))),
+    trustedKeys: trustedKey.flatMap((path) => keysIn(absolutePath(context, path))),
     allowHosts: allowHost,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
     insecure,

@@ -10,7 +10,16 @@ import { addDatabase, type HomeChoice } from "../home.js";
 import { printAnswer, printable, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { addOutput } from "../token-file.js";
-import { act, addExamples, collect, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
+import {
+  act,
+  addExamples,
+  collect,
+  DEFAULT_LIMIT,
+  limitOption,
+  listsAlone,
+  sayMore,
+  toText,
+} from "../verb.js";
 
 interface ListOptions extends HomeChoice {
   readonly principal?: string;
@@ -43,6 +52,7 @@ export function define(program: Command, context: Context): void {
         "decide, and revokes. Works on the home's database while the agent runs; the ledger has every " +
         "decision.",
     );
+  listsAlone(grants, context, list);
   const listing = grants
     .command("list")
     .description(

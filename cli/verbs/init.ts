@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { relative, resolve } from "node:path";
+import { relative } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_MAX_LIFETIME } from "../../src/capability/mint.js";
 import { readDuration } from "../../src/caveats/time.js";
@@ -8,7 +8,7 @@ import { type HomeGrant, isLifetime } from "../../src/home/home-config.js";
 import { grantsById } from "../../src/issuer/grant.js";
 import { isAddress } from "../../src/storage/database.js";
 import { withoutPassword } from "../../src/storage/postgres.js";
-import type { Context } from "../context.js";
+import { absolutePath, type Context } from "../context.js";
 import { asUsage, usageError } from "../exit.js";
 import { addDatabase, databaseAt, type HomeChoice, homeFor } from "../home.js";
 import { spanInWords } from "../moment.js";
@@ -87,10 +87,10 @@ function writeNewAgent(context: Context) {
     }
     if (dir === "")
       throw usageError("the folder's name is empty", "name a folder, or leave it out");
-    const folder = resolve(context.cwd, dir ?? ".");
+    const folder = absolutePath(context, dir ?? ".");
     const { writeAgent } = await import("../scaffold/write.js");
     const named = context.env["PROVISO_DATABASE"] || undefined;
-    const database = named === undefined ? undefined : databaseAt(named, context.cwd);
+    const database = named === undefined ? undefined : databaseAt(context, named);
     const { kid } = await writeAgent(folder, database);
     if (database !== undefined) {
       const shown = isAddress(database) ? withoutPassword(database) : database;
@@ -99,7 +99,7 @@ function writeNewAgent(context: Context) {
         `The database is ${printable(shown)}: serve needs PROVISO_DATABASE as it is now.`,
       );
     }
-    const place = relative(context.cwd, folder);
+    const place = context.cwd === undefined ? folder : relative(context.cwd, folder);
     printAnswer(context, self.optsWithGlobals<GlobalOptions>(), { folder, kid, next: NEXT }, [
       `Made an agent at ${printable(folder)}`,
       place === "" ? "Next:" : `Next, in ${printable(place)}:`,

@@ -9,8 +9,8 @@ import { addDatabase, findHome, type HomeChoice, withRevocations } from "../home
 import { readKeys, withKeys } from "../imported-keys.js";
 import { printAnswer, printable, printData, say } from "../output.js";
 import { giveServiceKeys } from "../service-keys.js";
-import { didYouMean, unknownKey } from "../unknown-name.js";
-import { act, addExamples, type GlobalOptions, toText } from "../verb.js";
+import { unknownKey } from "../unknown-name.js";
+import { act, addExamples, type GlobalOptions, listsAlone, toText } from "../verb.js";
 
 const OLDEST = "$(proviso keys list | awk '/verifies/ { print $1; exit }')";
 
@@ -25,15 +25,8 @@ export function define(program: Command, context: Context): void {
     .helpCommand(false)
     .description(
       "The keyring: one key mints new tokens, older ones still verify theirs. Without a command, lists them.",
-    )
-    .allowExcessArguments()
-    .action(function (this: Command) {
-      const [word] = this.args;
-      if (word === undefined) return show(context, this.optsWithGlobals<GlobalOptions>());
-      const names = this.commands.map((command) => command.name());
-      const hint = didYouMean(word, names, "proviso keys --help shows the commands");
-      throw usageError(`unknown command '${word.slice(0, 40)}'`, hint);
-    });
+    );
+  listsAlone(keys, context, show);
   const list = keys
     .command("list")
     .description("Lists the keys, oldest first; shows no secret.")

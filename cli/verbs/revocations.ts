@@ -3,14 +3,18 @@ import type { RevocationEntry } from "../../src/revocation/entry.js";
 import type { Context } from "../context.js";
 import { addDatabase, type HomeChoice, withRevocations } from "../home.js";
 import { printAnswer, printable, quoted } from "../output.js";
-import { act, addExamples } from "../verb.js";
+import { act, addExamples, listsAlone } from "../verb.js";
 
 export function define(program: Command, context: Context): void {
   const revocations = program
     .command("revocations")
     .summary("list revocations, or remove those that are over")
     .helpCommand(false)
-    .description("The revocation list. Entries can go once the tokens concerned have expired.");
+    .description(
+      "The revocation list. Entries can go once the tokens concerned have expired. " +
+        "Without a command, lists them.",
+    );
+  listsAlone(revocations, context, list);
   const listing = revocations
     .command("list")
     .description("Lists every entry, oldest first.")

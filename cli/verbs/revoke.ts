@@ -39,7 +39,10 @@ export function define(program: Command, context: Context): void {
       "Revokes exactly one of: a token with all that was narrowed from it, a revocation id, a " +
         "capability, a principal's tokens up to now, or a key's. Revoking twice does no harm.",
     )
-    .argument("[token]", "the token, @FILE, or - for standard input")
+    .argument(
+      "[token]",
+      "the token, a revocation id or a capability's id; @FILE; or - for standard input",
+    )
     .option("--id <rv>", "a revocation id, as inspect shows it", toText)
     .option("--capability <id>", "a capability's id, with all that was narrowed from it", toText)
     .option("--principal <user>", "a user: all tokens issued for them up to now", toText)
@@ -55,11 +58,12 @@ export function define(program: Command, context: Context): void {
   ]);
 }
 
-async function run(context: Context, options: Options, argument?: string): Promise<void> {
-  checkOneTarget(argument, options);
-  const { id, capability, principal, key } = options;
-  const byName = id ?? capability ?? principal ?? key;
-  const token = byName === undefined ? readTarget(context, argument) : undefined;
+async function run(context: Context, given: Options, argument?: string): Promise<void> {
+  checkOneTarget(argument, given);
+  const text = isNamed(given) ? undefined : readTarget(context, argument);
+  const options = { ...given, ...(text === undefined ? {} : idIn(text)) };
+  checkIds(options);
+  const token = isNamed(options) ? undefined : text;
   await withHome(context, options, async (home) => {
     const now = Date.now();
     const revocation =
@@ -75,6 +79,17 @@ async function run(context: Context, options: Options, argument?: string): Promi
     printAnswer(context, options, document, [printable(line)]);
     if (note !== undefined && options.json !== true) say(context, printable(`note: ${note}`));
   });
+}
+
+/** Whether an option says what to revoke. */
+function isNamed({ id, capability, principal, key }: Options): boolean {
+  return (id ?? capability ?? principal ?? key) !== undefined;
+}
+
+/** An id that stands in the place of a token, as the option that takes it. */
+function idIn(text: string): Pick<Options, "id" | "capability"> {
+  if (text.startsWith("rv_")) return { id: text };
+  return text.startsWith("cap_") ? { capability: text } : {};
 }
 
 /** The token to revoke, where nothing is named in another way. */
@@ -93,6 +108,9 @@ function checkOneTarget(argument: string | undefined, options: Options): void {
   if (given.length > 1) {
     throw usageError(`revoke one thing at a time, not ${given.join(" and ")}`);
   }
+}
+
+function checkIds({ id, capability }: Options): void {
   if (id !== undefined && !isRevocationId(id)) {
     const hint = "it is rv_ and 22 characters, as proviso inspect shows it";
     throw usageError(`--id ${quoted(id)} is not a revocation id`, hint);

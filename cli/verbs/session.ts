@@ -116,13 +116,13 @@ async function serve(context: Context, file: string, options: ServeOptions): Pro
   await host.close();
 }
 
-function placeOf({ cwd }: Context, { listen, unix, stdio }: ServeOptions): HostOptions["at"] {
+function placeOf(context: Context, { listen, unix, stdio }: ServeOptions): HostOptions["at"] {
   const given = [listen, unix, stdio].filter((one) => one !== undefined);
   if (given.length > 1) {
     throw usageError("--listen, --unix and --stdio exclude each other", "give one of them");
   }
   if (stdio === true) return "stdio";
-  if (unix !== undefined) return addressFrom(`unix:${unix}`, cwd);
+  if (unix !== undefined) return addressFrom(context, `unix:${unix}`);
   return listen === undefined ? undefined : portFrom(listen);
 }
 
@@ -139,7 +139,7 @@ async function connect(
   const call = operation === undefined ? undefined : callFrom(operation, words);
   const tokens = tokensFrom(context, options);
   const capabilities = caps?.split(",").map((name) => name.trim());
-  addressFrom(address, context.cwd);
+  addressFrom(context, address);
   const { connect: begin } = await import("../session/connect.js");
   await begin(context, { address, agentId, tokens, ambient, capabilities, json, stream, call });
 }

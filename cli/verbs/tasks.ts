@@ -5,7 +5,15 @@ import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
 import { printAnswer, printable, quoted } from "../output.js";
-import { act, addExamples, DEFAULT_LIMIT, limitOption, sayMore, toText } from "../verb.js";
+import {
+  act,
+  addExamples,
+  DEFAULT_LIMIT,
+  limitOption,
+  listsAlone,
+  sayMore,
+  toText,
+} from "../verb.js";
 
 interface Options extends HomeChoice {
   readonly principal?: string;
@@ -21,6 +29,7 @@ export function define(program: Command, context: Context): void {
       "The tasks that an agent keeps, of all principals and whatever capabilities they were made " +
         "with. Reads them while the agent runs.",
     );
+  listsAlone(tasks, context, list);
   const listing = tasks
     .command("list")
     .description("Lists tasks, the latest first: when, for whom, how each stands, and with what.")

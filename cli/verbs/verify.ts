@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Decision, VerifiedCapability } from "../../src/capability/authorize.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
@@ -7,7 +6,7 @@ import { createIssuer } from "../../src/issuer/issuer.js";
 import { createRevocationList } from "../../src/revocation/list.js";
 import { readKeyringFile } from "../../src/stores/keyring-file.js";
 import { readArguments } from "../argument-expression.js";
-import type { Context } from "../context.js";
+import { absolutePath, type Context } from "../context.js";
 import { EXIT, usageError } from "../exit.js";
 import { addDatabase, type Checker, type HomeChoice, withChecker } from "../home.js";
 import { momentFrom, seenFromNow } from "../moment.js";
@@ -119,7 +118,7 @@ function serviceIssuer(
     const missing = file === undefined ? "--keys" : "--issuer";
     throw usageError(`${missing} is missing: --keys and --issuer belong together`);
   }
-  const keys = readKeyringFile(resolve(context.cwd, file));
+  const keys = readKeyringFile(absolutePath(context, file));
   if (keys.service === undefined) {
     const hint =
       "proviso keys service gives a service its own; with root keys, name their home by --home";
@@ -141,6 +140,8 @@ function authorize(token: string, invocation: Invocation, { issuer, files }: Che
     return issuer.authorize(token, invocation);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
+    const aboutOperation = error.message.replace(/^invocation\.operation:/, "--op:");
+    if (aboutOperation !== error.message) throw usageError(aboutOperation);
     const message = error.message.replace(/^invocation\.grant must say/, "--grant must say");
     throw usageError(message, "--grant names the grant that the service acts under");
   }

@@ -8,6 +8,7 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meet, meetOf } from "../caveats/meet.js";
+import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 import { assertString } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
@@ -50,7 +51,7 @@ export type Attenuation =
       readonly hop: Hop;
       /** Revokes the new token and all that descends from it; the given token lives on. */
       readonly revocationId: string;
-      /** Given if the hop takes nothing away: a sentence that says so. */
+      /** Given if the token has expired, or the hop takes nothing away: a sentence that says so. */
       readonly note?: string;
     }
   | Overreaching;
@@ -167,9 +168,18 @@ export function narrow(
   const child = addFirstPartyCaveat(parent, bytes);
   const over = overCapabilityLimits([child], limits);
   if (over !== undefined) throw over;
-  return takesAway(authority, hop)
-    ? { ok: true, child, hop }
-    : { ok: true, child, hop, note: "nothing is taken away; the child can be revoked on its own" };
+  const note = noteOn(authority, hop, now);
+  return { ok: true, child, hop, ...(note === undefined ? {} : { note }) };
+}
+
+function noteOn(authority: Authority, hop: Hop, now: number): string | undefined {
+  const { expires } = authority;
+  const end = expires === undefined ? undefined : parseTime(expires);
+  if (end !== undefined && end <= now) {
+    return `the token expired at ${expires}: it is refused, and so is whatever is narrowed from it`;
+  }
+  if (takesAway(authority, hop)) return undefined;
+  return "nothing is taken away; the child can be revoked on its own";
 }
 
 interface Narrowed {

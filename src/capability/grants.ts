@@ -28,25 +28,29 @@ export function grantsInForce(
         "this issuer does not know its grants",
     );
   }
+  const named = [...known.values()].flat();
+  if (!named.includes(operation)) {
+    const near = nearest(operation, named);
+    const hint = near === undefined ? "there" : `did you mean ${shown(near)}? There`;
+    const operations = shownList([...new Set(named)]);
+    throw new TypeError(
+      `invocation.operation: no grant has ${shown(operation)}; ${hint} are ${operations}`,
+    );
+  }
   const having = [...known.keys()].filter((grant) => known.get(grant)?.includes(operation));
   const [only, ...more] = having;
   if (only !== undefined && more.length === 0) return [only];
-  const near = nearest(operation, [...known.values()].flat());
-  const hint = near === undefined ? "" : ` (did you mean ${shown(near)}?)`;
-  const why =
-    only === undefined
-      ? `no grant has the operation ${shown(operation)}${hint}; there are ${shownList([...known.keys()])}`
-      : `the operation ${shown(operation)} belongs to ${shownList(having)}`;
-  throw new TypeError(`invocation.grant must say under which grant this service acts: ${why}`);
+  throw new TypeError(
+    "invocation.grant must say under which grant this service acts: " +
+      `the operation ${shown(operation)} belongs to ${shownList(having)}`,
+  );
 }
 
 /** The error about a grant that an issuer does not know. */
 export function unknownGrant(grant: string, known: GrantOperations): TypeError {
-  const names = [...known.keys()];
-  const near = nearest(grant, names);
-  const hint =
-    near === undefined ? `there are ${shownList(names)}` : `did you mean ${shown(near)}?`;
-  return new TypeError(`this issuer has no grant ${shown(grant)}; ${hint}`);
+  // Names of grants are alike, such as files:read and files:write: no single one is suggested.
+  const names = shownList([...known.keys()]);
+  return new TypeError(`this issuer has no grant ${shown(grant)}; there are ${names}`);
 }
 
 /**

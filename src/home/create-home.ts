@@ -13,7 +13,12 @@ import { assertMembers } from "../checks/members.js";
 import { plainObject } from "../checks/plain.js";
 import { createKeyring, type Keyring } from "../issuer/keyring.js";
 import { isAddress } from "../storage/database.js";
-import { createPrivateFile, syncDirectoryOf, temporaryName } from "../storage/new-file.js";
+import {
+  createPrivateFile,
+  inPlaceOf,
+  syncDirectoryOf,
+  temporaryName,
+} from "../storage/new-file.js";
 import { StorageError } from "../storage/storage-error.js";
 import { createStores, openStores } from "../stores/database.js";
 import { createKeyringFile } from "../stores/keyring-file.js";
@@ -72,7 +77,7 @@ export async function createHome(options: NewHome): Promise<Keyring> {
     return keyring;
   } catch (error) {
     rmSync(building.folder, { recursive: true, force: true });
-    throw failureOf(error, wanted);
+    throw failureOf(inPlaceOf(building.folder, folder, error), wanted);
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Request, RequestHandler } from "express";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Authenticator, Caller, CallerAuthentication, Presenter } from "../agent/caller.js";
 import { wwwAuthenticate } from "../auth/bearer.js";
 import { beside } from "../bytes/beside.js";
 import { type FaultWriter, RETRY_AFTER } from "./fault.js";
+import { optionalPackage } from "./optional-package.js";
 
 /** How often a caller may call. */
 export interface RateLimit {
@@ -76,11 +77,14 @@ export function authenticateAgain(
  * Counts requests by caller, over all that it is mounted on, and answers 429 beyond the limit.
  *
  * @param keyOf - What distinguishes callers; principal and agent together unless given.
+ * @throws Error if the package `rate-limiter-flexible` is not installed.
  */
 export function rateLimiter(
   limit: RateLimit,
   keyOf: (req: Request) => string = partyKey,
 ): (answer: FaultWriter) => RequestHandler {
+  const limiting = optionalPackage("rate-limiter-flexible", "a limit on requests");
+  const { RateLimiterMemory } = limiting as typeof import("rate-limiter-flexible");
   const limiter = new RateLimiterMemory({ points: limit.requests, duration: limit.seconds });
   return (answer) => async (req, res, next) => {
     const retryAfter = await waitFor(limiter, keyOf(req));
@@ -99,9 +103,19 @@ export async function waitFor(
     await limiter.consume(key);
     return undefined;
   } catch (error) {
-    if (!(error instanceof RateLimiterRes)) throw error;
+    if (!isOverLimit(error)) throw error;
     return Math.max(1, Math.ceil(error.msBeforeNext / 1000));
   }
+}
+
+/** `consume` rejects with the state of the count, a `RateLimiterRes`, where there was one too many. */
+function isOverLimit(error: unknown): error is { readonly msBeforeNext: number } {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    "msBeforeNext" in error &&
+    typeof error.msBeforeNext === "number"
+  );
 }
 
 export function overLimit({ requests, seconds }: RateLimit, wait: number): string {

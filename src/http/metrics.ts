@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Counter, Histogram, Registry } from "prom-client";
 import type { Observation } from "../agent/ledger.js";
 import { notA } from "../checks/kinds.js";
+import { optionalPackage } from "./optional-package.js";
 
 /** The figures of a revocation list. */
 export interface RevocationGauge {
@@ -18,13 +19,19 @@ const SECONDS = [
 
 /** What an agent counts and measures. Made by {@link createAgentMetrics}. */
 export class AgentMetrics {
-  readonly #registry: Registry = new Registry();
+  readonly #registry: Registry;
   readonly #decisions: Counter<"kind" | "decision" | "code" | "authority">;
   readonly #deciding: Histogram<"kind">;
   readonly #requests: Histogram<"binding" | "status">;
 
-  /** @param revocations - Asked whenever the metrics are read; absent if there is no list. */
+  /**
+   * @param revocations - Asked whenever the metrics are read; absent if there is no list.
+   * @throws Error if the package `prom-client` is not installed.
+   */
   constructor(revocations?: () => RevocationGauge) {
+    const prometheus = optionalPackage("prom-client", "counting for Prometheus");
+    const { Counter, Gauge, Histogram, Registry } = prometheus as typeof import("prom-client");
+    this.#registry = new Registry();
     const registers = [this.#registry];
     this.#decisions = new Counter({
       name: "proviso_decisions_total",
@@ -85,6 +92,7 @@ export class AgentMetrics {
  *
  * @param revocations - Asked whenever the metrics are read; absent if there is no list.
  * @throws TypeError if it is not a function.
+ * @throws Error if the package `prom-client` is not installed.
  *
  * @example
  * ```ts

@@ -24,6 +24,16 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${encodeBase64url(randomBytes(9))}.tmp`);
 }
 
+/** Makes an error that names `temporary` name `path` instead, which is what the caller asked for. */
+export function inPlaceOf(temporary: string, path: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  error.message = error.message.replaceAll(temporary, path);
+  if ("path" in error && typeof error.path === "string") {
+    Object.assign(error, { path: error.path.replaceAll(temporary, path) });
+  }
+  return error;
+}
+
 /**
  * Makes a file, mode 0600, whose content survives a power cut.
  *
@@ -61,6 +71,8 @@ export function putPrivateFile(
   try {
     createPrivateFile(temporary, text, owner);
     put(temporary, path);
+  } catch (error) {
+    throw inPlaceOf(temporary, path, error);
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -81,7 +81,7 @@ describe("an issuer that knows its grants mints no others, and nothing beyond th
     [
       "a misspelt grant",
       { grant: "file" },
-      'this issuer has no grant "file"; did you mean "files"?',
+      'this issuer has no grant "file"; there are "files", "weather:read"',
     ],
     [
       "an unknown grant",

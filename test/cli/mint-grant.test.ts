@@ -69,7 +69,7 @@ describe("with --op", () => {
     expect(hop.operations).toEqual(["list"]);
   });
 
-  test("what the grant does not have is refused, with the nearest", async () => {
+  test("what the grant does not have is refused, with those that it lists", async () => {
     const asked = ["--grant", "documents:read", "--op", "list", "--op"];
     expect((await refusal(listed, ...asked, "retreive"))["message"]).toBe(
       'the grant "documents:read" has no operation "retreive"; did you mean "retrieve"?',
@@ -93,7 +93,7 @@ describe("with --op", () => {
 test("a grant that the home does not list is refused, with the nearest", async () => {
   for (const operations of [[], ["--op", "list"], ["--any-op"]]) {
     expect((await refusal(listed, "--grant", "documents:reed", ...operations))["message"]).toBe(
-      'this issuer has no grant "documents:reed"; did you mean "documents:read"?',
+      'this issuer has no grant "documents:reed"; there are "documents:read", "documents:write"',
     );
   }
   await plain.output("mint", "--grant", "documents:reed", "--op", "list");

@@ -100,7 +100,7 @@ describe("usage errors", () => {
     [["--max-further-hops", "-1"], /Give a whole number, such as 0 or 2/],
     [["--op", ""], /'--op <operation>' argument '' is invalid. It is empty/],
     [["--ops", "x"], /unknown option '--ops'\nhint: did you mean --op\?/],
-    [["extra"], /too many arguments/],
+    [["extra"], /mint takes no argument, and one is given/],
     [["--purpose", "x".repeat(9000)], /restrictions take \d+ bytes; at most 8192 are allowed/],
   ])("%j", async (args, message) => {
     const { status, stdout, stderr } = await bench.run([...mint, ...args]);

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
-import { Bench } from "./run.js";
+import { Bench, document, runProgram } from "./run.js";
 
 // Most tests run the command in their own process, from its sources. What is published is the bundle, with
 // the process's own streams; here each verb is run that way too, and in a full run the verbs below it and every example of the help.
@@ -62,23 +64,47 @@ describe("the published command answers as its sources do", () => {
   });
 });
 
-test("a package that it needs and does not find is named, with how to get it", async () => {
-  const hooks = `export const resolve = (name, context, next) =>
-    next(name.replace(/^@a2a-js\\/sdk/, "a2a-is-absent"), context);`;
-  const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-  const hiding = url(
-    `import { register } from "node:module"; register(${JSON.stringify(url(hooks))});`,
-  );
-  const config = fileURLToPath(
-    new URL("../../examples/documents-agent/agent.json", import.meta.url),
-  );
-  const env = { NODE_OPTIONS: `--import ${hiding}` };
-  expect(await bench.spawned(["serve", config], { env })).toEqual({
-    status: 6,
-    stdout: "",
-    stderr:
-      "proviso: this needs the package a2a-is-absent, which is not installed\n" +
-      "hint: npm install a2a-is-absent\n",
+describe("where no package is installed beside it", () => {
+  const alone = new Bench();
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  // Outside of this package, whose own packages it would find.
+  const main = alone.path("node_modules/proviso/dist/cli/main.js");
+  beforeAll(() => {
+    for (const path of ["package.json", "dist/cli"]) {
+      cpSync(join(root, path), alone.path(`node_modules/proviso/${path}`), { recursive: true });
+    }
+    alone.write("agent.json", readFileSync(join(root, "examples/documents-agent/agent.json")));
+  });
+  /** What docs/install.md installs for the command. */
+  const all = /npm install --global \S+ (.*)/
+    .exec(readFileSync(join(root, "docs/install.md"), "utf8"))?.[1]
+    ?.split(" ");
+
+  test.each([
+    ["serve", "agent.json"],
+    ["init", "--home", "home"],
+    ["mint", "--grant", "g"],
+    ["card", "lint", "agent.json"],
+  ])("%s %s names all that the command needs, and installs them at once", async (...args) => {
+    const env = { PROVISO_HOME: bench.home };
+    const local = await runProgram(process.execPath, [main, ...args], { cwd: alone.folder, env });
+    expect(local).toEqual({
+      status: 6,
+      stdout: "",
+      stderr:
+        `proviso: not installed, and needed: ${all?.join(", ")}\n` +
+        `hint: npm install ${all?.join(" ")}\n`,
+    });
+  });
+
+  test("outside of a project they are installed for all", async () => {
+    const args = [main, "mint", "--grant", "g", "--json"];
+    const env = { PROVISO_HOME: bench.home };
+    const { stderr } = await runProgram(process.execPath, args, { cwd: bench.folder, env });
+    expect(document(stderr)["error"]).toMatchObject({
+      code: "package_missing",
+      hint: `npm install --global ${all?.join(" ")}`,
+    });
   });
 });
 

@@ -70,7 +70,7 @@ export interface A2AOptions {
   /** Makes sense of messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
-  readonly metrics?: AgentMetrics;
+  readonly metrics?: AgentMetrics | undefined;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;
   /** Milliseconds that a skill or a task may take; 30,000 unless given. */

@@ -36,7 +36,7 @@ export interface AgentAuthOptions {
   /** Where the user enters a code; `/approvals/device` on this server unless given. */
   readonly verificationUrl?: string;
   readonly log: AgentLog;
-  readonly metrics?: AgentMetrics;
+  readonly metrics?: AgentMetrics | undefined;
   readonly body?: Partial<BodyLimits>;
   /** How often one active party of a user's host may call, and all others of one address together. */
   readonly rate?: RateLimit;

@@ -20,7 +20,7 @@ import { routesOf } from "./routes.js";
 export interface DelegationServerOptions extends DelegationOptions {
   readonly authenticator: Authenticator;
   readonly log: AgentLog;
-  readonly metrics?: AgentMetrics;
+  readonly metrics?: AgentMetrics | undefined;
   /** What all addresses begin with; `/api/v1` unless given. Empty, or with a slash before each part. */
   readonly prefix?: string;
   /** Whether there is delegation at all; every address answers 404 if not. On unless given. */

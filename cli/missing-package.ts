@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isErrno } from "../src/bytes/error-code.js";
+import type { Context } from "./context.js";
+import { type CliError, environmentError } from "./exit.js";
+import { packageFile } from "./package-file.js";
+
+/** Packages that the build puts into the command's own files. */
+const BUNDLED = ["@noble/curves", "kysely", "lru-cache"];
+const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^/']+)/;
+
+/**
+ * The error about packages that are not installed, where that is what an error comes from. It names all that
+ * the command does not find, and not only the first: installing them is one step.
+ */
+export function missingPackages(context: Context, error: unknown): CliError | undefined {
+  const missed = missedBy(error);
+  if (missed === undefined) return undefined;
+  const ours = optionalPackages();
+  // Another one is missed by a module of the user's own.
+  const names = ours.includes(missed) ? ours.filter(isMissing) : [missed];
+  const message = `not installed, and needed: ${names.join(", ")}`;
+  const scope = isInProject(context) ? "" : "--global ";
+  return environmentError("package_missing", message, `npm install ${scope}${names.join(" ")}`);
+}
+
+/** The package that an error of Node, or its cause, says is not there. */
+function missedBy(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (!isErrno(error) || !error.code?.endsWith("MODULE_NOT_FOUND")) return missedBy(error.cause);
+  return NOT_FOUND.exec(error.message)?.[1];
+}
+
+function optionalPackages(): readonly string[] {
+  const text = readFileSync(packageFile("package.json"), "utf8");
+  const { peerDependencies = {} }: { readonly peerDependencies?: object } = JSON.parse(text);
+  return Object.keys(peerDependencies).filter((name) => !BUNDLED.includes(name));
+}
+
+function isMissing(name: string): boolean {
+  try {
+    createRequire(packageFile("package.json")).resolve(name);
+    return false;
+  } catch (error) {
+    // A package without an entry for \`require\` is there all the same.
+    return isErrno(error) && error.code === "MODULE_NOT_FOUND";
+  }
+}
+
+/** Whether the command is installed in the project that the user stands in, and not for all of them. */
+function isInProject({ cwd }: Context): boolean {
+  const [project = ""] = fileURLToPath(packageFile("./")).split(/[\\/]node_modules[\\/]/);
+  return cwd !== undefined && !relative(project, cwd).startsWith("..");
+}

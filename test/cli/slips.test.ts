@@ -1,0 +1,224 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { revocationId } from "../../src/index.js";
+import { MAIN } from "../support/built.js";
+import { Bench, document, type Run, runProgram, TOKEN } from "./run.js";
+
+// Slips of new users, and what the built command makes of them.
+
+const bench = new Bench();
+const GRANT = ["--grant", "documents:read"];
+let token = "";
+beforeAll(async () => {
+  await bench.init(
+    ...["--grant", "documents:read=retrieve,search", "--grant", "documents:write=update"],
+  );
+  token = await bench.output("mint", ...GRANT);
+  bench.write("token", token);
+});
+
+/** A slip in the command line: what the command says, with exit code 2 and nothing printed. */
+async function slip(...args: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await bench.spawned(args);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  return stderr;
+}
+
+describe("--arg takes no patterns, and no operators that it does not have", () => {
+  test.each([
+    ["lines=<100", "there is no =<", `use <=; for this very text, write 'lines="<100"'`],
+    ["amount=>5", "there is no =>", `use >=; for this very text, write 'amount=">5"'`],
+    ["path=~x", "there is no =~", `for this very text, write 'path="~x"'`],
+    ["path~=x", "there is no ~=", `for this very text, write '"path~"=x'`],
+    ["path=/data/*", "there are no patterns", `for this very text, write 'path="/data/*"'`],
+    ["path in /tmp,/data/*", "there are no patterns", `write 'path in "/data/*"'`],
+    ["path not in /data/*", "there are no patterns", `write 'path not in "/data/*"'`],
+  ])("%s", async (text, message, hint) => {
+    for (const args of [
+      ["mint", ...GRANT],
+      ["attenuate", "@token"],
+    ]) {
+      const said = await slip(...args, "--arg", text);
+      expect(said).toContain(message);
+      expect(said).toContain(hint);
+    }
+  });
+
+  test("what the hint says is taken as it stands", async () => {
+    const quoted = ['lines="<100"', '"path~"=x', 'to in "/data/*",b'];
+    const args = quoted.flatMap((text) => ["--arg", text]);
+    const { stdout } = await bench.spawned(["attenuate", "@token", ...args, "--json"]);
+    expect(document(stdout)["hop"].constraints).toEqual({
+      ...{ lines: "<100", "path~": "x" },
+      to: { in: ["/data/*", "b"] },
+    });
+  });
+
+  test("a filter takes none either, and a call's argument is whatever it is", async () => {
+    const filter = ["--collection", "c", "--filter", "department=fin*"];
+    const asking = ["request", "http://127.0.0.1:1", ...GRANT, ...filter];
+    expect(await slip(...asking)).toContain("there are no patterns");
+    const calling = ["--op", "retrieve", "--arg", "path=/data/*", "--arg", "lines=<100"];
+    const { status } = await bench.spawned(["verify", "@token", ...GRANT, ...calling]);
+    expect(status).toBe(0);
+  });
+});
+
+describe("revoke takes an id in the place of a token", () => {
+  test("a capability's and a revocation id, also on standard input", async () => {
+    const minted = await bench.json("mint", ...GRANT);
+    const child = await bench.output("attenuate", await bench.output("mint", ...GRANT));
+    const runs = [
+      await bench.spawned(["revoke", minted["id"]]),
+      await bench.spawned(["revoke"], { input: `${revocationId(child)}\n` }),
+    ];
+    expect(runs.map(({ status }) => status)).toEqual([0, 0]);
+    for (const dead of [minted["token"], child]) {
+      const { status } = await bench.run(["verify", dead, "--op", "retrieve", ...GRANT]);
+      expect(status).toBe(5);
+    }
+  });
+
+  test("one that is none is said to be none", async () => {
+    expect(await slip("revoke", "cap_1")).toContain('"cap_1" is not a capability\'s id');
+    expect(await slip("revoke", "rv_1")).toContain('"rv_1" is not a revocation id');
+  });
+});
+
+test("verify names an operation that no grant has, and lists those that there are", async () => {
+  expect(await slip("verify", "@token", "--op", "retreive")).toMatch(
+    '--op: no grant has "retreive"; did you mean "retrieve"? There are "retrieve", "search", "update"',
+  );
+  const { status, stdout } = await bench.spawned([
+    "verify",
+    "@token",
+    "--op",
+    "retreive",
+    ...GRANT,
+  ]);
+  expect(status).toBe(1);
+  expect(stdout).toContain('does not have the operation "retreive"; it has "retrieve", "search"');
+  expect(await slip("mint", "--grant", "documents:delete")).toContain(
+    'no grant "documents:delete"; there are "documents:read", "documents:write"',
+  );
+});
+
+test("attenuate says that the token has expired", async () => {
+  const short = await bench.output("mint", ...GRANT, "--expires", "1s");
+  await pause(1100);
+  for (const args of [[], ["--json"]]) {
+    const run = await bench.spawned(["attenuate", short, "--op", "search", ...args]);
+    expect(run.status).toBe(0);
+    expect(run.stderr).toMatch(/^note: the token expired at \S+Z: it is refused, and so is /);
+  }
+  const { stderr } = await bench.spawned(["attenuate", "@token", "--op", "search"]);
+  expect(stderr).toBe("");
+});
+
+test("~ that no shell has replaced is warned of", async () => {
+  const { status, stderr } = await bench.spawned(["init", "--home=~/x", "--issuer", "x"]);
+  expect(status).toBe(0);
+  expect(stderr).toBe("warning: ~ in ~/x is taken as it stands, not as a home; write $HOME/x\n");
+  expect(existsSync(bench.path("~/x/config.json"))).toBe(true);
+});
+
+describe("an error names the path that was asked for, and no temporary one", () => {
+  test.each([
+    ["init", "--home", "/dev/null/home", "--issuer", "x"],
+    ["init", "--home", "/proc/home", "--issuer", "x"],
+    ["init", "agent", "/proc/agent"],
+  ])("%s %s %s", async (...args) => {
+    const { status, stderr } = await bench.spawned(args);
+    expect(status).toBe(6);
+    expect(stderr).toContain(args.find((word) => word.startsWith("/")));
+    expect(stderr).not.toMatch(/\.tmp/);
+  });
+});
+
+test("arguments that are too many or too few are said plainly", async () => {
+  expect(await slip("inspect", "a", "b")).toMatch(
+    /^proviso: inspect takes one argument, and 2 are/,
+  );
+  expect(await slip("mint", ...GRANT, "x")).toMatch(/^proviso: mint takes no argument, and one is/);
+  expect(await slip("convert", "--to", "v2", "a", "b")).toMatch(/convert takes one argument/);
+  expect(await slip("serve")).toMatch(/^proviso: <config> is missing/);
+  expect(await slip("diff", "@token")).toBe(
+    "proviso: this takes two tokens, and one is given\n" +
+      "hint: give the narrowed one too, as @FILE or on standard input\n",
+  );
+});
+
+describe("every verb that needs no relative path works in a folder that was removed", () => {
+  /** Runs the command in a folder that is gone. */
+  function inRemoved(...args: readonly string[]): Promise<Run> {
+    const gone = bench.path("gone");
+    mkdirSync(gone, { recursive: true });
+    const script = 'cd "$1" && rmdir "$1" && shift && exec "$@"';
+    const command = ["-c", script, "sh", gone, process.execPath, MAIN, ...args];
+    return runProgram("sh", command, { env: { PROVISO_HOME: bench.home } });
+  }
+
+  test("the home is absolute, and so are the files", async () => {
+    const minted = await inRemoved("mint", ...GRANT);
+    expect(minted).toMatchObject({ status: 0, stderr: "" });
+    expect(minted.stdout.trim()).toMatch(TOKEN);
+    const file = `@${bench.path("token")}`;
+    for (const args of [
+      ["--help"],
+      ["--version"],
+      ["inspect", file],
+      ["inspect", token],
+      ["attenuate", token, "--op", "search"],
+      ["verify", file, "--op", "search"],
+      ["keys"],
+      ["revocations", "list"],
+      ["completion", "bash"],
+    ]) {
+      const { status, stderr } = await inRemoved(...args);
+      expect({ args, status, stderr }).toEqual({ args, status: 0, stderr: "" });
+    }
+  });
+
+  test("a relative path is refused in words", async () => {
+    for (const args of [
+      ["inspect", "@token"],
+      ["serve", "agent.json"],
+      ["keys", "--home", "home"],
+    ]) {
+      const { status, stdout, stderr } = await inRemoved(...args);
+      expect({ args, status, stdout }).toEqual({ args, status: 6, stdout: "" });
+      expect(stderr).toMatch(
+        /^proviso: the folder that this is run in has been removed, and \S+ is relative to it\nhint: /,
+      );
+    }
+  });
+});
+
+describe("what stands alone", () => {
+  test("--version --json is a document", async () => {
+    const { version } = document((await bench.spawned(["--version", "--json"])).stdout);
+    expect(`${version}\n`).toBe((await bench.spawned(["--version"])).stdout);
+  });
+
+  test.each(["keys", "revocations", "tasks", "grants"])("%s is its list", async (verb) => {
+    const [alone, list] = await Promise.all([
+      bench.spawned([verb, "--json"]),
+      bench.spawned([verb, "list", "--json"]),
+    ]);
+    expect(alone).toEqual(list);
+    expect(alone).toMatchObject({ status: 0, stderr: "" });
+    expect(await slip(verb, "lst")).toContain("unknown command 'lst'\nhint: did you mean list?");
+  });
+
+  test("completion asks for the shell", async () => {
+    expect(await slip("completion")).toMatch(/^proviso: name the shell: bash, zsh, fish\nhint: /);
+  });
+});
+
+test("a date without the time of day is asked for it", async () => {
+  expect(await slip("mint", ...GRANT, "--expires", "2027-01-01")).toBe(
+    'proviso: --expires "2027-01-01": the time of day is missing\n' +
+      "hint: write 2027-01-01T00:00:00Z for the day's start in UTC, or 2027-01-01T23:59:59Z for its end\n",
+  );
+});
