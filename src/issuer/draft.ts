@@ -1,4 +1,6 @@
+import { isObject } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
+import { assertString, notA } from "../checks/kinds.js";
 
 /** A capability in the making. */
 export interface CapabilityDraft {
@@ -18,6 +20,17 @@ export type HandleScope =
       /** The principal; to others its handles are noise. */
       readonly ambient: string;
     };
+
+/** @throws TypeError for what is no scope, such as a Promise of one. */
+export function assertScope(scope: HandleScope): void {
+  if (!isObject(scope)) throw notA("scope", "a capability, or { ambient }", scope);
+  if ("ambient" in scope) {
+    assertString(scope.ambient, "scope.ambient");
+  } else {
+    assertString(scope.id, "scope.id");
+    assertString(scope.keyId, "scope.keyId");
+  }
+}
 
 /** What a capability is made as. */
 export interface IssueOptions {

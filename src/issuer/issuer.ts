@@ -24,10 +24,12 @@ import {
 } from "../capability/mint.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { Invocation } from "../caveats/invocation.js";
-import { described } from "../checks/described.js";
+import { assertArray, assertString } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
+import { plainObject } from "../checks/plain.js";
 import {
   ambientScope,
+  assertScope,
   type CapabilityDraft,
   type HandleScope,
   ISSUE_OPTIONS,
@@ -156,7 +158,9 @@ export class Issuer {
     readonly hop: string;
     readonly further?: readonly string[];
   }): string | undefined {
-    const { identifier, hop, further = [] } = issued;
+    const { identifier, hop, further = [] } = plainObject(issued, "issued");
+    assertString(identifier, "issued.identifier");
+    assertString(hop, "issued.hop");
     const { kid } = decodeIdentifier(encodeUtf8(identifier));
     const root = this.#keys().find(kid);
     return root === undefined ? undefined : remakeToken(root, identifier, [hop, ...further]);
@@ -164,6 +168,8 @@ export class Issuer {
 
   /** The number of the resource that each handle stands for in a scope; what is noise there is left out. */
   openHandles(scope: HandleScope, handles: readonly string[]): Map<string, number> {
+    assertScope(scope);
+    assertArray(handles, "handles", "handles");
     const keys = this.#keys();
     if (!("ambient" in scope)) {
       return keys.handleKey(scope.keyId)?.open(scope.id, handles) ?? new Map();
@@ -182,6 +188,8 @@ export class Issuer {
    * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
    */
   sealHandles(scope: HandleScope, numbers: readonly number[]): Map<number, string> {
+    assertScope(scope);
+    assertArray(numbers, "numbers", "numbers");
     const keys = this.#keys();
     if ("ambient" in scope) return keys.minting.handles.seal(ambientScope(scope), numbers);
     return keys.handleKey(scope.keyId)?.seal(scope.id, numbers) ?? new Map();
@@ -327,8 +335,7 @@ export class Issuer {
    * @throws TypeError if it is not a string.
    */
   isAuthentic(text: string): boolean {
-    if (typeof text !== "string")
-      throw new TypeError(`text must be a string, not ${described(text)}`);
+    assertString(text, "text");
     const result = authenticate(text, this.#context);
     return result.ok || result.denial.code.startsWith("discharge_");
   }

@@ -3,7 +3,7 @@ import { randomBytes } from "../bytes/random.js";
 import type { KeySource } from "../capability/authenticate.js";
 import { assertServiceName, readServiceKeyId, serviceKeyId } from "../capability/key-id.js";
 import { formatTime } from "../caveats/time.js";
-import { notA } from "../checks/kinds.js";
+import { assertString, notA } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { plainCopy, plainObject } from "../checks/plain.js";
 import type { RootKey } from "../macaroon/root-key.js";
@@ -94,11 +94,13 @@ export class Keyring implements KeySource {
 
   /** The key `kid`: one of these, or the key that is derived from one for a service, `KID@SERVICE`. */
   find(kid: string): RootKey | undefined {
+    assertString(kid, "kid");
     return this.#find(kid)?.root;
   }
 
   /** The key that unseals the handles of capabilities made under the key `kid`. */
   handleKey(kid: string): HandleKey | undefined {
+    assertString(kid, "kid");
     return this.#find(kid)?.handles;
   }
 
@@ -112,6 +114,7 @@ export class Keyring implements KeySource {
 
   /** What a service with the key `kid` reads the revocations by; `undefined` for a root key. */
   feedKey(kid: string): FeedKey | undefined {
+    assertString(kid, "kid");
     return readServiceKeyId(kid) === undefined ? undefined : this.#find(kid)?.feed;
   }
 

@@ -5,6 +5,7 @@
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { described } from "../checks/described.js";
+import { assertOptionalString } from "../checks/kinds.js";
 import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
 import type { RevocationSink } from "./sink.js";
 import type { RevocationQuery, RevocationRecords, RevocationSource } from "./source.js";
@@ -113,6 +114,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
    *   `2026-01-31T23:59:59Z`. Absent, it is what {@link RevocationList.trustedUntil} says.
    */
   snapshot(trustedUntil?: string): RevocationSnapshot {
+    assertOptionalString(trustedUntil, "trustedUntil");
     const until = trustedUntil ?? (this.#isCopy ? formatTime(this.#trustedUntil) : undefined);
     const snapshot = { version: this.#version, entries: this.#table.entries() };
     return until === undefined ? snapshot : { ...snapshot, trustedUntil: until };

@@ -1,5 +1,7 @@
 import { randomBytes } from "../../bytes/random.js";
+import { assertArray, assertString } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
+import { plainCopy, plainObject } from "../../checks/plain.js";
 import type { GrantApproval } from "../../issuer/grant.js";
 import type { RevocationSink } from "../../revocation/sink.js";
 import type { RevocationSource } from "../../revocation/source.js";
@@ -183,28 +185,31 @@ export class Registry {
    *
    * @param asked - `operator` where an operator of this installation makes it in the user's place.
    */
-  createHost(
+  async createHost(
     asked: HostCreation,
   ): Promise<Outcome<{ readonly host: HostRecord; readonly enrolmentToken?: string }>> {
-    return createHost(asked, this.#context);
+    const own = plainAsked(asked);
+    assertString(own.principal, "asked.principal");
+    return createHost(own, this.#context);
   }
 
   /** Gives a host its key by the enrolment token. */
-  enrollHost(asked: HostEnrolment): Promise<Outcome<{ readonly host: HostRecord }>> {
-    return enrolHost(asked, this.#context);
+  async enrollHost(asked: HostEnrolment): Promise<Outcome<{ readonly host: HostRecord }>> {
+    return enrolHost(plainAsked(asked), this.#context);
   }
 
   /**
    * Registers an agent and its new host. A linked host's agent gets at once what it asks for of the defaults; the rest
    * waits for approval, and the agent with it.
    */
-  register(asked: Registration): Promise<Outcome<AskedAnswer>> {
-    return registerAgent(asked, this.#context);
+  async register(asked: Registration): Promise<Outcome<AskedAnswer>> {
+    return registerAgent(plainAsked(asked), this.#context);
   }
 
   /** More for an active agent: defaults at once, everything else by an approval, with other grants untouched. */
-  requestGrants(agent: string, asked: GrantRequest): Promise<Outcome<AskedAnswer>> {
-    return requestGrants(agent, asked, this.#context);
+  async requestGrants(agent: string, asked: GrantRequest): Promise<Outcome<AskedAnswer>> {
+    assertString(agent, "agent");
+    return requestGrants(agent, plainAsked(asked), this.#context);
   }
 
   /**
@@ -216,13 +221,17 @@ export class Registry {
   }
 
   /** Asks a user to take over an autonomous agent, which ends. Only it and its host can ask. */
-  claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
-    return claimAgent(asked, this.#context);
+  async claim(asked: Claim): Promise<Outcome<AskedAnswer>> {
+    return claimAgent(plainAsked(asked), this.#context);
   }
 
   /** Gives an agent another key; the one before ends. */
-  rotateAgentKey(agent: string, key: NewKey): Promise<Outcome<{ readonly agent: AgentRecord }>> {
-    return rotateAgentKey(agent, key, this.#context);
+  async rotateAgentKey(
+    agent: string,
+    key: NewKey,
+  ): Promise<Outcome<{ readonly agent: AgentRecord }>> {
+    assertString(agent, "agent");
+    return rotateAgentKey(agent, plainAsked(key, "key"), this.#context);
   }
 
   /** Notes that an agent has signed under the key that it was given. */
@@ -231,8 +240,9 @@ export class Registry {
   }
 
   /** Gives a host another key; the one before ends. */
-  rotateHostKey(host: string, key: NewKey): Promise<Outcome<{ readonly host: HostRecord }>> {
-    return rotateHostKey(host, key, this.#context);
+  async rotateHostKey(host: string, key: NewKey): Promise<Outcome<{ readonly host: HostRecord }>> {
+    assertString(host, "host");
+    return rotateHostKey(host, plainAsked(key, "key"), this.#context);
   }
 
   /**
@@ -246,16 +256,18 @@ export class Registry {
   }
 
   /** Revokes an agent with all its grants and their tokens. A second time, it changes nothing. */
-  revokeAgent(agent: string, by: Actor): Promise<Outcome<AgentAnswer>> {
-    return revokeAgent(agent, by, this.#context);
+  async revokeAgent(agent: string, by: Actor): Promise<Outcome<AgentAnswer>> {
+    assertString(agent, "agent");
+    return revokeAgent(agent, plainAsked(by, "by"), this.#context);
   }
 
   /** Revokes a host with all its agents. */
-  revokeHost(
+  async revokeHost(
     host: string,
     by: Actor,
   ): Promise<Outcome<{ readonly host: HostRecord; readonly agentsRevoked: number }>> {
-    return revokeHost(host, by, this.#context);
+    assertString(host, "host");
+    return revokeHost(host, plainAsked(by, "by"), this.#context);
   }
 
   /**
@@ -266,17 +278,25 @@ export class Registry {
    * @param by - The user, or an operator.
    * @throws StorageError Then called again, it goes on.
    */
-  revokeUser(principal: string, by: Actor): Promise<RevokedUser> {
-    return revokeUser(principal, by, this.#context);
+  async revokeUser(principal: string, by: Actor): Promise<RevokedUser> {
+    assertString(principal, "principal");
+    return revokeUser(principal, plainAsked(by, "by"), this.#context);
   }
 
   /** Revokes grants and requests by name. @returns `grants`: those that were not revoked before. */
-  revokeGrants(agent: string, names: readonly string[], by: Actor): Promise<Outcome<AgentAnswer>> {
-    return revokeGrants(agent, names, by, this.#context);
+  async revokeGrants(
+    agent: string,
+    names: readonly string[],
+    by: Actor,
+  ): Promise<Outcome<AgentAnswer>> {
+    assertString(agent, "agent");
+    assertArray(names, "names", "names of capabilities");
+    return revokeGrants(agent, names, plainAsked(by, "by"), this.#context);
   }
 
-  revokeGrant(grant: string, by: Actor): Promise<Outcome<{ readonly grant: AgentGrant }>> {
-    return revokeGrant(grant, by, this.#context);
+  async revokeGrant(grant: string, by: Actor): Promise<Outcome<{ readonly grant: AgentGrant }>> {
+    assertString(grant, "grant");
+    return revokeGrant(grant, plainAsked(by, "by"), this.#context);
   }
 
   /** What agents may do now on behalf of a user, with agent and host. */
@@ -305,4 +325,13 @@ export class Registry {
   useOnce(use: SingleUse): Promise<UseOutcome> {
     return this.#context.store.useOnce(use, this.#context.clock());
   }
+}
+
+/**
+ * A copy of what a program asks for: plain JSON at every level.
+ *
+ * @throws TypeError naming what is not plain.
+ */
+function plainAsked<Asked>(asked: Asked, where = "asked"): Asked {
+  return plainCopy(plainObject(asked, where), where, "arguments");
 }

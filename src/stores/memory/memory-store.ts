@@ -1,5 +1,7 @@
 import type { Json } from "../../bytes/json.js";
-import { assertMembers } from "../../checks/members.js";
+import { assertString } from "../../checks/kinds.js";
+import { assertMembers, knownMembers } from "../../checks/members.js";
+import { plainCopy } from "../../checks/plain.js";
 import {
   type StoreDatabase,
   type StoreQueries,
@@ -70,7 +72,7 @@ export class MemoryStore {
    * @throws StorageError
    */
   async get(principal: string, key: string): Promise<(MemoryEntry & { value: Json }) | undefined> {
-    assertKey(key, this.limits);
+    assertPlace(principal, key, this.limits);
     const row = await this.#database.read((db) =>
       db
         .selectFrom("memory_entry")
@@ -94,8 +96,8 @@ export class MemoryStore {
    * @throws StorageError
    */
   async set(principal: string, key: string, value: Json): Promise<MemoryEntry & { made: boolean }> {
-    assertKey(key, this.limits);
-    const text = JSON.stringify(value);
+    assertPlace(principal, key, this.limits);
+    const text = JSON.stringify(plainCopy(value, "value", "arguments"));
     const size = Buffer.byteLength(text);
     if (size > this.limits.valueBytes) {
       const message = `the value has ${size} bytes as JSON; ${this.limits.valueBytes} are kept at most`;
@@ -132,7 +134,7 @@ export class MemoryStore {
    * @throws StorageError
    */
   async delete(principal: string, key: string): Promise<boolean> {
-    assertKey(key, this.limits);
+    assertPlace(principal, key, this.limits);
     const owner = JSON.stringify(principal);
     // It makes room.
     return this.#database.write(
@@ -161,8 +163,10 @@ export class MemoryStore {
    */
   async list(
     principal: string,
-    { prefix = "", after = "", limit }: MemoryQuery,
+    query: MemoryQuery,
   ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly more: boolean }> {
+    assertString(principal, "principal");
+    const { prefix = "", after = "", limit } = knownMembers(query, QUERY, "query");
     if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_PAGE) {
       throw new TypeError(`limit: must be 1 to ${MAX_PAGE}`);
     }
@@ -199,12 +203,24 @@ export class MemoryStore {
   }
 }
 
+const QUERY = ["prefix", "after", "limit"];
+
 interface Use {
   readonly entries: number;
   readonly bytes: number;
 }
 
 /** What a principal's entries come to. Until the transaction ends, no other process changes it. */
+/**
+ * @throws TypeError unless both are strings.
+ * @throws MemoryError `key_invalid`
+ */
+function assertPlace(principal: string, key: string, limits: MemoryLimits): void {
+  assertString(principal, "principal");
+  assertString(key, "key");
+  assertKey(key, limits);
+}
+
 async function lockedUse(db: StoreQueries, principal: string): Promise<Use> {
   return db
     .insertInto("memory_use")

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { assertString } from "../../checks/kinds.js";
 import {
   covers,
   entryOf,
@@ -111,6 +112,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * @throws StorageError
    */
   async snapshot(trustedUntil: string): Promise<RevocationSnapshot> {
+    assertString(trustedUntil, "trustedUntil");
     const { version, entries } = await this.#read();
     return { version, trustedUntil, entries };
   }
