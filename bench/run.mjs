@@ -18,7 +18,7 @@ const load = createRequire(import.meta.url);
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const RESULTS = `${ROOT}bench/results.json`;
 const SHORT = ["startup", "decisions", "making", "growth", "memory", "refusals", "ledger"];
-const PARTS = [...SHORT, "callers", "search", "revocations", "service"];
+const PARTS = [...SHORT, "callers", "revocations", "service"];
 /** Without these there are results all the same. */
 const OPTIONAL = ["revocations", "service"];
 const PACKAGES = [

@@ -1,9 +1,6 @@
 // What `proviso serve` loads (agent.json, "skills"): the skills over the folder of documents, and what
 // a message in words comes to. No model is needed: words are searched for.
-import { join } from "node:path";
-import { followFolder } from "./followed-index.mjs";
-import { openIndex } from "./search-index.mjs";
-import { LONGEST_QUERY } from "./search-query.mjs";
+import { LONGEST_QUERY } from "./search.mjs";
 import { documentSkills } from "./skills.mjs";
 
 /** @import { AgentModule } from "../../src/protocols/a2a/agent-module.js" */
@@ -19,23 +16,11 @@ const QUOTED_CHARACTERS = 2000;
 const QUOTED_LINES = 12;
 
 /** @type {AgentModule<ResourceFolder>} */
-export default async function documentsAgent({ resources, resourcesPath, home }) {
-  if (resources === undefined || resourcesPath === undefined || !("readText" in resources)) {
+export default async function documentsAgent({ resources }) {
+  if (resources === undefined || !("readText" in resources)) {
     throw new Error('this agent serves a folder: "resources" must be {"folder": ...}');
   }
-  const index = openIndex(join(home, "search.db"));
-  const followed = followFolder(index, resources, resourcesPath);
-  try {
-    await followed.update();
-  } catch (error) {
-    index.close();
-    throw error;
-  }
-  return {
-    skills: documentSkills({ folder: resources, index: followed }),
-    runTask: answerInWords,
-    close: () => index.close(),
-  };
+  return { skills: documentSkills({ folder: resources }), runTask: answerInWords };
 }
 
 /**

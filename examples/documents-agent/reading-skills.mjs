@@ -1,11 +1,10 @@
 // What documents:read is made of: retrieve, search, list.
 import { splitFrontMatter } from "./front-matter.mjs";
 import { HANDLE, items, named } from "./reach.mjs";
-import { LONGEST_QUERY } from "./search-query.mjs";
+import { LONGEST_QUERY, searchDocuments } from "./search.mjs";
 
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { Skill } from "../../src/agent/skill.js" */
-/** @import { FollowedIndex } from "./followed-index.mjs" */
 
 /** Characters of a text that are given at once. */
 const LONGEST_TEXT = 200_000;
@@ -16,10 +15,9 @@ const MOST_MATCHES = 50;
 /**
  * @param {object} parts
  * @param {Pick<ResourceFolder, "readText">} parts.folder
- * @param {Pick<FollowedIndex, "search">} parts.index
  * @returns {Skill[]}
  */
-export function readingSkills({ folder, index }) {
+export function readingSkills({ folder }) {
   return [
     {
       id: "retrieve_document",
@@ -51,7 +49,7 @@ export function readingSkills({ folder, index }) {
       id: "search_documents",
       name: "Search documents",
       description:
-        'Full-text search in the documents of the capability. Words, "phrases in quotes", and beginnings of words such as capab*; documents with most of them come first.',
+        'Search in the documents of the capability: words or their beginnings, and "phrases in quotes". Documents with most of them come first.',
       tags: ["documents", "read", "search"],
       examples: ["Search for “operating profit”"],
       operation: "search",
@@ -70,7 +68,8 @@ export function readingSkills({ folder, index }) {
         const resources = items(call).map(([, resource]) => resource);
         const titles = new Map(resources.map(({ name, displayName }) => [name, displayName]));
         const limit = Number(call.arguments["limit"] ?? 10);
-        const found = await index.search(String(call.arguments["query"]), resources, limit);
+        const query = String(call.arguments["query"]);
+        const found = await searchDocuments(folder, query, resources, limit);
         return {
           matches: found.map(({ name, snippet }) => ({
             resourceHandle: handles.get(name) ?? null,

@@ -1,12 +1,9 @@
 import type { Skill } from "../../src/agent/skill.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
-import type { FollowedIndex } from "./followed-index.mjs";
 
 /** What the skills work on. */
 export interface DocumentSkillsParts {
   readonly folder: Pick<ResourceFolder, "readText" | "writeText" | "create" | "remove">;
-  /** Of the same folder. */
-  readonly index: Pick<FollowedIndex, "search">;
 }
 
 /**

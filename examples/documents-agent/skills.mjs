@@ -4,6 +4,6 @@ import { readingSkills } from "./reading-skills.mjs";
 import { writingSkills } from "./writing-skills.mjs";
 
 /** @type {typeof import("./skills.mjs").documentSkills} */
-export function documentSkills({ folder, index }) {
-  return [...readingSkills({ folder, index }), ...writingSkills({ folder })];
+export function documentSkills({ folder }) {
+  return [...readingSkills({ folder }), ...writingSkills({ folder })];
 }

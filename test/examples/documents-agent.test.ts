@@ -81,7 +81,7 @@ test("request, attenuate offline, SendMessage, GetTask; and the same after a res
     principal: "alice",
     home: join(folder, ".data/home"),
   });
-  for (const file of ["development-tokens.json", "home/keyring.json", "home/search.db"]) {
+  for (const file of ["development-tokens.json", "home/keyring.json"]) {
     expect(statSync(join(folder, ".data", file)).mode & 0o077, file).toBe(0);
   }
   const kept: { binding: BindingName; token: string; id: string }[] = [];

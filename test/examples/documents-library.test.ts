@@ -13,7 +13,8 @@ import { newAgent } from "./support.js";
 
 describe("the library", () => {
   test("every document has its front matter, and the fields of its collection", async () => {
-    const { folder, followed } = await newAgent(fillLibrary);
+    const { folder } = await newAgent(fillLibrary);
+    let count = 0;
     expect(await folder.collections()).toEqual(["classics", "letters", "project", "reports"]);
     for (const [collection, expected] of [
       ["classics", ["author", "confidential", "kind", "language", "source", "title", "year"]],
@@ -23,6 +24,7 @@ describe("the library", () => {
     ] as const) {
       const found = await folder.find({ collection });
       for (const { name, fields } of found.ok ? found.resources : []) {
+        count += 1;
         expect({ name, known: Object.keys(fields) }).toEqual({
           name,
           known: expect.arrayContaining([...expected]),
@@ -33,7 +35,7 @@ describe("the library", () => {
     expect(q1.ok && q1.resources.map(({ displayName }) => displayName)).toEqual(
       expect.arrayContaining(["Q1 2025 Financial Summary", "Q1 2025 Sales Report"]),
     );
-    expect(await followed.update()).toBeGreaterThan(60);
+    expect(count).toBeGreaterThan(60);
   });
 
   test("the card's collections are those of the library, with fields that their documents have", async () => {
@@ -71,7 +73,7 @@ describe("the library", () => {
 
   test("grants and policy are sound, and say what they are meant to", async () => {
     const { folder } = await newAgent(fillLibrary);
-    const known = expandGrants(grants, documentSkills({ folder, index: neverSearched }));
+    const known = expandGrants(grants, documentSkills({ folder }));
     expect(known.map(({ id }) => id)).toEqual([
       "documents:read",
       "documents:write",
@@ -99,9 +101,3 @@ describe("the library", () => {
     expect(await may("mallory", "documents:read", "retrieve", summary)).toBe(false);
   });
 });
-
-const neverSearched = {
-  search(): never {
-    throw new Error("searched");
-  },
-};

@@ -1,11 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
-import {
-  type FollowedIndex,
-  followFolder,
-} from "../../examples/documents-agent/followed-index.mjs";
-import { openIndex } from "../../examples/documents-agent/search-index.mjs";
+import { expect } from "vitest";
 import { documentSkills } from "../../examples/documents-agent/skills.mjs";
 import { compileArgumentChecks } from "../../src/agent/arguments.js";
 import type { Resource } from "../../src/agent/resources/resource.js";
@@ -20,7 +15,6 @@ type Arguments = { readonly [name: string]: Json };
 export interface Agent {
   readonly path: string;
   readonly folder: ResourceFolder;
-  readonly followed: FollowedIndex;
   /** Runs a skill whose arguments pass its schema, within reach of the resources of these names. */
   run(skill: string, names: readonly string[], values?: Arguments): Promise<Json>;
 }
@@ -45,15 +39,11 @@ export async function newAgent(
       throw new Error(message);
     },
   });
-  const index = openIndex(join(directory, "index.db"));
-  onTestFinished(() => index.close());
-  const followed = followFolder(index, folder, path);
-  const skills = documentSkills({ folder, index: followed });
+  const skills = documentSkills({ folder });
   const checks = await compileArgumentChecks(skills);
   return {
     path,
     folder,
-    followed,
     async run(id, names, values = {}) {
       const skill = skills.find((one) => one.id === id);
       expect(checks.get(id)?.(values)).toEqual([]);
