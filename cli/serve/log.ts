@@ -14,8 +14,8 @@ export function newLog(context: Context, level: "info" | "warn" | "silent"): Age
 const MAX_LENGTH = 500;
 
 /**
- * Puts what libraries write to the console into the agent's log: the SDK reports requests that it
- * could not serve that way, with stacks and with what callers made up.
+ * Puts what libraries write to the console into the agent's log: the SDK reports that way what fails within it, with
+ * stacks and with what callers made up.
  *
  * @returns Gives the console back.
  */

@@ -321,22 +321,25 @@ test("other verbs do not load what serving needs", () => {
   expect([...outside]).toEqual([]);
 });
 
-test("what the SDK writes to the console stands in the log", async () => {
-  const { running, url } = await serve(bench);
-  const rpc = (method: string, params: object, headers: object = {}) =>
-    send(`${url}/a2a/jsonrpc`, {
+test("what is written to the console stands in the log; of a refused stream, nothing is", async () => {
+  const { running, rpcUrl, capability } = await serve(bench);
+  const token = await capability({ grants: ["notes:wait"] });
+  const rpc = (method: string, params: object) =>
+    send(rpcUrl, {
       method: "POST",
       headers: {
         Authorization: `Bearer ${TOKENS.alice}`,
-        ...{ "Content-Type": "application/json", "A2A-Version": "1.0", ...headers },
+        "Content-Type": "application/json",
+        "A2A-Version": "1.0",
+        "A2A-Extensions": "urn:proviso:a2a:capabilities:1",
+        "Proviso-Capability": token,
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: "one", method, params }),
     });
-  // Found only within the SDK's handler: what is refused before it, it does not write of.
-  const query = { grants: ["notes:wait"] };
-  const { body } = await rpc("a2a/capabilities/request", query);
-  const token = textAt(body, "result", "capabilities", 0, "token");
-  await rpc("SubscribeToTask", { id: "none" }, { "Proviso-Capability": token });
-  await running.says(/"text":"Pre-stream error for request one/, "stderr");
-  expect(running.stderr).not.toMatch(/^Pre-stream/m);
+  expect(at((await rpc("SubscribeToTask", { id: "none" })).body, "error", "code")).toBe(-32001);
+  await rpc("SendMessage", {
+    message: { role: "ROLE_USER", messageId: "m1", parts: [{ text: "print" }] },
+  });
+  await running.says(/"text":"a library says","msg":"console"/, "stderr");
+  expect(running.stderr).not.toMatch(/^a library|more than a line|Pre-stream/m);
 });

@@ -61,7 +61,10 @@ const SKILLS = `
           },
         },
       ],
-      runTask: async (task) => ({ heard: task.text }),
+      runTask: async (task) => {
+        if (task.text === "print") console.error("a library says\\nmore than a line");
+        return { heard: task.text };
+      },
       close() {
         appendFileSync(join(home, "closed.txt"), "closed\\n");
         // Something that keeps a process alive must not keep this one.

@@ -73,7 +73,7 @@ test("the guard of an agent that there is already works as it is written", async
 const AROUND = [
   `
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
-import { jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { restHandler } from "@a2a-js/sdk/server/express";
 import express from "express";
 import { capabilityExtension, guard } from "proviso/a2a";
 import { createIssuingAgent, createPolicyTable } from "proviso/agent";
@@ -100,7 +100,6 @@ const card = {
   })),
   capabilities: { extensions: [capabilityExtension(agent)] },
 };
-const userBuilder = UserBuilder.noAuthentication;
 const app = express();
 app.use((req, _res, next) => {
   if (req.get("Authorization") === "Bearer alice") req.user = { sub: "alice", client: "app" };

@@ -1,75 +1,74 @@
-import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { Admission } from "../../agent/admission.js";
 import type { Clearance, Refusal } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Operation } from "../../agent/skill.js";
+import type { JsonObject } from "../../bytes/json.js";
 import type { VerifiedCapability } from "../../capability/authorize.js";
-import { setTaskAccess } from "../../stores/tasks/task-access.js";
-import { callOf } from "./calls.js";
-import { denialFault, malformed, refuse } from "./errors.js";
-import { EXTENSION_URI } from "./extension.js";
-import type { AuthenticAuthority } from "./presented.js";
+import type { AuthenticCall, Call, Sight, SkillLeave } from "./call.js";
+import { denialFault, refuse } from "./errors.js";
 
-/**
- * What a request presents, each token verified once for all that follows.
- *
- * @throws Refused if that cannot be read.
- */
-export async function presentedBy(
-  agent: IssuingAgent,
-  context: ServerCallContext,
-): Promise<AuthenticAuthority> {
-  const call = callOf(context);
-  const { caller, presented: reading } = call;
-  if (!reading.ok) return refuse(malformed(reading.message));
-  const { presented, declared } = reading;
-  call.authentic ??= await agent.authenticate(caller, presented);
-  return { presented: call.authentic, declared };
+/** Verifies what a call presents, once for all that follows. */
+export async function authenticated(call: Call, agent: IssuingAgent): Promise<AuthenticCall> {
+  return { ...call, capabilities: await agent.authenticate(call.caller, call.capabilities) };
 }
 
-/**
- * Lets a request in, and notes which tasks it may see.
- *
- * @throws Refused if the agent does not let it in.
- */
-export async function admit(agent: IssuingAgent, context: ServerCallContext): Promise<Admission> {
-  const { presented, declared } = await presentedBy(agent, context);
-  const answer = await agent.admit(callOf(context).caller, presented, declared);
-  if (!answer.allowed) return refuse(denialFault(answer.denials));
-  allowTasks(
-    agent,
-    answer.capabilities.map(({ capability }) => capability),
-    context,
-  );
-  return answer;
+/** A call that was let in by all that it presents. */
+interface Entry {
+  readonly admission: Admission;
+  readonly sight: Sight;
 }
 
-/** Notes which tasks a request may see: those of these tokens, or of ambient authority. */
-function allowTasks(
-  agent: IssuingAgent,
+/** Lets a call in by all that it presents. @throws Refused if the agent does not. */
+export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
+  const { caller, capabilities, declared } = call;
+  const admission = await agent.admit(caller, capabilities, declared);
+  if (!admission.allowed) return refuse(denialFault(admission.denials));
+  const judged = admission.capabilities.map(({ capability }) => capability);
+  return { admission, sight: sightOf(call, judged, agent) };
+}
+
+/** The tasks of these capabilities, or of ambient authority. */
+function sightOf(
+  { caller: { principal, invoker }, tenant }: Call,
   capabilities: readonly VerifiedCapability[],
-  context: ServerCallContext,
-): void {
+  agent: IssuingAgent,
+): Sight {
   const paths = capabilities.map(({ revocationIds }) => revocationIds);
   const covers = agent.coverage(capabilities);
-  const call = callOf(context);
-  const { principal, invoker } = call.caller;
-  call.access = { principal, invoker, paths, covers };
-  setTaskAccess(context, call.access);
-  call.expires = Math.min(...capabilities.map(({ expires }) => Date.parse(expires)));
-  if (paths.length > 0) context.addActivatedExtension(EXTENSION_URI);
+  return {
+    tenant,
+    access: { principal, invoker, paths, covers },
+    expires: Math.min(...capabilities.map(({ expires }) => Date.parse(expires))),
+  };
 }
 
-/** Asks for leave, and lets the request see the tasks of what it rests on unless it goes on with a task. */
+/** A call that was cleared, and the tasks of the capability that this rests on. */
+interface Cleared<Of> {
+  readonly clearance: Of;
+  readonly sight: Sight;
+}
+
+/** Waits for leave. @throws Refused, with every reason, without it. */
 export async function cleared<Of extends Clearance<Operation>>(
   clearing: Promise<Of | Refusal>,
-  continues: boolean,
+  call: AuthenticCall,
   agent: IssuingAgent,
-  context: ServerCallContext,
-): Promise<Of> {
+): Promise<Cleared<Of>> {
   const clearance = await clearing;
   if (!clearance.allowed) return refuse(denialFault(clearance.denials));
   const { capability } = clearance;
-  if (!continues) allowTasks(agent, capability === undefined ? [] : [capability], context);
-  return clearance;
+  return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
+}
+
+/** Asks for leave to run a skill. @throws Refused, with every reason, without it. */
+export async function skillLeave(
+  asked: { readonly skill: string; readonly arguments: JsonObject },
+  call: AuthenticCall,
+  agent: IssuingAgent,
+): Promise<{ readonly leave: SkillLeave; readonly sight: Sight }> {
+  const { skill, arguments: given } = asked;
+  const { caller, capabilities, declared } = call;
+  const invocation = { skill, arguments: given, capabilities, declared };
+  const { clearance, sight } = await cleared(agent.clear(caller, invocation), call, agent);
+  return { leave: { kind: "skill", clearance, invocation }, sight };
 }

@@ -18,14 +18,34 @@ export const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
 
 /** Sends a fault in the shape of a binding. @param id - Of the JSON-RPC request, where it is known. */
 export function answerFault(res: Response, binding: Binding, why: Fault, id?: unknown): void {
-  const codes = why.info.metadata["codes"];
-  if (codes !== undefined) res.setHeader(DENIAL_HEADER, codes);
-  if (why.retryAfter !== undefined) res.setHeader("Retry-After", String(why.retryAfter));
+  setFaultHeaders(res, why);
   if (binding === "rest") {
     res.status(why.status).type("application/a2a+json").json(restBody(why));
     return;
   }
   res.status(rpcStatus(why.code)).json(jsonRpcBody(why, id));
+}
+
+/** Sets the headers that say a fault, for clients that keep nothing of its body. */
+export function setFaultHeaders(res: Response, why: Fault): void {
+  const codes = why.info.metadata["codes"];
+  if (codes !== undefined) res.setHeader(DENIAL_HEADER, codes);
+  if (why.retryAfter !== undefined) res.setHeader("Retry-After", String(why.retryAfter));
+  if (why.status === 401 && !res.hasHeader("WWW-Authenticate")) {
+    res.setHeader("WWW-Authenticate", "Bearer");
+  }
+}
+
+/** Ends a stream of events with a fault as its last one. @param id - Of the JSON-RPC request. */
+export function endStream(res: Response, binding: Binding, why: Fault, id?: unknown): void {
+  if (res.writableEnded) return;
+  const body = binding === "rest" ? restBody(why) : jsonRpcBody(why, id);
+  res.end(`event: error\n${eventText(body)}`);
+}
+
+/** An event of a stream (`text/event-stream`) that holds JSON. */
+export function eventText(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import {
+  type Message,
   Role,
   type SendMessageRequest,
   type StreamResponse,
@@ -8,13 +9,13 @@ import {
   TaskState,
 } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
-import type { PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
+import { type PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Caller } from "../../agent/caller.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { CANCELLED, endingOfApproval } from "./approval-endings.js";
-import { type Call, callOf, contextFor } from "./calls.js";
+import { type Call, callOf, type Sight } from "./call.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
 import { dataPart, newMessage } from "./parts.js";
@@ -67,11 +68,9 @@ export class ApprovalTasks {
     return FORM.test(id);
   }
 
-  /** Lets a request see what its party asked for, and nothing else. */
-  admit(context: ServerCallContext): void {
-    const call = callOf(context);
-    call.access = accessOf(call.caller);
-    setTaskAccess(context, call.access);
+  /** Which tasks a party sees by what it asked for: these, and nothing else. */
+  sightOf({ caller, tenant }: Call): Sight {
+    return { access: accessOf(caller), tenant, expires: Number.POSITIVE_INFINITY };
   }
 
   /**
@@ -80,17 +79,15 @@ export class ApprovalTasks {
    * @throws Refused if another message of this id came before, or its receiver may not be sent to.
    */
   async earlier(
-    { message, configuration }: SendMessageRequest,
-    context: ServerCallContext,
+    { configuration }: SendMessageRequest,
+    message: Message,
+    call: Call,
   ): Promise<Task | undefined> {
     const target = configuration?.taskPushNotificationConfig;
     if (target !== undefined) checkTarget(target.url, this.#options.push);
-    if (message === undefined) return undefined;
     const { tasks } = this.#options;
-    const earlier = await tasks.begunBy(taskMessage(message, callOf(context)));
-    if (earlier === undefined) return undefined;
-    this.admit(context);
-    return repeatedTask(earlier, tasks, context);
+    const earlier = await tasks.begunBy(taskMessage(message, call));
+    return earlier && repeatedTask(earlier, tasks, this.sightOf(call));
   }
 
   /**
@@ -100,28 +97,37 @@ export class ApprovalTasks {
    * @throws TaskQuotaError or A2AError if the task cannot be kept; the same message again finds the approval.
    */
   async begin(
-    request: SendMessageRequest,
-    context: ServerCallContext,
+    message: Message,
+    call: Call,
     answer: { readonly pending: PendingAnswer },
   ): Promise<Task> {
-    const { tasks, push } = this.#options;
-    const { message, configuration } = request;
-    const call = callOf(context);
-    if (message === undefined) throw new TypeError("there is no message");
-    this.admit(context);
+    const { tasks } = this.#options;
+    const sight = this.sightOf(call);
     // A code is for the asker alone to show.
     const { userCode: _, ...kept } = answer.pending;
     const task = waitingTask(message, { pending: kept });
     const { id, contextId } = task;
     // The same request in another message, which has been decided.
-    const known = await tasks.load(id, context);
+    const known = await tasks.load(id, sight);
     if (known !== undefined && hasEnded(known)) return known;
-    const begun = await tasks.begin(task, taskMessage(message, call), context);
-    if (!begun.begun) return repeatedTask(begun, tasks, context);
-    const target = configuration?.taskPushNotificationConfig;
-    if (target !== undefined) await push?.store.save(id, context, { ...target, taskId: id });
-    void this.#watch(id, call.caller);
+    const begun = await tasks.begin(task, taskMessage(message, call), sight);
+    if (!begun.begun) return repeatedTask(begun, tasks, sight);
     return { ...task, status: waitingStatus(id, contextId, answer, task.status) };
+  }
+
+  /** Waits for what a task that is answered waits for; its progress goes to the receiver that its message names. */
+  async await(
+    task: Task,
+    { configuration }: SendMessageRequest,
+    context: ServerCallContext,
+  ): Promise<void> {
+    if (hasEnded(task)) return;
+    const { id } = task;
+    const target = configuration?.taskPushNotificationConfig;
+    if (target !== undefined) {
+      await this.#options.push?.store.save(id, context, { ...target, taskId: id });
+    }
+    void this.#watch(id, callOf(context).caller);
   }
 
   /** Streams a task that is answered, and what it comes to. */
@@ -129,7 +135,6 @@ export class ApprovalTasks {
     task: Task,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    if (!hasEnded(task)) void this.#watch(task.id, callOf(context).caller);
     yield* this.#options.stream(task.id, context, task);
   }
 
@@ -208,11 +213,9 @@ export class ApprovalTasks {
   }
 }
 
-/** A request of the party that asked: what waits has no other. */
+/** For the store and the sender, which the SDK gives contexts: what ends by itself ends in no request. */
 function contextOf(caller: Caller): ServerCallContext {
-  const presented = { ok: true, presented: [], declared: false } as const;
-  const call: Call = { caller, binding: "jsonrpc", presented };
-  const context = contextFor(call);
+  const context = new ServerCallContext({ requestedVersion: "1.0" });
   setTaskAccess(context, accessOf(caller));
   return context;
 }
@@ -224,10 +227,7 @@ function accessOf(caller: Caller) {
   return { principal, invoker, paths: [[WAITS, `asker-${party}`]] };
 }
 
-function waitingTask(
-  message: NonNullable<SendMessageRequest["message"]>,
-  answer: { readonly pending: PendingAnswer },
-): Task {
+function waitingTask(message: Message, answer: { readonly pending: PendingAnswer }): Task {
   const id = answer.pending.approvalId;
   const contextId = message.contextId === "" ? randomUUID() : message.contextId;
   return {

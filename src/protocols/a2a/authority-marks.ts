@@ -1,7 +1,7 @@
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
-import type { Leave } from "./calls.js";
+import type { Leave } from "./call.js";
 
 /** What a response says of the authority that it rests on. */
 export interface AuthorityMarks {

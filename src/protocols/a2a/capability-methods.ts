@@ -7,25 +7,17 @@ import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { meant } from "../../checks/members.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
-import { denialFault, type Fault, fault, malformed, problemFault } from "./errors.js";
+import { denialFault, fault, malformed, problemFault, refuse } from "./errors.js";
 import { METHODS } from "./extension.js";
 import { type PendingAnswer, pendingAnswer } from "./pending.js";
 import { readNamed } from "./presented.js";
 
-/** The answer to a method: a result, as it is written in JSON, or the reason for its absence. */
-export type MethodOutcome =
-  | {
-      readonly ok: true;
-      readonly result: object;
-      /** The part of the result that waits for an approval. */
-      readonly pending?: PendingAnswer;
-    }
-  | MethodRefusal;
-
-/** Why a method has no result. */
-export interface MethodRefusal {
-  readonly ok: false;
-  readonly fault: Fault;
+/** The answer to a method. */
+interface MethodAnswer {
+  /** As it is written in JSON. */
+  readonly result: object;
+  /** The part of the result that waits for an approval. */
+  readonly pending?: PendingAnswer;
 }
 
 /** What a method goes by besides its parameters. */
@@ -36,24 +28,27 @@ interface MethodSetting {
   readonly verificationUri?: string | undefined;
 }
 
-/** A method that needs no capability: the same over JSON-RPC and in a message's data part. */
+/**
+ * A method that needs no capability: the same over JSON-RPC and in a message's data part.
+ *
+ * @throws Refused where it is not done.
+ */
 export type CapabilityMethod = (
   agent: IssuingAgent,
   caller: Caller,
   params: JsonObject,
   setting: MethodSetting,
-) => Promise<MethodOutcome>;
+) => Promise<MethodAnswer>;
 
-/** Parameters that a method cannot work with. */
-export function invalidParams(message: string): MethodRefusal {
-  return { ok: false, fault: malformed(message) };
-}
-
-/** Refuses a member that is not read: a misspelt "token" would be a call that presents nothing. */
-export function unknownIn(params: JsonObject, known: readonly string[]): MethodRefusal | undefined {
+/**
+ * Refuses a member that is not read: a misspelt "token" would be a call that presents nothing.
+ *
+ * @throws Refused
+ */
+export function refuseUnknown(params: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(params).find((name) => !known.includes(name));
-  if (unknown === undefined) return undefined;
-  return invalidParams(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`);
+  if (unknown === undefined) return;
+  refuse(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
 }
 
 /** A method about the one capability that its parameters name. */
@@ -62,46 +57,41 @@ type MethodAboutOne = (
   caller: Caller,
   presented: PresentedCapability,
   params: JsonObject,
-) => Promise<MethodOutcome>;
+) => Promise<MethodAnswer>;
 
 function aboutOne(method: MethodAboutOne): CapabilityMethod {
-  return async (agent, caller, params) => {
-    const reading = readNamed(params);
-    if (!reading.ok) return invalidParams(reading.message);
-    return method(agent, caller, reading.presented, params);
-  };
+  return async (agent, caller, params) => method(agent, caller, readNamed(params), params);
 }
 
 const request: CapabilityMethod = async (agent, caller, params, setting) => {
   const { requestId = setting.requestId, ...query } = params;
   if (requestId !== undefined && (typeof requestId !== "string" || !isRequestId(requestId))) {
-    return invalidParams(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`);
+    refuse(malformed(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`));
   }
   return granted(await agent.request(caller, query, requestId), setting);
 };
 
 const collect: CapabilityMethod = async (agent, caller, params, setting) => {
-  const unknown = unknownIn(params, ["approvalId"]);
-  if (unknown !== undefined) return unknown;
+  refuseUnknown(params, ["approvalId"]);
   const { approvalId } = params;
   if (typeof approvalId !== "string") {
-    return invalidParams('"approvalId" must be the id of an approval, as "pending" has it');
+    return refuse(malformed('"approvalId" must be the id of an approval, as "pending" has it'));
   }
   return granted(await agent.collect(caller, approvalId), setting);
 };
 
 /** What was granted, and what waits. */
-function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): MethodOutcome {
-  if (!outcome.ok) return { ok: false, fault: problemFault(outcome.denial) };
+function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): MethodAnswer {
+  if (!outcome.ok) return refuse(problemFault(outcome.denial));
   const { capabilities, refused, reason } = outcome;
   const result = {
     capabilities,
     ...(refused.length === 0 ? {} : { refused }),
     ...(reason === undefined ? {} : { reason }),
   };
-  if (outcome.pending === undefined) return done(result);
+  if (outcome.pending === undefined) return { result };
   const pending = pendingAnswer(outcome.pending, verificationUri);
-  return { ok: true, result: { ...result, pending }, pending };
+  return { result: { ...result, pending }, pending };
 }
 
 function isRequestId(text: string): boolean {
@@ -111,53 +101,53 @@ function isRequestId(text: string): boolean {
 const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
   const { constraints } = params;
   if (constraints === undefined || !isJsonObject(constraints)) {
-    return invalidParams('"constraints" must be an object with the keys of a hop');
+    return refuse(malformed('"constraints" must be an object with the keys of a hop'));
   }
-  const outcome = await attenuated(agent.attenuate(caller, presented, constraints as HopInit));
-  if (!outcome.ok) return outcome;
-  const { id, token, hop, revocationId } = outcome;
-  return done({ capability: { id, token, revocationId, constraints: hop } });
+  const attenuating = agent.attenuate(caller, presented, constraints as HopInit);
+  const { id, token, hop, revocationId } = await attenuated(attenuating);
+  return { result: { capability: { id, token, revocationId, constraints: hop } } };
 };
 
-/** The outcome of attenuating; what is wrong with the hop is for the caller that wrote it. */
+/**
+ * Waits for an attenuation.
+ *
+ * @throws Refused where there is none; what is wrong with the hop is for the caller that wrote it.
+ */
 export async function attenuated(
   attenuating: Promise<AttenuationOutcome>,
-): Promise<Extract<AttenuationOutcome, { readonly ok: true }> | MethodRefusal> {
+): Promise<Extract<AttenuationOutcome, { readonly ok: true }>> {
   let outcome: AttenuationOutcome;
   try {
     outcome = await attenuating;
   } catch (error) {
-    if (error instanceof TypeError) return invalidParams(`constraints: ${error.message}`);
+    if (error instanceof TypeError) refuse(malformed(`constraints: ${error.message}`));
     throw error;
   }
   if (outcome.ok) return outcome;
-  if ("denials" in outcome) return { ok: false, fault: denialFault(outcome.denials) };
+  if ("denials" in outcome) return refuse(denialFault(outcome.denials));
   const [first] = outcome.overreaches;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
   const metadata = { problems: JSON.stringify(outcome.overreaches) };
-  return { ok: false, fault: fault(-32602, message, "attenuation_exceeds", metadata) };
+  return refuse(fault(-32602, message, "attenuation_exceeds", metadata));
 }
 
 const revoke: MethodAboutOne = async (agent, caller, presented, params) => {
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
-    return invalidParams(`"reason" must be a text of at most ${LONGEST_REASON} characters`);
+    return refuse(malformed(`"reason" must be a text of at most ${LONGEST_REASON} characters`));
   }
   const outcome = await agent.revoke(caller, presented, reason);
-  if (!outcome.ok) return { ok: false, fault: denialFault(outcome.denials) };
+  if (!outcome.ok) return refuse(denialFault(outcome.denials));
   const { capability, revocationId, needless } = outcome;
   const already = needless === undefined ? {} : { already: needless };
-  return done({ revoked: true, capabilityId: capability, revocationId, ...already });
+  return { result: { revoked: true, capabilityId: capability, revocationId, ...already } };
 };
 
-const introspect: MethodAboutOne = async (agent, caller, presented) =>
-  done(await agent.introspect(caller, presented));
+const introspect: MethodAboutOne = async (agent, caller, presented) => ({
+  result: await agent.introspect(caller, presented),
+});
 
 const LONGEST_REASON = 512;
-
-function done(result: object): MethodOutcome {
-  return { ok: true, result };
-}
 
 /** Methods about capabilities themselves, by name. */
 export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map<

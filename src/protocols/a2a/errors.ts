@@ -153,9 +153,13 @@ export function sdkError(why: Fault, binding: Binding): Error {
     binding === "rest"
       ? new Rest({ statusCode: status, message })
       : new JsonRpcUnsupportedOperationError({ envelopeCode: code, message });
+  told.set(error, why);
   // The SDK asks an error for its ErrorInfo; its own classes know only A2A's domain.
   return Object.assign(error, { toErrorInfo: () => info });
 }
+
+/** The faults that errors of {@link sdkError} say, with what the SDK leaves out. */
+const told = new WeakMap<Error, Fault>();
 
 /** By the HTTP status: the class whose `status` in a google.rpc.Status fits. */
 const REST_ERRORS: Readonly<Record<number, typeof RestUnsupportedOperationError>> = {
@@ -171,7 +175,8 @@ export function faultOf(error: unknown): Fault | undefined {
   }
   if (error instanceof LeaveLostError) return denialFault(error.denials);
   if (isOfStore(error)) return failedWithin(error.cause);
-  return error instanceof A2AError ? faultFromA2A(error) : undefined;
+  if (!(error instanceof A2AError)) return undefined;
+  return told.get(error) ?? faultFromA2A(error);
 }
 
 /** Whether tasks could not be read or written: what keeps them throws an error of the SDK's, and has reported why. */
@@ -179,7 +184,7 @@ export function isOfStore(error: unknown): error is A2AError & { readonly cause:
   return error instanceof A2AError && error.cause instanceof StorageError;
 }
 
-/** One of A2A's own errors, or one that {@link sdkError} has made. */
+/** One of A2A's own errors. */
 function faultFromA2A(error: A2AError): Fault {
   const { code, message } = toJsonRpcError(error);
   const { reason, domain, metadata = {} } = error.toErrorInfo();

@@ -12,10 +12,10 @@ import type { Json } from "../../bytes/json.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { authorityMarks } from "./authority-marks.js";
-import { type Call, callOf, giveUp, type Leave } from "./calls.js";
-import { fault } from "./errors.js";
+import { type AdmittedMessage, type Call, giveUp, type Leave, messageOf } from "./call.js";
 import { EXTENSION_URI } from "./extension.js";
 import { taskMessage } from "./repeats.js";
+import { setProgress } from "./runs.js";
 import { TaskAnswer } from "./task-answer.js";
 import { type TaskRunner, taskCallOf } from "./task-call.js";
 import {
@@ -52,23 +52,23 @@ export class CapabilityExecutor implements AgentExecutor {
 
   async #execute(request: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, context } = request;
-    const call = callOf(context);
-    const { leave, release } = call;
-    if (leave === undefined) throw new TypeError("nothing has given leave to this request");
+    const admitted = messageOf(context);
+    const { leave, held, call } = admitted;
     const controller = new AbortController();
     this.#running.set(taskId, controller);
     try {
       for (const use of usesBefore(leave)) recordUse(context, use);
       const task = this.#beginningOf(request, leave);
-      if (!(await this.#begin(task, request, call))) return;
+      if (!(await this.#begin(task, request, admitted))) return;
       bus.publish(AgentEvent.task(task));
       const what = leave.kind === "skill" ? leave.invocation.skill : "task";
-      const work: Run["work"] = (signal) => this.#run(leave, request, signal);
+      const work: Run["work"] = (signal) => this.#run(leave, call, request, signal);
+      const { release } = held;
       const ending = await endingOf({ what, work, controller, release }, this.#options);
       await this.#end(task, ending, request, bus);
     } finally {
       this.#running.delete(taskId);
-      call.settled?.();
+      held.leaveTask();
     }
   }
 
@@ -85,21 +85,25 @@ export class CapabilityExecutor implements AgentExecutor {
   }
 
   /** Stores the task before anything runs in it. @returns Whether it may run. */
-  async #begin(task: Task, { context, userMessage }: RequestContext, call: Call): Promise<boolean> {
+  async #begin(
+    task: Task,
+    { context }: RequestContext,
+    admitted: AdmittedMessage,
+  ): Promise<boolean> {
     const { tasks, agent } = this.#options;
+    const { message, call, held } = admitted;
     try {
-      // The SDK has written the task's and the context's ids into its copy.
-      const sent = call.request?.message ?? userMessage;
-      const beginning = await tasks.begin(task, taskMessage(sent, call), context);
+      // Of the message as it came: the SDK has written the task's and the context's ids into its copy.
+      const beginning = await tasks.begin(task, taskMessage(message, call), context);
       if (beginning.begun) {
-        call.stored = task;
+        setProgress(context, { at: "task", task });
         return true;
       }
-      call.earlier = beginning;
-      giveUp(call, agent, "repeated");
+      setProgress(context, { at: "repeated", earlier: beginning });
+      giveUp(admitted, agent, "repeated");
     } catch (error) {
-      call.failure = { error, task: task.id };
-      call.release?.();
+      setProgress(context, { at: "not-begun", error, task: task.id });
+      held.release();
     }
     return false;
   }
@@ -116,20 +120,17 @@ export class CapabilityExecutor implements AgentExecutor {
     const publish = ({ status }: Pick<Task, "status">): void =>
       bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: {} }));
     const ended = endedTask(task, ending);
-    const call = callOf(context);
     try {
       if (!(await tasks.end(ended, context))) {
         // Another request has ended it: its outcome is read anew.
-        delete call.stored;
+        setProgress(context, { at: "store" });
         return publish((await tasks.load(taskId, context)) ?? ended);
       }
-      call.stored = ended;
+      setProgress(context, { at: "task", task: ended });
     } catch {
-      delete call.stored;
       // The store has reported why. It has run: the caller must learn that, and not try again.
-      const { text = "", reason = "" } = UNSTORED;
-      call.instead = fault(-32603, text, reason);
-      tasks.failLater(taskId, text);
+      setProgress(context, { at: "not-stored" });
+      tasks.failLater(taskId, UNSTORED.text);
       return publish(endedTask(task, UNSTORED));
     }
     for (const artifact of ended.artifacts.slice(task.artifacts.length)) {
@@ -152,12 +153,13 @@ export class CapabilityExecutor implements AgentExecutor {
 
   async #run(
     leave: Leave,
+    { caller }: Call,
     request: RequestContext,
     signal: AbortSignal,
   ): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
     if (leave.kind === "skill") {
-      return agent.run(leave.clearance, callOf(request.context).caller, { signal });
+      return agent.run(leave.clearance, caller, { signal });
     }
     if (leave.kind === "operation") throw new TypeError("this agent runs skills alone");
     if (runTask !== undefined) {

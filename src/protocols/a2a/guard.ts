@@ -1,20 +1,22 @@
-import type { A2ARequestHandler, TaskStore } from "@a2a-js/sdk/server";
+import type { A2ARequestHandler, User } from "@a2a-js/sdk/server";
 import { type Request, type RequestHandler, Router } from "express";
-import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { assertMembers } from "../../checks/members.js";
 import { BODY_LIMITS, type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import type { FaultWriter } from "../../http/fault.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
-import { entrance, MOST_STREAMS } from "./entrance.js";
+import { before, MOST_STREAMS } from "./before.js";
+import { AdmittedCalls } from "./call.js";
+import type { Known } from "./connection.js";
 import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { jsonRpc } from "./json-rpc.js";
 import { type NeedsOf, operationGate } from "./operation-gate.js";
+import { ownMethods } from "./own-methods.js";
 import { isRoot } from "./places.js";
 import { RememberedTasks } from "./remembered-tasks.js";
-import { shownBy } from "./visibility.js";
+import { type ShownTasks, shownBy } from "./visibility.js";
 
 export interface GuardOptions {
   /** Judges capabilities, and issues them: its operations are what messages may need. */
@@ -32,7 +34,7 @@ export interface GuardOptions {
    * The store of `openTaskStore`, where the handler keeps its tasks in it: it shows each request its own.
    * Unless given, who made which task is remembered in memory, and no task is found after a restart.
    */
-  readonly access?: Pick<TaskStore, "load">;
+  readonly access?: ShownTasks;
   /** How many event streams one caller may have open at once; 128 unless given. */
   readonly mostStreams?: number;
   /** Of bodies that nothing has read before the guard. */
@@ -44,19 +46,25 @@ export interface GuardOptions {
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
-type Known = Caller | null | undefined;
-
-/** An agent that does only what its callers have leave for. */
+/** An agent that does only what its callers have leave for: three pieces for an app, and what they come to. */
 export interface Guard {
-  /** Answers JSON-RPC at its address, guarded, with the caller's principal as the SDK's user. */
+  /**
+   * Answers JSON-RPC at its address, guarded: {@link Guard.before}, then {@link Guard.handler} by the SDK's transport,
+   * with the user of {@link Guard.userBuilder}.
+   */
   readonly jsonRpc: RequestHandler;
   /**
-   * For the SDK's `restHandler`, or for its `jsonRpcHandler` with a user or a context of the app's own: does nothing
-   * without the middleware in front.
+   * Stands right before the SDK's handlers, at their address: reads a request, finds out who makes it, asks for leave,
+   * and refuses what has none. It answers the extension's own methods, too.
    */
+  readonly before: RequestHandler;
+  /** For the SDK's `restHandler`: does what `before` has let in, and nothing else. */
   readonly handler: A2ARequestHandler;
-  /** Stands right before the SDK's handlers, at their address. */
-  readonly middleware: RequestHandler;
+  /**
+   * For the same, in the place of one of the app's own: by the user that it gives, the handler knows the call that
+   * `before` has let in. Refuses nothing.
+   */
+  readonly userBuilder: (req: Request) => Promise<User>;
 }
 
 const MEMBERS = [
@@ -135,25 +143,37 @@ export function guard(options: GuardOptions): Guard {
     onFailure = (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   } = options;
   const visibility = access === undefined ? new RememberedTasks() : shownBy(access);
-  const handler = new GuardedHandler({ agent, inner, visibility, onFailure });
-  const messages = operationGate(agent, needs, visibility);
-  const streams = new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams");
-  const gates = {
-    ...{ agent, handler, messages, methods: new Map(), tenants: true, histories: true },
-    ...{ streams, caller, callerAgain: caller, onFailure },
-  };
-  const body = { ...BODY_LIMITS, ...options.body };
+  const calls = new AdmittedCalls();
+  const { userBuilder } = calls;
+  const handler = new GuardedHandler({ agent, calls, inner, visibility, onFailure });
   const answer: FaultWriter = (res, why) => faultWriter(bindingOf(res.req))(res, why);
   const types = {
     jsonrpc: contentType(BODY_TYPES.jsonrpc, answer),
     rest: contentType(BODY_TYPES.rest, answer),
   };
-  const middleware = Router().use(
-    (req, res, next) => types[bindingOf(req)](req, res, next),
-    jsonBody(BODY_TYPES.rest, body, answer),
-    entrance(gates, bindingOf),
+  const gated = before(
+    {
+      agent,
+      calls,
+      handler,
+      caller,
+      onFailure,
+      messages: operationGate(agent, needs, visibility),
+      methods: ownMethods(agent),
+      callerAgain: caller,
+      streams: new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams"),
+      tenants: true,
+      histories: true,
+    },
+    bindingOf,
   );
-  return { handler, middleware, jsonRpc: Router().use(middleware, jsonRpc(handler, onFailure)) };
+  const front = Router().use(
+    (req, res, next) => types[bindingOf(req)](req, res, next),
+    jsonBody(BODY_TYPES.rest, { ...BODY_LIMITS, ...options.body }, answer),
+    gated,
+  );
+  const answering = jsonRpc({ handler, userBuilder, onFailure });
+  return { before: front, handler, userBuilder, jsonRpc: Router().use(front, answering) };
 }
 
 /** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */

@@ -1,37 +1,42 @@
 import type {
   ListTasksRequest,
   ListTasksResponse,
-  Message,
   SendMessageRequest,
   StreamResponse,
   Task,
 } from "@a2a-js/sdk";
 import { A2AError, TaskNotFoundError } from "@a2a-js/sdk/errors";
-import {
-  type A2ARequestHandler as Operations,
-  type ServerCallContext,
-  STATE_HEADERS_KEY,
-} from "@a2a-js/sdk/server";
+import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js/sdk/server";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { beside } from "../../bytes/beside.js";
-import { isObject } from "../../bytes/json.js";
-import { recordUse } from "../../stores/tasks/task-access.js";
+import { recordUse, setTaskAccess } from "../../stores/tasks/task-access.js";
 import { admit } from "./admission.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
-import { adopt, callOf, giveUp } from "./calls.js";
-import { type Entered, enterTask } from "./entering.js";
-import { type Fault, failedWithin, faultOf, isOfStore, sdkError } from "./errors.js";
+import {
+  type Admitted,
+  type AdmittedCalls,
+  type AdmittedMessage,
+  type AnsweredMessage,
+  type AuthenticCall,
+  admittedOf,
+  giveUp,
+  type Sight,
+} from "./call.js";
+import { type Fault, failedWithin, fault, faultOf, isOfStore, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
+import { sightOfTask } from "./gate.js";
 import { hasEnded } from "./open-tasks.js";
-import type { Need } from "./places.js";
 import { follow, taskIdOf } from "./repeats.js";
+import { progressOf } from "./runs.js";
+import { UNSTORED } from "./task-endings.js";
 import type { Visibility } from "./visibility.js";
 import { whileAllowed } from "./while-allowed.js";
 
 /** What the handler rests on. */
 export interface GuardedHandlerOptions {
   readonly agent: IssuingAgent;
+  /** The calls that the gate has let in. */
+  readonly calls: AdmittedCalls;
   /** What does the operations. */
   readonly inner: Operations;
   /** Which tasks a request may see; unless given, what keeps the tasks of `inner` says that. */
@@ -42,38 +47,23 @@ export interface GuardedHandlerOptions {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
+/** What an operation needs: of messages, those that run and those that are answered already. */
+type Operation = "message" | "task" | "card";
+type Let<Of extends Operation> = Of extends "message"
+  ? AdmittedMessage | AnsweredMessage
+  : Extract<Admitted, { readonly need: Of }>;
+
 /**
- * A request handler of the SDK behind the gate: it does what the entrance has let in, and nothing
+ * A request handler of the SDK behind the gate: it does what the gate has let in, and nothing
  * else. What runs is the message that leave was asked for, without capabilities.
  */
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
   readonly #inner: Operations;
-  // By the request's headers, which the SDK hands on in its context: asynchronous context would do, but up to
-  // Node 22 costs time at every promise of the process.
-  readonly #entered = beside<object, Entered>();
 
   constructor(options: GuardedHandlerOptions) {
     this.#options = options;
     this.#inner = options.inner;
-  }
-
-  /**
-   * Lets one operation in.
-   *
-   * @param by - The headers of its request, or the context that the operation is called with.
-   * @throws TypeError if they have let one in already: the handler could not distinguish the two.
-   */
-  letIn(by: object, entered: Entered): void {
-    if (this.#entered.get(by) !== undefined) {
-      throw new TypeError("headers: must be an object of this request alone, as Node makes one");
-    }
-    this.#entered.set(by, entered);
-  }
-
-  /** What leave was asked for in, for an operation that has been let in and is not called yet. */
-  waiting(by: object): ServerCallContext | undefined {
-    return this.#entered.get(by)?.context;
   }
 
   readonly getAgentCard: Operations["getAgentCard"] = () => this.#inner.getAgentCard();
@@ -87,50 +77,83 @@ export class GuardedHandler implements Operations {
     );
 
   readonly sendMessage: Operations["sendMessage"] = ({ tenant }, context) =>
-    this.#shielded("message", context, async () => {
-      const { reply } = callOf(context);
-      if (reply !== undefined) return reply;
-      const answer = await this.#inner.sendMessage(await this.#begun(context, tenant), context);
+    this.#shielded("message", context, async (admitted) => {
+      if (admitted.need === "answer") {
+        await this.#awaitReply(admitted, context);
+        return admitted.reply;
+      }
+      const request = await this.#begun(admitted, context, tenant);
+      const answer = await this.#inner.sendMessage(request, context);
       if ("artifacts" in answer) this.#options.visibility?.note(answer.id, context);
       return answer;
     });
 
-  async *sendMessageStream(
+  sendMessageStream(
     { tenant }: Parameters<Operations["sendMessageStream"]>[0],
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    this.#take("message", context);
-    try {
-      const { reply } = callOf(context);
-      if (reply !== undefined) return yield* this.#replied(reply, context);
-      const request = await this.#begun(context, tenant);
+    const admitted = this.#take("message", context);
+    const events =
+      admitted.need === "answer"
+        ? this.#replied(admitted, context)
+        : this.#running(admitted, context, tenant);
+    return this.#shieldedStream("message", admitted, context, events);
+  }
+
+  async *#running(
+    admitted: AdmittedMessage,
+    context: ServerCallContext,
+    tenant: string,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const { call, sight } = admitted;
+    const request = await this.#begun(admitted, context, tenant);
+    const allowance = {
+      expires: sight.expires,
+      connection: call.connection,
       // A task that an earlier message began is followed, as by a subscription.
-      const again = async (): Promise<void> => {
-        if (callOf(context).earlier !== undefined) await admit(this.#options.agent, context);
-      };
-      const events = this.#inner.sendMessageStream(request, context);
-      for await (const event of whileAllowed(events, again, callOf(context))) {
-        const id = taskIdOf(event);
-        if (id !== "") this.#options.visibility?.note(id, context);
-        yield event;
-      }
-    } catch (error) {
-      throw this.#shown("message", context, error);
+      again: async () =>
+        progressOf(context).at === "repeated" ? this.#admitAgain(call, context) : sight.expires,
+    };
+    const events = this.#inner.sendMessageStream(request, context);
+    for await (const event of whileAllowed(events, allowance)) {
+      const id = taskIdOf(event);
+      if (id !== "") this.#options.visibility?.note(id, context);
+      yield event;
     }
   }
 
-  #replied(
-    reply: Message | Task,
+  async *#replied(
+    admitted: AnsweredMessage,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { agent, approvals } = this.#options;
-    const call = callOf(context);
+    const { reply, call, sight } = admitted;
+    const { approvals } = this.#options;
+    const { connection } = call;
+    const expires = sight?.expires ?? Number.POSITIVE_INFINITY;
+    await this.#awaitReply(admitted, context);
     if ("artifacts" in reply && approvals?.has(reply.id) === true) {
-      const again = async (): Promise<void> => approvals.admit(context);
-      return whileAllowed(approvals.stream(reply, context), again, call);
+      const events = approvals.stream(reply, context);
+      return yield* whileAllowed(events, { expires, connection, again: async () => expires });
     }
-    const again = async (): Promise<void> => void (await admit(agent, context));
-    return whileAllowed(follow(reply, this.#inner, context), again, call);
+    const again = (): Promise<number> => this.#admitAgain(call, context);
+    const events = follow(reply, this.#inner, context);
+    return yield* whileAllowed(events, { expires, connection, again });
+  }
+
+  async #awaitReply(
+    { reply, request }: AnsweredMessage,
+    context: ServerCallContext,
+  ): Promise<void> {
+    const { approvals } = this.#options;
+    if (!("artifacts" in reply) || approvals?.has(reply.id) !== true) return;
+    await approvals.await(reply, request, context);
+  }
+
+  /** Lets a call in once more. @returns When the first of its capabilities expires. @throws Refused */
+  async #admitAgain(call: AuthenticCall, context: ServerCallContext): Promise<number> {
+    const { sight } = await admit(call, this.#options.agent);
+    setTaskAccess(context, sight.access);
+    return sight.expires;
   }
 
   readonly getTask: Operations["getTask"] = (params, context) => {
@@ -149,22 +172,29 @@ export class GuardedHandler implements Operations {
       this.#inner.cancelTask({ ...params, metadata: withoutEntry(params.metadata) }, context),
     );
 
-  async *resubscribe(
+  resubscribe(
     params: Parameters<Operations["resubscribe"]>[0],
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    this.#take("task", context);
-    try {
+    const admitted = this.#take("task", context);
+    const events = this.#followed(params, admitted, context);
+    return this.#shieldedStream("task", admitted, context, events);
+  }
+
+  async *#followed(
+    params: Parameters<Operations["resubscribe"]>[0],
+    { call, sight: { expires } }: Let<"task">,
+    context: ServerCallContext,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    await this.#assertVisible(params.id, context);
+    const again = async (): Promise<number> => {
+      const sight = await sightOfTask(call, this.#options);
+      setTaskAccess(context, sight.access);
       await this.#assertVisible(params.id, context);
-      const call = callOf(context);
-      const again = async (): Promise<void> => {
-        await enterTask(params.id, call, context, this.#options);
-        await this.#assertVisible(params.id, context);
-      };
-      yield* whileAllowed(this.#inner.resubscribe(params, context), again, call);
-    } catch (error) {
-      throw this.#shown("task", context, error);
-    }
+      return sight.expires;
+    };
+    const events = this.#inner.resubscribe(params, context);
+    yield* whileAllowed(events, { expires, connection: call.connection, again });
   }
 
   readonly createTaskPushNotificationConfig: Operations["createTaskPushNotificationConfig"] =
@@ -212,57 +242,110 @@ export class GuardedHandler implements Operations {
   }
 
   /** The message that leave was asked for, where its capability still stands: it runs now. */
-  async #begun(context: ServerCallContext, tenant: string): Promise<SendMessageRequest> {
-    const { leave, request, caller, references = [] } = callOf(context);
-    if (leave === undefined || request?.message === undefined) throw notLetIn();
+  async #begun(
+    { leave, call, request, message, references }: AdmittedMessage,
+    context: ServerCallContext,
+    tenant: string,
+  ): Promise<SendMessageRequest> {
     // What runs a skill asks again itself, once the task is stored.
     if (leave.kind === "operation") {
       const use = useOf(leave.clearance);
       if (use !== undefined) recordUse(context, use);
-      await this.#options.agent.begin(leave.clearance, caller);
+      await this.#options.agent.begin(leave.clearance, call.caller);
     }
-    const message = { ...request.message, referenceTaskIds: [...references] };
     const { configuration, metadata } = request;
-    return { tenant, message, configuration, metadata: withoutEntry(metadata) };
+    return {
+      tenant,
+      configuration,
+      message: { ...message, referenceTaskIds: [...references] },
+      metadata: withoutEntry(metadata),
+    };
   }
 
-  #take(need: Need, context: ServerCallContext): void {
-    const headers: unknown = context.state.get(STATE_HEADERS_KEY);
-    const entered =
-      this.#entered.get(context) ?? (isObject(headers) ? this.#entered.get(headers) : undefined);
-    if (entered?.context === undefined || entered.need !== need) throw notLetIn();
-    if (!adopt(context, entered.context)) throw notLetIn();
-    entered.context = undefined;
+  /** Takes up what the gate has let in for an operation. @throws A2AError where it has let nothing in. */
+  #take<Of extends Operation>(operation: Of, context: ServerCallContext): Let<Of> {
+    const admitted = admittedOf(context);
+    if (admitted === undefined || !isFor(operation, admitted)) throw notLetIn();
+    if (!this.#options.calls.take(admitted)) throw notLetIn();
+    const sight = sightOf(admitted);
+    if (sight !== undefined) setTaskAccess(context, sight.access);
+    if (usesExtension(admitted)) context.addActivatedExtension(EXTENSION_URI);
+    return admitted;
   }
 
-  async #shielded<T>(need: Need, context: ServerCallContext, work: () => Promise<T>): Promise<T> {
-    this.#take(need, context);
+  async #shielded<T, Of extends Operation>(
+    operation: Of,
+    context: ServerCallContext,
+    work: (admitted: Let<Of>) => Promise<T>,
+  ): Promise<T> {
+    const admitted = this.#take(operation, context);
     try {
-      return await work();
+      return await work(admitted);
     } catch (error) {
-      throw this.#shown(need, context, error);
+      throw this.#shown(operation, admitted, context, error).error;
     }
   }
 
-  /** What the SDK is to answer with in the place of an error. */
-  #shown(what: string, context: ServerCallContext, error: unknown): unknown {
-    const { agent, onFailure } = this.#options;
-    const call = callOf(context);
-    const { binding, instead, tryAgainAfter } = call;
-    const own = error instanceof A2AError && !isOfStore(error);
-    const why = instead ?? (own ? undefined : faultOf(error));
-    const within = why ?? failedWithin(error);
-    const code = own ? error.reason.toLowerCase() : within.info.reason;
-    giveUp(call, agent, code);
-    const answered = (fault: Fault): Error => {
-      if (fault.retryAfter !== undefined) tryAgainAfter?.(fault.retryAfter);
-      return sdkError(fault, binding);
-    };
-    if (why !== undefined) return answered(why);
-    if (own) return error;
-    onFailure(error, what);
-    return answered(within);
+  /**
+   * Hands a stream on. What ends it once it has begun is its last event, sent here: the SDK would write it to the
+   * console, too.
+   */
+  async *#shieldedStream(
+    operation: Operation,
+    admitted: Admitted,
+    context: ServerCallContext,
+    events: AsyncIterable<StreamResponse>,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    let hasBegun = false;
+    try {
+      for await (const event of events) {
+        hasBegun = true;
+        yield event;
+      }
+    } catch (thrown) {
+      const { error, why } = this.#shown(operation, admitted, context, thrown);
+      if (!hasBegun) throw error;
+      admitted.call.connection.endStream(why);
+    }
   }
+
+  /** What a caller is to learn of an error, and as what the SDK is to answer with it. */
+  #shown(
+    what: string,
+    admitted: Admitted,
+    context: ServerCallContext,
+    error: unknown,
+  ): { readonly error: unknown; readonly why: Fault } {
+    const { agent, onFailure } = this.#options;
+    const { binding, connection } = admitted.call;
+    const isUnstored = progressOf(context).at === "not-stored";
+    const known = isUnstored ? NOT_STORED : faultOf(error);
+    if (known === undefined) onFailure(error, what);
+    const why = known ?? failedWithin(error);
+    giveUp(admitted, agent, why.info.reason.toLowerCase());
+    // What the SDK itself throws, it answers as it does without a guard.
+    const isOfSdk = error instanceof A2AError && !isOfStore(error);
+    if (isOfSdk && !isUnstored) return { error, why };
+    connection.setHeaders(why);
+    return { error: sdkError(why, binding), why };
+  }
+}
+
+const NOT_STORED: Fault = fault(-32603, UNSTORED.text, UNSTORED.reason);
+
+function isFor<Of extends Operation>(operation: Of, admitted: Admitted): admitted is Let<Of> {
+  const { need } = admitted;
+  return need === operation || (operation === "message" && need === "answer");
+}
+
+function sightOf(admitted: Admitted): Sight | undefined {
+  return "sight" in admitted ? admitted.sight : undefined;
+}
+
+/** Whether the answer to a call says that the extension was in use. */
+function usesExtension({ need, call }: Admitted): boolean {
+  if (need === "card") return false;
+  return call.capabilities.length > 0 || call.outline.inMessage !== undefined;
 }
 
 type Metadata = { [key: string]: unknown };
@@ -276,10 +359,10 @@ function withoutEntry(given: Metadata | undefined): Metadata {
   return others;
 }
 
-/** Without its entrance in front, the handler does nothing. */
+/** Without `before` in front, the handler does nothing. */
 function notLetIn(): A2AError {
   return new A2AError(
-    "this request has not come through the guard, which stands before the handler; " +
-      "a contextBuilder must keep the request's headers in the state of a context made for it alone",
+    "this request has not come through the guard: mount its `before` in front of the SDK's handler, and give that " +
+      "the guard's `userBuilder`",
   );
 }

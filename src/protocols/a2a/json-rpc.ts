@@ -1,86 +1,110 @@
 import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER } from "@a2a-js/sdk";
+import { toJsonRpcError } from "@a2a-js/sdk/errors";
 import {
+  type A2ARequestHandler,
+  defaultServerCallContextBuilder,
   JsonRpcTransportHandler,
-  ServerCallContext,
-  STATE_HEADERS_KEY,
+  type ServerCallContext,
   type User,
 } from "@a2a-js/sdk/server";
-import { jsonRpcHandler } from "@a2a-js/sdk/server/express";
 import type { Request, RequestHandler, Response } from "express";
 import { isObject } from "../../bytes/json.js";
-import { rpcStatus } from "./answer.js";
-import { failedWithin, jsonRpcBody } from "./errors.js";
-import type { GuardedHandler } from "./guarded-handler.js";
+import { eventText, rpcStatus } from "./answer.js";
+import { failedWithin, faultOf, jsonRpcBody } from "./errors.js";
 import { isRoot } from "./places.js";
 
+/** What answers JSON-RPC. */
+export interface JsonRpcOptions {
+  readonly handler: A2ARequestHandler;
+  readonly userBuilder: (req: Request) => Promise<User>;
+  /** Called with what could not be answered: its caller learns only that something failed. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
 /**
- * Answers A2A's JSON-RPC behind an entrance. An operation that the entrance has let in goes to the SDK's transport at
- * once: its handler for Express would route the request, look for a body to read and judge the version once more.
- * Streams, and whatever else there is at the address or below it, are left to that handler.
- *
- * @param onFailure - Called with what could not be answered: its caller learns only that something failed.
+ * Answers A2A's JSON-RPC behind `before`, by the SDK's transport. The SDK's own handler for Express answers all with
+ * 200, and writes each stream that is refused to the console.
  */
-export function jsonRpc(
-  handler: GuardedHandler,
-  onFailure: (error: unknown, what: string) => void,
-): RequestHandler {
+export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);
-  const others = jsonRpcHandler({
-    requestHandler: handler,
-    userBuilder: async ({ headers }) => handler.waiting(headers)?.user ?? UNKNOWN,
-  });
-  return (req, res, next) => {
+  return async (req, res, next) => {
+    // Whatever else there is at the address, or below it, is not JSON-RPC.
+    if (req.method !== "POST" || !isRoot(req.path)) return next();
     const { body, headers } = req;
-    const user = handler.waiting(headers)?.user;
-    if (user === undefined || !isUnary(req)) {
-      others(req, res, next);
-      return;
-    }
-    const context = new ServerCallContext({
-      requestedExtensions: Extensions.parseServiceParameter(req.get(HTTP_EXTENSION_HEADER)),
-      requestedVersion: req.get(A2A_VERSION_HEADER) ?? "",
-      user,
-      state: new Map([[STATE_HEADERS_KEY, headers]]),
-    });
-    const answered = transport.handle(body, context).then((answer) => send(res, answer, context));
-    const failed = (error: unknown): void => {
+    try {
+      const context = defaultServerCallContextBuilder({
+        user: await userBuilder(req),
+        extensions: Extensions.parseServiceParameter(req.get(HTTP_EXTENSION_HEADER)),
+        headers,
+        requestedVersion: req.get(A2A_VERSION_HEADER) ?? "",
+      });
+      const answer = await transport.handle(body, context);
+      if (Symbol.asyncIterator in answer)
+        await sendStream(res, answer, body.id, context, onFailure);
+      else send(res, answer, context);
+    } catch (error) {
       if (!res.headersSent) res.status(500).json(jsonRpcBody(failedWithin(error), body.id));
+      // What the app's own onFailure throws is the app's to handle.
       onFailure(error, "answer");
-    };
-    // What the app's own onFailure throws is the app's to handle.
-    answered.catch(failed).catch(next);
+    }
   };
 }
 
-/**
- * Whether a request that was let in is a call with one answer. What stands below the address was judged as HTTP+JSON:
- * its body must not be answered as JSON-RPC.
- */
-function isUnary({ method, path, headers, body }: Request): boolean {
-  return (
-    method === "POST" &&
-    isRoot(path) &&
-    !STREAMS.includes(body?.method) &&
-    JSON_TYPE.test(headers["content-type"] ?? "")
-  );
-}
-
 /** As the SDK's handler answers, without the settings that an app has for JSON. */
-function send(res: Response, answer: unknown, { activatedExtensions }: ServerCallContext): void {
+function send(res: Response, answer: unknown, context: ServerCallContext): void {
   const text = JSON.stringify(answer);
   // What stands in front may have given up waiting.
   if (res.headersSent) return;
   const error = isObject(answer) ? answer["error"] : undefined;
   res.statusCode = rpcStatus(isObject(error) ? error["code"] : undefined);
-  if (activatedExtensions !== undefined) {
-    res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
-  }
+  setExtensions(res, context);
   res.setHeader("Content-Type", "application/json; charset=utf-8");
   res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
 }
 
-const STREAMS: readonly unknown[] = ["SendStreamingMessage", "SubscribeToTask"];
-/** What the SDK's handler takes; others it refuses. */
-const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
-const UNKNOWN: User = { isAuthenticated: false, userName: "" };
+/** What the SDK's handler sends with its streams. */
+const STREAM_HEADERS = new Map([
+  ["Content-Type", "text/event-stream"],
+  ["Cache-Control", "no-cache"],
+  ["Connection", "keep-alive"],
+  // Against proxies of nginx that would hold events back.
+  ["X-Accel-Buffering", "no"],
+]);
+
+/** Sends events as they come. What fails before the first is an answer as any other, and then the last event. */
+async function sendStream(
+  res: Response,
+  events: AsyncIterable<unknown>,
+  id: unknown,
+  context: ServerCallContext,
+  onFailure: JsonRpcOptions["onFailure"],
+): Promise<void> {
+  let hasBegun = false;
+  const begin = (): void => {
+    setExtensions(res, context);
+    res.setHeaders(STREAM_HEADERS);
+    res.flushHeaders();
+    hasBegun = true;
+  };
+  try {
+    for await (const event of events) {
+      if (!hasBegun && !res.headersSent) begin();
+      // What stands in front may have given up waiting.
+      if (res.writableEnded) return;
+      res.write(eventText(event));
+    }
+    if (!res.headersSent) begin();
+    if (hasBegun) res.end();
+  } catch (error) {
+    if (faultOf(error) === undefined) onFailure(error, "stream");
+    const answer = { jsonrpc: "2.0", id: id ?? null, error: toJsonRpcError(error) };
+    if (!hasBegun) send(res, answer, context);
+    else if (!res.writableEnded) res.end(`event: error\n${eventText(answer)}`);
+  }
+}
+
+function setExtensions(res: Response, { activatedExtensions }: ServerCallContext): void {
+  if (activatedExtensions === undefined) return;
+  res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
+}

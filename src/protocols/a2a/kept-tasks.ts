@@ -20,13 +20,15 @@ import {
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { setTaskAccess } from "../../stores/tasks/task-access.js";
+import type { Earlier, TaskStore } from "../../stores/tasks/task-store.js";
 import { admit } from "./admission.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
-import { callOf } from "./calls.js";
+import { messageOf } from "./call.js";
 import type { PushSender } from "./push-sender.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { follow, repeatedTask, taskMessage } from "./repeats.js";
+import { progressOf } from "./runs.js";
 import type { TaskStream } from "./task-stream.js";
 
 /** What the handler rests on. */
@@ -60,8 +62,8 @@ export class KeptTasks extends DefaultRequestHandler {
       {
         load: async (id, of) => {
           // The SDK reads a task at every event of it, and merges into what it is given.
-          const { stored } = callOf(of);
-          return stored?.id === id ? copyOf(stored) : tasks.load(id, of);
+          const now = progressOf(of);
+          return now.at === "task" && now.task.id === id ? copyOf(now.task) : tasks.load(id, of);
         },
         list: (params, of) => tasks.list(params, of),
         save: async (task, of) => {
@@ -137,19 +139,21 @@ export class KeptTasks extends DefaultRequestHandler {
   /** The task that the same message began before, where that came out only when this one was to begin. */
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
     const { agent, tasks } = this.#options;
-    const call = callOf(context);
-    const { failure, request } = call;
-    let { earlier } = call;
-    if (failure !== undefined) {
+    const now = progressOf(context);
+    if (now.at !== "repeated" && now.at !== "not-begun") return undefined;
+    const { call, message } = messageOf(context);
+    let earlier: Earlier;
+    if (now.at === "repeated") earlier = now.earlier;
+    else {
       // What began before can be read where nothing can be written.
-      const message = request?.message;
-      earlier = message && (await tasks.begunBy(taskMessage(message, call)));
+      const known = await tasks.begunBy(taskMessage(message, call));
       // Its own task may be there, where it is not known whether that was committed: nothing runs in it.
-      if (earlier === undefined || earlier.task === failure.task) throw failure.error;
+      if (known === undefined || known.task === now.task) throw now.error;
+      earlier = known;
     }
-    if (earlier === undefined) return undefined;
     // It is read by all that is presented, and not only by what leave rests on.
-    await admit(agent, context);
+    const { sight } = await admit(call, agent);
+    setTaskAccess(context, sight.access);
     return repeatedTask(earlier, tasks, context);
   }
 }

@@ -1,27 +1,36 @@
-import type { Message, SendMessageRequest, Task } from "@a2a-js/sdk";
+import type { Message, SendMessageRequest } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
-import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { admit, cleared, presentedBy } from "./admission.js";
-import { callOf, giveUp } from "./calls.js";
-import type { MessageWay } from "./entering.js";
+import { admit, skillLeave } from "./admission.js";
+import type {
+  AdmittedMessage,
+  AnsweredMessage,
+  AuthenticCall,
+  Held,
+  Leave,
+  Sight,
+  SkillLeave,
+} from "./call.js";
 import { BUSY, malformed, refuse } from "./errors.js";
-import { taskEntrance } from "./open-tasks.js";
+import type { MessageGate, SkillGate } from "./gate.js";
+import { type TaskEntrance, taskEntrance } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
+import { skillIn } from "./skill-methods.js";
 import {
   assertReferences,
-  missingIn,
+  assertWhole,
   readTaskRequest,
   seenOf,
   type TaskRequest,
 } from "./task-request.js";
 
 /** What messages are let through by. */
-export interface MessageGateContext {
+export interface MessageGateOptions {
   readonly agent: IssuingAgent;
   readonly tasks: TaskStore;
   readonly limit: ConcurrencyLimit;
@@ -32,66 +41,100 @@ export interface MessageGateContext {
  * Gives leave to messages: a skill by the agent's gate, words by what their caller presents. A message that
  * has begun a task before is answered at once.
  */
-export function messageGate({ agent, tasks, limit, push }: MessageGateContext): MessageWay {
+export function messageGate(options: MessageGateOptions): MessageGate {
+  const { agent, tasks, push } = options;
   const goOn = taskEntrance(tasks);
-  const refer = async (message: Message | undefined, context: ServerCallContext): Promise<void> => {
-    const sees = async (id: string): Promise<boolean> =>
-      (await tasks.load(id, context)) !== undefined;
-    callOf(context).references = await seenOf(message?.referenceTaskIds ?? [], sees);
-  };
-  const give = async (
-    message: Message | undefined,
-    asked: AskedFor,
-    context: ServerCallContext,
-  ): Promise<void> => {
-    const call = callOf(context);
-    const { presented: capabilities, declared } = await presentedBy(agent, context);
-    const release = limit.take(call.caller);
-    if (release === undefined) return refuse(BUSY);
-    call.release = release;
-    const continues = goesOn(message);
-    if (asked.kind === "text" || continues) {
-      const admission = await admit(agent, context);
-      await goOn(message, context);
-      if (asked.kind === "text") {
-        call.leave = { kind: "text", admission, request: asked };
-        return refer(message, context);
-      }
-    }
-    const { skill, arguments: given } = asked;
-    const invocation = { skill, arguments: given, capabilities, declared };
-    const clearing = agent.clear(call.caller, invocation);
-    const clearance = await cleared(clearing, continues, agent, context);
-    call.leave = { kind: "skill", clearance, invocation };
-    return refer(message, context);
-  };
-  const repeated = async (
-    message: Message | undefined,
-    context: ServerCallContext,
-  ): Promise<Task | undefined> => {
-    const earlier = message && (await tasks.begunBy(taskMessage(message, callOf(context))));
-    if (earlier === undefined) return undefined;
-    await admit(agent, context);
-    return repeatedTask(earlier, tasks, context);
-  };
   return {
-    async enter(request, context) {
-      const { message } = request;
-      const asked = askedBy(request, push);
-      const known = isAskedFirst(request, context) ? await repeated(message, context) : undefined;
+    async message(request, given, call) {
+      const { message, asked } = askedBy(request, given, push);
+      const repeated = async (): Promise<AnsweredMessage | undefined> => {
+        const earlier = await tasks.begunBy(taskMessage(message, call));
+        if (earlier === undefined) return undefined;
+        const { sight } = await admit(call, agent);
+        const reply = await repeatedTask(earlier, tasks, sight);
+        return { need: "answer", call, sight, request, reply };
+      };
+      const known = isAskedFirst(request, message, call) ? await repeated() : undefined;
       if (known !== undefined) return known;
       try {
-        await give(message, asked, context);
         // Whether another message came before comes out when its task begins, without a read of its own.
-        return undefined;
+        return await give({ request, message, asked }, call, goOn, options);
       } catch (error) {
-        giveUp(callOf(context), agent, "refused");
-        const task = await repeated(message, context);
-        if (task === undefined) throw error;
-        return task;
+        const answered = await repeated();
+        if (answered === undefined) throw error;
+        return answered;
       }
     },
   };
+}
+
+/** Gives leave to calls of `a2a/skill/invoke` that run at once. */
+export function skillGate({
+  agent,
+  limit,
+}: Pick<MessageGateOptions, "agent" | "limit">): SkillGate {
+  return async (call) => {
+    const asked = skillIn(call.outline.params);
+    const held: Held = { release: slotOf(limit, call.caller), leaveTask: () => {} };
+    try {
+      const { leave } = await skillLeave(asked, call, agent);
+      return { need: "skill", call, leave, held };
+    } catch (error) {
+      held.release();
+      throw error;
+    }
+  };
+}
+
+/** Takes a slot for a caller's work. @returns Gives it back. @throws Refused if it has as many as it may. */
+function slotOf(limit: ConcurrencyLimit, caller: Caller): () => void {
+  return limit.take(caller) ?? refuse(BUSY);
+}
+
+/** A message, and what it asks for. */
+interface Sent {
+  readonly request: SendMessageRequest;
+  readonly message: Message;
+  readonly asked: AskedFor;
+}
+
+/** Gives leave to a message. @throws Refused, or the A2AError to answer, without it; nothing is held then. */
+async function give(
+  { request, message, asked }: Sent,
+  call: AuthenticCall,
+  goOn: TaskEntrance,
+  { agent, tasks, limit }: MessageGateOptions,
+): Promise<AdmittedMessage> {
+  const release = slotOf(limit, call.caller);
+  let leaveTask = (): void => {};
+  let cleared: SkillLeave | undefined;
+  try {
+    let leave: Leave;
+    let sight: Sight;
+    if (asked.kind === "text") {
+      const entry = await admit(call, agent);
+      leaveTask = await goOn(message, entry.sight);
+      leave = { kind: "text", admission: entry.admission, request: asked };
+      sight = entry.sight;
+    } else {
+      const entry = goesOn(message) ? await admit(call, agent) : undefined;
+      if (entry !== undefined) leaveTask = await goOn(message, entry.sight);
+      const given = await skillLeave(asked, call, agent);
+      cleared = given.leave;
+      leave = given.leave;
+      sight = entry?.sight ?? given.sight;
+    }
+    const sees = async (id: string): Promise<boolean> =>
+      (await tasks.load(id, sight)) !== undefined;
+    const references = await seenOf(message.referenceTaskIds, sees);
+    const held = { release, leaveTask };
+    return { need: "message", call, sight, leave, held, request, message, references };
+  } catch (error) {
+    release();
+    leaveTask();
+    if (cleared !== undefined) agent.forgo(cleared.clearance, call.caller, "refused");
+    throw error;
+  }
 }
 
 /**
@@ -100,34 +143,35 @@ export function messageGate({ agent, tasks, limit, push }: MessageGateContext): 
  * that says why nothing did.
  */
 function isAskedFirst(
-  { message, configuration }: SendMessageRequest,
-  context: ServerCallContext,
+  { configuration }: SendMessageRequest,
+  message: Message,
+  { binding }: AuthenticCall,
 ): boolean {
   const pushes = configuration?.taskPushNotificationConfig !== undefined;
-  return pushes || goesOn(message) || callOf(context).binding === "rest";
+  return pushes || goesOn(message) || binding === "rest";
 }
 
 /** Whether a message goes on with a task. */
-function goesOn(message: Message | undefined): boolean {
-  return (message?.taskId ?? "") !== "";
+function goesOn({ taskId }: Message): boolean {
+  return taskId !== "";
 }
 
 type AskedFor = Exclude<TaskRequest, { readonly kind: "method" }>;
 
 /** What a message asks for. @throws The error to answer, if it asks for nothing that can be done. */
 function askedBy(
-  { message, configuration }: SendMessageRequest,
+  { configuration }: SendMessageRequest,
+  given: Message | undefined,
   push: PushOptions | undefined,
-): AskedFor {
-  assertReferences(message);
+): Pick<Sent, "message" | "asked"> {
+  assertReferences(given);
   const target = configuration?.taskPushNotificationConfig;
   if (target !== undefined) checkTarget(target.url, push);
-  const foreign = unsupportedPart(message?.parts ?? []);
+  const foreign = unsupportedPart(given?.parts ?? []);
   if (foreign !== undefined) throw new ContentTypeNotSupportedError(foreign);
-  const reading = readTaskRequest(message);
-  if (!reading.ok) return refuse(malformed(reading.message));
-  const missing = missingIn(message);
-  if (missing !== undefined) refuse(malformed(missing));
-  const { request } = reading;
-  return request.kind === "method" ? refuse(malformed("a method must stand alone")) : request;
+  const asked = readTaskRequest(given);
+  const message = assertWhole(given);
+  return asked.kind === "method"
+    ? refuse(malformed("a method must stand alone"))
+    : { message, asked };
 }

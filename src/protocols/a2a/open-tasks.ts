@@ -1,46 +1,60 @@
 import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { TaskView } from "../../stores/tasks/task-access.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { callOf } from "./calls.js";
 import { malformed, refuse } from "./errors.js";
+
+/**
+ * Lets a message into its task, where it goes on with one.
+ *
+ * @returns Lets the next message in.
+ * @throws Refused, or the A2AError to answer, for a task that takes no message now.
+ */
+export type TaskEntrance = (message: Message, sight: TaskView) => Promise<() => void>;
 
 /**
  * Lets one message at a time into a task that can go on, and refuses others: the SDK would find that out only
  * when the gate and the ledger have said that something may run, and two messages at work in one task would
  * each overwrite what the other has done.
- *
- * @returns Lets a message in. @throws Refused, or the A2AError to answer.
  */
-export function taskEntrance(
-  tasks: TaskStore,
-): (message: Message | undefined, context: ServerCallContext) => Promise<void> {
+export function taskEntrance(tasks: TaskStore): TaskEntrance {
   /** Ids of tasks that are being continued. */
   const continued = new Set<string>();
-  return async (message, context) => {
-    const { taskId: id = "", contextId = "" } = message ?? {};
-    if (id === "") return;
+  return async ({ taskId: id, contextId }, sight) => {
+    if (id === "") return () => {};
     const unknown = `Task not found: ${id.slice(0, 64)}`;
-    if ((await tasks.load(id, context)) === undefined) throw new TaskNotFoundError(unknown);
+    if ((await tasks.load(id, sight)) === undefined) throw new TaskNotFoundError(unknown);
     if (continued.has(id)) throw underWay(id);
     continued.add(id);
-    let alone = true;
-    callOf(context).settled = () => {
+    let isIn = true;
+    const leave = (): void => {
       // Once: the next message may be in the task by then.
-      if (alone) continued.delete(id);
-      alone = false;
+      if (isIn) continued.delete(id);
+      isIn = false;
     };
-    // Once more: what was loaded above may have changed before this message was alone with the task.
-    const task = await tasks.load(id, context);
-    if (task === undefined) throw new TaskNotFoundError(unknown);
-    if (contextId !== "" && contextId !== task.contextId) {
-      refuse(malformed("message.contextId is not that of the task"));
+    try {
+      // Once more: what was loaded above may have changed before this message was alone with the task.
+      const task = await tasks.load(id, sight);
+      if (task === undefined) throw new TaskNotFoundError(unknown);
+      assertGoesOn(task, contextId);
+    } catch (error) {
+      leave();
+      throw error;
     }
-    if (hasEnded(task)) {
-      throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);
-    }
-    if (task.status?.state === TaskState.TASK_STATE_WORKING) throw underWay(id);
+    return leave;
   };
+}
+
+/** @throws Refused, or the A2AError to answer, for a task that takes no message of a conversation now. */
+function assertGoesOn(task: Task, contextId: string): void {
+  const { id } = task;
+  if (contextId !== "" && contextId !== task.contextId) {
+    refuse(malformed("message.contextId is not that of the task"));
+  }
+  if (hasEnded(task)) {
+    throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);
+  }
+  if (task.status?.state === TaskState.TASK_STATE_WORKING) throw underWay(id);
 }
 
 function underWay(id: string): UnsupportedOperationError {

@@ -5,11 +5,12 @@ import type { Caller } from "../../agent/caller.js";
 import type { Clearance, OperationInvocation } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Operation } from "../../agent/skill.js";
+import { isObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import { admit, cleared, presentedBy } from "./admission.js";
-import { callOf } from "./calls.js";
-import type { MessageWay } from "./entering.js";
+import { admit, cleared } from "./admission.js";
+import { admittedOf, type Held } from "./call.js";
 import { malformed, refuse } from "./errors.js";
+import type { MessageGate } from "./gate.js";
 import { narrowed } from "./task-call.js";
 import { assertReferences, seenOf } from "./task-request.js";
 import type { Visibility } from "./visibility.js";
@@ -36,9 +37,9 @@ export function operationGate(
   agent: IssuingAgent,
   needs: NeedsOf,
   visibility: Visibility,
-): MessageWay {
+): MessageGate {
   return {
-    async enter({ message }, context) {
+    async message(request, message, call) {
       if (message === undefined || message.messageId === "") {
         throw new RequestMalformedError("message.messageId is required.");
       }
@@ -46,25 +47,30 @@ export function operationGate(
       const { referenceTaskIds, taskId } = message;
       const needed = await needs(message);
       if (needed === undefined) return refuse(malformed("the message is not understood"));
-      const call = callOf(context);
-      const { presented: capabilities, declared } = await presentedBy(agent, context);
-      const continues = taskId !== "";
-      if (continues) {
-        await admit(agent, context);
-        if (!(await visibility.sees(taskId, context))) {
-          throw new TaskNotFoundError(`Task not found: ${taskId}`);
-        }
+      const entry = taskId === "" ? undefined : await admit(call, agent);
+      if (entry !== undefined && !(await visibility.sees(taskId, entry.sight))) {
+        throw new TaskNotFoundError(`Task not found: ${taskId}`);
       }
       const { operation, arguments: given = {} } = needed;
+      const { caller, capabilities, declared } = call;
       const invocation = { operation, arguments: given, capabilities, declared };
-      const clearing = agent.clearOperation(call.caller, invocation);
-      const clearance = await cleared(clearing, continues, agent, context);
-      call.leave = { kind: "operation", clearance, agent };
-      call.references = await seenOf(referenceTaskIds, (id) => visibility.sees(id, context));
-      return undefined;
+      const clearing = agent.clearOperation(caller, invocation);
+      const { clearance, sight: own } = await cleared(clearing, call, agent);
+      const sight = entry?.sight ?? own;
+      const leave = { kind: "operation", clearance, agent } as const;
+      try {
+        const references = await seenOf(referenceTaskIds, (id) => visibility.sees(id, sight));
+        return { need: "message", call, sight, leave, held: NOTHING, request, message, references };
+      } catch (error) {
+        agent.forgo(clearance, caller, "refused");
+        throw error;
+      }
     },
   };
 }
+
+/** How much of a caller's runs at once is the app's to limit. */
+const NOTHING: Held = { release: () => {}, leaveTask: () => {} };
 
 /** What a message was cleared for. */
 export interface MessageClearance
@@ -92,15 +98,18 @@ export interface MessageClearance
  * @throws TypeError if the message has not come through a guard.
  */
 export function clearanceOf(context: ServerCallContext): MessageClearance {
-  const { leave, caller } = callOf(context);
-  if (leave?.kind !== "operation") throw new TypeError("no guard has cleared this message");
-  const { clearance, agent } = leave;
+  const admitted = isObject(context) ? admittedOf(context) : undefined;
+  if (admitted?.need !== "message" || admitted.leave.kind !== "operation") {
+    throw new TypeError("context: must be that of a message which a guard has cleared");
+  }
+  const { caller } = admitted.call;
+  const { clearance, agent } = admitted.leave;
   const { asked, capability, presented, principal, resources, handles, authority } = clearance;
-  const admitted = capability && presented ? [{ capability, presented }] : [];
+  const held = capability && presented ? [{ capability, presented }] : [];
   return {
     ...{ operation: asked.operation, arguments: clearance.arguments, caller, principal },
     ...{ resources, handles, authority },
     ...(capability && { capability: { id: capability.id, grant: capability.grant } }),
-    delegate: (hop) => narrowed(admitted, hop, agent)[0]?.token,
+    delegate: (hop) => narrowed(held, hop, agent)[0]?.token,
   };
 }

@@ -13,8 +13,11 @@ const OWN: Places = { ...HEADER, header: false };
 const METHOD_IN_MESSAGE: Places = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
-/** What one of A2A's own methods needs: leave for its message, an admission, or a caller alone. */
-export type Need = "message" | "task" | "card";
+/**
+ * What a method needs: leave for its message or its skill, an admission, or a caller alone, as the card and the methods
+ * about capabilities do.
+ */
+export type Need = "message" | "skill" | "task" | "card" | "caller";
 
 interface Method {
   /** Absent for the extension's own methods. */

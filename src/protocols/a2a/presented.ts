@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import {
-  type AuthenticatedCapability,
-  MAX_PRESENTED,
-  type PresentedCapability,
-} from "../../agent/presented.js";
+import { MAX_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { malformed, refuse } from "./errors.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
 /** Where a method reads capabilities. What is called like one anywhere else refuses the call. */
@@ -22,68 +19,54 @@ export interface Places {
 }
 
 /** What a request presents. */
-interface PresentedAuthority {
+export interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
   /** Whether the caller declares that it uses ambient authority; nothing is presented then. */
   readonly declared: boolean;
 }
 
-/** What a request presents, its signatures verified. */
-export interface AuthenticAuthority extends Pick<PresentedAuthority, "declared"> {
-  readonly presented: readonly AuthenticatedCapability[];
-}
-
-/** What a request presents, or a sentence about what is wrong. */
-export type PresentedReading = (PresentedAuthority & { readonly ok: true }) | Mistake;
-
-interface Mistake {
-  readonly ok: false;
-  readonly message: string;
-}
-
-const NOTHING: PresentedReading = { ok: true, presented: [], declared: false };
+const NOTHING: PresentedAuthority = { presented: [], declared: false };
 
 /**
  * Reads what a request presents, from the places where its method reads it: its own parameters
  * (`token`, `capabilityId` or both, or `capabilities`), the metadata under the extension's URI and the
  * header `Proviso-Capability`; or that it declares ambient authority, there or in the header
  * `Proviso-Authority`.
+ *
+ * @throws Refused where that cannot be read.
  */
 export function readPresented(
   params: JsonObject,
   headers: IncomingHttpHeaders,
   places: Places,
-): PresentedReading {
+): PresentedAuthority {
   const metadata = places.metadata === true ? (params["metadata"] ?? {}) : {};
   if (!isJsonObject(metadata)) return mistake('"metadata" must be an object');
   const own = readParams(params, places.params);
-  if (!own.ok) return own;
   const entry = readEntry(metadata[EXTENSION_URI]);
-  if (!entry.ok) return entry;
   const header = places.header ? readHeaders(headers) : NOTHING;
-  if (!header.ok) return header;
   const more = header.presented.filter(
     ({ token }) => !entry.presented.some((one) => one.token === token),
   );
   const presented = [...own.presented, ...entry.presented, ...more];
   const declared = entry.declared || header.declared;
-  if (declared && presented.length > 0) return CONTRADICTION;
-  return presented.length > MAX_PRESENTED ? TOO_MANY : { ok: true, presented, declared };
+  if (declared && presented.length > 0) mistake(CONTRADICTION);
+  if (presented.length > MAX_PRESENTED) mistake(TOO_MANY);
+  return { presented, declared };
 }
 
-/** The one capability that a method is about, by `token`, `capabilityId` or both. */
-export function readNamed(
-  params: JsonObject,
-): { readonly ok: true; readonly presented: PresentedCapability } | Mistake {
-  const reading = readParams(params, ["capabilityId", "token"]);
-  if (!reading.ok) return reading;
-  const [presented] = reading.presented;
-  if (presented !== undefined) return { ok: true, presented };
-  return mistake('name the capability by its "token" or its "capabilityId"');
+/**
+ * The one capability that a method is about, by `token`, `capabilityId` or both.
+ *
+ * @throws Refused where it is not named.
+ */
+export function readNamed(params: JsonObject): PresentedCapability {
+  const [presented] = readParams(params, ["capabilityId", "token"]).presented;
+  return presented ?? mistake('name the capability by its "token" or its "capabilityId"');
 }
 
 /** What stands in a method's own parameters. @param names - Of those that the method reads. */
-function readParams(params: JsonObject, names: readonly string[]): PresentedReading {
+function readParams(params: JsonObject, names: readonly string[]): PresentedAuthority {
   const [id, token, capabilities] = ["capabilityId", "token", "capabilities"].map((name) =>
     names.includes(name) ? params[name] : undefined,
   );
@@ -98,11 +81,11 @@ function readParams(params: JsonObject, names: readonly string[]): PresentedRead
     ...(token === undefined ? {} : { token }),
   });
   if (one === undefined) return mistake('"capabilityId" and "token" must be texts');
-  return { ok: true, presented: [one], declared: false };
+  return { presented: [one], declared: false };
 }
 
 /** What stands in the metadata under the extension's URI. */
-function readEntry(entry: Json | undefined): PresentedReading {
+function readEntry(entry: Json | undefined): PresentedAuthority {
   const key = `metadata["${EXTENSION_URI}"]`;
   if (entry === undefined) return NOTHING;
   if (!isJsonObject(entry)) return mistake(`${key} must be an object`);
@@ -112,22 +95,22 @@ function readEntry(entry: Json | undefined): PresentedReading {
     return mistake(`${key} has "capabilities" or "authority", and not "${unknown.slice(0, 64)}"`);
   }
   if (authority === undefined)
-    return capabilities === undefined ? NONE_NAMED : readList(capabilities);
-  if (capabilities !== undefined) return CONTRADICTION;
-  if (authority === AMBIENT.authority) return { ok: true, presented: [], declared: true };
+    return capabilities === undefined ? mistake(NONE_NAMED) : readList(capabilities);
+  if (capabilities !== undefined) return mistake(CONTRADICTION);
+  if (authority === AMBIENT.authority) return { presented: [], declared: true };
   return mistake(`"authority" in ${key} has one value, "ambient"`);
 }
 
 const [AUTHORITY, CAPABILITY] = [AUTHORITY_HEADER.toLowerCase(), CAPABILITY_HEADER.toLowerCase()];
 
-function readHeaders(headers: IncomingHttpHeaders): PresentedReading {
+function readHeaders(headers: IncomingHttpHeaders): PresentedAuthority {
   const authority = headers[AUTHORITY];
   if (authority !== undefined && authority !== AMBIENT.authority) {
     return mistake(`the header ${AUTHORITY_HEADER} has one value, "ambient"`);
   }
   const declared = authority !== undefined;
   const header = headers[CAPABILITY];
-  if (header === undefined) return { ok: true, presented: [], declared };
+  if (header === undefined) return { presented: [], declared };
   // Lines of one header come as one, but for those of a few other names.
   const tokens = String(header)
     .split(",")
@@ -135,20 +118,20 @@ function readHeaders(headers: IncomingHttpHeaders): PresentedReading {
   if (tokens.includes("")) {
     return mistake(`the header ${CAPABILITY_HEADER} must hold tokens, and no gaps`);
   }
-  return { ok: true, presented: tokens.map((token) => ({ token })), declared };
+  return { presented: tokens.map((token) => ({ token })), declared };
 }
 
 /** A list of capabilities: ids, or objects with an `id`, a `token` or both. */
-function readList(value: Json): PresentedReading {
+function readList(value: Json): PresentedAuthority {
   if (!Array.isArray(value)) return mistake(SHAPE);
-  if (value.length === 0) return NONE_NAMED;
+  if (value.length === 0) return mistake(NONE_NAMED);
   const presented: PresentedCapability[] = [];
   for (const item of value) {
     const one = readOne(item);
     if (one === undefined) return mistake(SHAPE);
     presented.push(one);
   }
-  return { ok: true, presented, declared: false };
+  return { presented, declared: false };
 }
 
 function readOne(item: Json): PresentedCapability | undefined {
@@ -161,16 +144,13 @@ function readOne(item: Json): PresentedCapability | undefined {
   return { ...(id === undefined ? {} : { id }), ...(token === undefined ? {} : { token }) };
 }
 
-function mistake(message: string): Mistake {
-  return { ok: false, message };
+function mistake(message: string): never {
+  return refuse(malformed(message));
 }
 
 const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id", a "token" or both`;
-const TOO_MANY: Mistake = mistake(`a call may present at most ${MAX_PRESENTED} capabilities`);
-const CONTRADICTION: Mistake = mistake(
-  "a call that declares ambient authority presents no capability; drop one of them",
-);
+const TOO_MANY = `a call may present at most ${MAX_PRESENTED} capabilities`;
+const CONTRADICTION =
+  "a call that declares ambient authority presents no capability; drop one of them";
 // An empty list is a slip more likely than a wish, and must not turn into ambient authority.
-const NONE_NAMED: Mistake = mistake(
-  '"capabilities" names none; name at least one, or leave it out',
-);
+const NONE_NAMED = '"capabilities" names none; name at least one, or leave it out';

@@ -1,7 +1,7 @@
 import type { ListTasksRequest, ListTasksResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import { type TaskAccess, taskAccessOf, usesOf } from "../../stores/tasks/task-access.js";
+import { type Asker, type TaskAccess, usesOf, viewOf } from "../../stores/tasks/task-access.js";
 import { FairShare } from "./fair-share.js";
 import { listedOf } from "./listing.js";
 import { maySee, type TaskReader, type Visibility } from "./visibility.js";
@@ -24,11 +24,12 @@ export class RememberedTasks implements Visibility {
   readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
 
   note(id: string, context: ServerCallContext): void {
-    const { principal, invoker, paths } = taskAccessOf(context);
-    const key = keyOf(id, context);
+    const { access, tenant } = viewOf(context);
+    const { principal, invoker, paths } = access;
+    const key = keyOf(id, tenant);
     const made = this.#made.of(principal).get(key) ?? {
       id,
-      tenant: context.tenant ?? "",
+      tenant,
       uses: [],
       access: invoker === undefined ? { principal, paths } : { principal, paths, invoker },
     };
@@ -37,14 +38,10 @@ export class RememberedTasks implements Visibility {
     this.#made.set(principal, key, made);
   }
 
-  async sees(
-    id: string,
-    context: ServerCallContext,
-    ended?: () => Promise<boolean>,
-  ): Promise<boolean> {
-    const made = this.#find(id, context);
+  async sees(id: string, asker: Asker, ended?: () => Promise<boolean>): Promise<boolean> {
+    const { access, tenant } = viewOf(asker);
+    const made = this.#made.of(access.principal).get(keyOf(id, tenant));
     if (made === undefined) return false;
-    const access = taskAccessOf(context);
     if (maySee(access, made.access)) return true;
     const { invoker, covers, paths } = access;
     const isParty = invoker === made.access.invoker && paths.length > 0 && made.uses.length > 0;
@@ -59,8 +56,7 @@ export class RememberedTasks implements Visibility {
     context: ServerCallContext,
     handler: TaskReader,
   ): Promise<ListTasksResponse> {
-    const access = taskAccessOf(context);
-    const tenant = context.tenant ?? "";
+    const { access, tenant } = viewOf(context);
     const ids: string[] = [];
     for (const made of this.#made.of(access.principal).values()) {
       if (made.tenant === tenant && maySee(access, made.access)) ids.push(made.id);
@@ -69,13 +65,9 @@ export class RememberedTasks implements Visibility {
       handler.getTask({ tenant: params.tenant, id, historyLength }, context),
     );
   }
-
-  #find(id: string, context: ServerCallContext): Made | undefined {
-    return this.#made.of(taskAccessOf(context).principal).get(keyOf(id, context));
-  }
 }
 
-function keyOf(id: string, { tenant = "" }: ServerCallContext): string {
+function keyOf(id: string, tenant: string): string {
   return `${tenant.length}:${tenant}${id}`;
 }
 

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { beside } from "../../bytes/beside.js";
 import { canonicalJson } from "../../bytes/json.js";
+import type { Asker } from "../../stores/tasks/task-access.js";
 import { isRunning, isWaiting } from "../../stores/tasks/task-row.js";
 import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
-import type { Call } from "./calls.js";
+import type { Call } from "./call.js";
 import { fault, refuse } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
@@ -13,22 +13,13 @@ import { ERROR_CODES } from "./extension.js";
  * A message as it differs from others: by its party and its id, and by all that it asks for. What it
  * presents is left out: a caller that tries again may attenuate its capabilities anew.
  */
-export function taskMessage(message: Message, call: Pick<Call, "caller" | "asked">): TaskMessage {
-  const known = asking.get(call);
-  if (known?.message === message) return known.sent;
-  const { caller, asked = null } = call;
+export function taskMessage(
+  message: Message,
+  { caller: { principal, invoker }, asked }: Pick<Call, "caller" | "asked">,
+): TaskMessage {
   const text = canonicalJson([JSON.parse(JSON.stringify(Message.toJSON(message))), asked]);
-  const { principal, invoker } = caller;
-  const sent = {
-    ...{ principal, invoker, id: message.messageId },
-    hash: hash("sha256", text, "base64url"),
-  };
-  asking.set(call, { message, sent });
-  return sent;
+  return { principal, invoker, id: message.messageId, hash: hash("sha256", text, "base64url") };
 }
-
-// Asked for when leave is, and once more when the task begins: of the message as it came.
-const asking = beside<object, { readonly message: Message; readonly sent: TaskMessage }>();
 
 /**
  * The task that a message has begun before, as it is now.
@@ -39,9 +30,9 @@ const asking = beside<object, { readonly message: Message; readonly sent: TaskMe
 export async function repeatedTask(
   { task: id, same }: Earlier,
   tasks: TaskStore,
-  context: ServerCallContext,
+  asker: Asker,
 ): Promise<Task> {
-  const task = same ? await tasks.load(id, context) : undefined;
+  const task = same ? await tasks.load(id, asker) : undefined;
   if (task !== undefined) return task;
   const message = same
     ? "a message of this messageId has begun a task that what is presented does not open"

@@ -2,7 +2,7 @@ import type { Request } from "express";
 import { isObject } from "../../bytes/json.js";
 import { invalidRequest } from "../../http/fault.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
-import { type Fault, faultFromHttp } from "./errors.js";
+import { faultFromHttp, refuse } from "./errors.js";
 import { METHODS } from "./extension.js";
 
 /** The proposal's own methods, which may leave out "jsonrpc", as its examples do. */
@@ -18,30 +18,29 @@ const WITH_ID: readonly unknown[] = [METHODS.collect, METHODS.revoke, METHODS.in
 /**
  * Checks a body as a request of JSON-RPC 2.0 (section 4).
  *
- * @returns The fault, to be answered with `id: null`; `undefined` for a request.
+ * @throws Refused, to be answered with `id: null`, for what is no request.
  */
-export function flawInRequest(req: Request): Fault | undefined {
+export function assertRpcRequest(req: Request): void {
   const body: unknown = req.body;
   if (!isObject(body) || req.headers["content-length"] === "0") {
     const message = "the body is empty: it must be one JSON object";
-    return faultFromHttp({ status: 400, reason: "parse_error", message });
+    refuse(faultFromHttp({ status: 400, reason: "parse_error", message }));
   }
   const { jsonrpc, id, method } = body;
   const version = jsonrpc === undefined && AS_WRITTEN.includes(method) ? "2.0" : jsonrpc;
-  if (version !== "2.0") return invalid('a request must have "jsonrpc": "2.0"');
+  if (version !== "2.0") refuseRequest('a request must have "jsonrpc": "2.0"');
   if (typeof method !== "string" || method === "") {
-    return invalid('"method" must be the name of a method, a string');
+    refuseRequest('"method" must be the name of a method, a string');
   }
   if (!isId(id ?? null) || ((id ?? null) === null && WITH_ID.includes(method))) {
-    return invalid(`"id" must be a whole number, or at most ${LONGEST_ID} printable characters`);
+    refuseRequest(`"id" must be a whole number, or at most ${LONGEST_ID} printable characters`);
   }
-  return undefined;
 }
 
 function isId(id: unknown): boolean {
   return id === null || Number.isInteger(id) || (typeof id === "string" && isPlainText(id));
 }
 
-function invalid(message: string): Fault {
-  return faultFromHttp(invalidRequest(message));
+function refuseRequest(message: string): never {
+  refuse(faultFromHttp(invalidRequest(message)));
 }

@@ -1,68 +1,51 @@
 import { randomUUID } from "node:crypto";
-import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthenticatedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import type { Call } from "./calls.js";
-import { attenuated, invalidParams, type MethodRefusal, unknownIn } from "./capability-methods.js";
-import { denialFault } from "./errors.js";
+import type { Call } from "./call.js";
+import { attenuated, refuseUnknown } from "./capability-methods.js";
+import { denialFault, malformed, refuse } from "./errors.js";
+import { asMessage } from "./places.js";
 
 const MEMBERS = ["message", "attenuations", "capabilityId", "token", "capabilities", "metadata"];
 
-/** A task that is sent: the message of a SendMessage, and the call that it is then. */
-type SentTask =
-  | { readonly ok: true; readonly message: JsonObject; readonly call: Call }
-  | MethodRefusal;
-
 /**
- * `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`, `capabilities`, and
+ * Reads `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`, `capabilities`, and
  * `attenuations`: by id, the hop that narrows a capability before the task has it. With these,
  * `capabilities` is all that the task has.
+ *
+ * @returns The call of SendMessage that it stands for.
+ * @throws Refused where it cannot be read, or a capability cannot be narrowed so.
  */
-export async function sentTask(
-  call: Call,
-  params: JsonObject,
-  agent: IssuingAgent,
-): Promise<SentTask> {
-  const unknown = unknownIn(params, MEMBERS);
-  if (unknown !== undefined) return unknown;
+export async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
+  const { params } = call.outline;
+  refuseUnknown(params, MEMBERS);
   const message = readMessage(params["message"]);
-  if (message === undefined) return invalidParams('"message" must be an object with "parts"');
-  const { caller, presented } = call;
-  if (!presented.ok) return invalidParams(presented.message);
-  const authentic = await agent.authenticate(caller, presented.presented);
-  const list = await attenuatedFor(caller, params, authentic, agent);
-  if (!list.ok) return list;
-  const { attenuations: asked } = params;
-  const own = asked === undefined ? call : { ...call, asked };
-  return { ok: true, message, call: { ...own, authentic: list.capabilities } };
+  if (message === undefined) return refuse(malformed('"message" must be an object with "parts"'));
+  const outline = asMessage(call.outline, { message });
+  const { attenuations } = params;
+  if (attenuations === undefined) return { ...call, outline };
+  return { ...call, outline, asked: attenuations, capabilities: await narrowed(call, agent) };
 }
 
-type Attenuated =
-  | { readonly ok: true; readonly capabilities: readonly AuthenticatedCapability[] }
-  | MethodRefusal;
-
 /** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
-async function attenuatedFor(
-  caller: Caller,
-  params: JsonObject,
-  presented: readonly AuthenticatedCapability[],
+async function narrowed(
+  { caller, capabilities: presented, outline: { params } }: Call,
   agent: IssuingAgent,
-): Promise<Attenuated> {
+): Promise<readonly AuthenticatedCapability[]> {
   const { attenuations, capabilities: listed } = params;
-  if (attenuations === undefined) return { ok: true, capabilities: presented };
-  if (!isJsonObject(attenuations)) {
-    return invalidParams('"attenuations" must be an object: id of a capability to hop');
+  if (attenuations === undefined || !isJsonObject(attenuations)) {
+    return refuse(malformed('"attenuations" must be an object: id of a capability to hop'));
   }
   if (!Array.isArray(listed) || presented.length > listed.length) {
     const message = 'with "attenuations", "capabilities" is the whole list, with nothing beside it';
-    return invalidParams(message);
+    return refuse(malformed(message));
   }
   const capabilities: AuthenticatedCapability[] = [];
   const ids = new Set<string>();
-  for (const one of presented) {
-    if (!one.ok) return { ok: false, fault: denialFault(one.denials) };
+  for (const one of await agent.authenticate(caller, presented)) {
+    if (!one.ok) return refuse(denialFault(one.denials));
     const { id } = one.token.identifier;
     ids.add(id);
     const hop = Object.hasOwn(attenuations, id) ? attenuations[id] : undefined;
@@ -70,14 +53,15 @@ async function attenuatedFor(
       capabilities.push(one);
       continue;
     }
-    if (!isJsonObject(hop)) return invalidParams("an attenuation must be an object: a hop");
+    if (!isJsonObject(hop)) return refuse(malformed("an attenuation must be an object: a hop"));
     const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
-    if (!outcome.ok) return outcome;
     capabilities.push(outcome.presented);
   }
   const stray = Object.keys(attenuations).find((id) => !ids.has(id));
-  if (stray === undefined) return { ok: true, capabilities };
-  return invalidParams(`"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`);
+  if (stray === undefined) return capabilities;
+  return refuse(
+    malformed(`"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`),
+  );
 }
 
 const ROLES: Readonly<Record<string, string>> = { user: "ROLE_USER", agent: "ROLE_AGENT" };

@@ -1,10 +1,8 @@
 import { setMaxListeners } from "node:events";
-import type { User } from "@a2a-js/sdk/server";
 import { restHandler } from "@a2a-js/sdk/server/express";
-import type { Request, RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { JsonObject } from "../../bytes/json.js";
 import { AGENT, AUTHENTICATOR, assertParts, LOG } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
 import { plainObject } from "../../checks/plain.js";
@@ -32,23 +30,22 @@ import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { agentPage } from "./agent-page.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
 import { ApprovalTasks, type ApprovalTasksOptions } from "./approval-tasks.js";
-import type { Call } from "./calls.js";
-import type { MethodOutcome } from "./capability-methods.js";
+import { type BeforeOptions, before, MOST_STREAMS } from "./before.js";
+import { AdmittedCalls } from "./call.js";
 import { agentCard, type CardOptions, cardTexts } from "./card.js";
 import { cardRoute } from "./card-route.js";
-import { entrance, MOST_STREAMS } from "./entrance.js";
 import type { Binding } from "./errors.js";
 import { CapabilityExecutor } from "./executor.js";
 import { DENIAL_HEADER, METHODS } from "./extension.js";
-import { calledMethod } from "./extension-rpc.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { jsonRpc } from "./json-rpc.js";
 import { KeptTasks } from "./kept-tasks.js";
-import { messageGate } from "./message-gate.js";
+import { messageGate, skillGate } from "./message-gate.js";
+import { calledMethod, ownMethods } from "./own-methods.js";
 import { routeOf } from "./places.js";
 import { PushSender } from "./push-sender.js";
 import type { PushOptions } from "./push-target.js";
-import { invokeSkill } from "./skill-methods.js";
+import { invokeMethod } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
 import { taskStreams } from "./task-stream.js";
 import { askedVersion } from "./version.js";
@@ -228,44 +225,54 @@ export function mountA2A(options: A2AOptions, place: Place): MountedA2A {
   const stream = taskStreams({ tasks, draining, stopping: stopping.signal });
   const approvals = approvalTasks(agent, { tasks, push, sender, stream, ...limits });
   const inner = new KeptTasks({ agent, card, tasks, executor, push, sender, approvals, stream });
-  const handler = new GuardedHandler({ agent, inner, approvals, onFailure });
-  const messages = messageGate({ agent, tasks, limit, push });
-  const gates = { agent, handler, messages, approvals, verificationUri: options.verificationUri };
-  const invoke = (call: Call, params: JsonObject): Promise<MethodOutcome> =>
-    invokeSkill(call, params, { ...gates, ...limits, limit });
-  const streams = new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams");
-  const entering = {
-    ...{ ...gates, onFailure, streams, tenants: false, histories: false },
-    ...{ caller: callerOf, callerAgain: authenticateAgain(authenticator) },
+  const calls = new AdmittedCalls();
+  const { userBuilder } = calls;
+  const handler = new GuardedHandler({ agent, calls, inner, approvals, onFailure });
+  const invoke = invokeMethod({ agent, calls, handler, ...limits });
+  const gated: BeforeOptions = {
+    agent,
+    calls,
+    handler,
+    approvals,
+    onFailure,
+    verificationUri: options.verificationUri,
+    messages: messageGate({ agent, tasks, limit, push }),
+    skills: skillGate({ agent, limit }),
+    methods: ownMethods(agent, options.verificationUri).set(METHODS.invoke, invoke),
+    streams: new ConcurrencyLimit(options.mostStreams ?? MOST_STREAMS, "mostStreams"),
+    tenants: false,
+    histories: false,
+    caller: callerOf,
+    callerAgain: authenticateAgain(authenticator),
   };
-  const methods = new Map([[METHODS.invoke, invoke]]);
   const limited = rateLimiter(options.rate ?? RATE_LIMIT);
-  const before = (binding: Binding): readonly RequestHandler[] => {
-    const answer = faultWriter(binding);
-    const isRpc = binding === "jsonrpc";
-    return [
-      ...front({
-        ...{ binding, log, metrics, denialHeader: DENIAL_HEADER, isDraining, answer, onFailure },
-        methodOf: isRpc ? calledMethod : (req) => `${req.method} ${routeOf(req.path)}`,
-        ...{ authenticator, limited, types: BODY_TYPES[binding] },
-        body: { ...BODY_LIMITS, ...options.body },
-      }),
-      askedVersion,
-      entrance({ ...entering, methods }, () => binding),
-    ];
-  };
-  const userBuilder = async (req: Request): Promise<User> => ({
-    isAuthenticated: true,
-    userName: callerOf(req).principal,
-  });
+  const beforeOf = (binding: Binding): readonly RequestHandler[] => [
+    ...front({
+      binding,
+      log,
+      metrics,
+      isDraining,
+      onFailure,
+      authenticator,
+      limited,
+      denialHeader: DENIAL_HEADER,
+      answer: faultWriter(binding),
+      methodOf:
+        binding === "jsonrpc" ? calledMethod : (req) => `${req.method} ${routeOf(req.path)}`,
+      types: BODY_TYPES[binding],
+      body: { ...BODY_LIMITS, ...options.body },
+    }),
+    askedVersion,
+    before(gated, () => binding),
+  ];
 
   app.get(CARD_PATH, cardRoute(cardTexts(card, agent)));
   const cardUrl = `${url}${CARD_PATH}`;
   if (options.page !== false) {
     app.get("/", agentPage(options.card, agent, { url, cardUrl, rpcUrl }));
   }
-  app.use(RPC_PATH, ...before("jsonrpc"), jsonRpc(handler, onFailure));
-  app.use(REST_PATH, ...before("rest"), restHandler({ requestHandler: handler, userBuilder }));
+  app.use(RPC_PATH, ...beforeOf("jsonrpc"), jsonRpc({ handler, userBuilder, onFailure }));
+  app.use(REST_PATH, ...beforeOf("rest"), restHandler({ requestHandler: handler, userBuilder }));
   const stop = async (): Promise<void> => {
     if (!stopping.signal.aborted && limit.running > 0) {
       log.warn({ running: limit.running }, "shutting down: ended what was still under way");

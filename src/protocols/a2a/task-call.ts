@@ -7,7 +7,7 @@ import type { AdmittedCapability } from "../../agent/presented.js";
 import type { Json } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { recordUse } from "../../stores/tasks/task-access.js";
-import type { Leave } from "./calls.js";
+import type { TextLeave } from "./call.js";
 import { TaskAnswer, type TaskAnswerState, type TaskTurn, turnsBefore } from "./task-answer.js";
 
 /** A message in words, and what the agent may do about it: no more than the caller may. */
@@ -46,7 +46,7 @@ export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
 
 /** What a task in words is given. */
 export function taskCallOf(
-  { admission, request }: Extract<Leave, { kind: "text" }>,
+  { admission, request }: TextLeave,
   { taskId, task, userMessage, context }: RequestContext,
   agent: IssuingAgent,
   signal: AbortSignal,

@@ -23,7 +23,7 @@ export interface Ending {
 }
 
 /** What a caller learns where a task has run, and its end is not stored. */
-export const UNSTORED: Ending = {
+export const UNSTORED: Ending & { readonly text: string; readonly reason: string } = {
   state: TaskState.TASK_STATE_FAILED,
   text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",

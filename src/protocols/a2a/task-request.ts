@@ -12,26 +12,23 @@ export type TaskRequest =
   /** Anything else: for the agent to make sense of, within what the caller has. */
   | { readonly kind: "text"; readonly text: string; readonly data: readonly Json[] };
 
-/** What a message asks for, or a sentence about why that is unclear. */
-export type TaskRequestReading =
-  | { readonly ok: true; readonly request: TaskRequest }
-  | { readonly ok: false; readonly message: string };
-
 /**
  * Reads what a message asks for. Only a data part that stands alone calls a skill or a method; what
  * the text of a message says is never taken for a call.
+ *
+ * @throws Refused where that is unclear.
  */
-export function readTaskRequest(message: Message | undefined): TaskRequestReading {
+export function readTaskRequest(message: Message | undefined): TaskRequest {
   const parts = message?.parts ?? [];
   if (parts.length > MOST_PARTS) {
-    return { ok: false, message: `a message may have at most ${MOST_PARTS} parts` };
+    return refuse(malformed(`a message may have at most ${MOST_PARTS} parts`));
   }
   const texts: string[] = [];
   const data: Json[] = [];
   for (const { content } of parts) {
     if (content?.$case === "text") texts.push(content.value);
     else if (content?.$case === "data") data.push(content.value ?? null);
-    else return { ok: false, message: "only text and data parts are understood" };
+    else return refuse(malformed("only text and data parts are understood"));
   }
   const [first] = data;
   const alone = parts.length === 1 && first !== undefined && isJsonObject(first);
@@ -39,9 +36,9 @@ export function readTaskRequest(message: Message | undefined): TaskRequestReadin
   if (alone && first["method"] !== undefined) return readMethod(first);
   if (data.some(isCall)) {
     // Taken for words, it would be kept with the task, and what it holds with it.
-    return { ok: false, message: "a data part that calls a skill or a method must stand alone" };
+    return refuse(malformed("a data part that calls a skill or a method must stand alone"));
   }
-  return { ok: true, request: { kind: "text", text: texts.join("\n"), data } };
+  return { kind: "text", text: texts.join("\n"), data };
 }
 
 const MOST_PARTS = 64;
@@ -50,22 +47,22 @@ function isCall(data: Json): boolean {
   return isJsonObject(data) && ("skill" in data || "method" in data);
 }
 
-function readSkill({ skill, arguments: given = {}, ...others }: JsonObject): TaskRequestReading {
+function readSkill({ skill, arguments: given = {}, ...others }: JsonObject): TaskRequest {
   if (typeof skill !== "string" || !isJsonObject(given) || Object.keys(others).length > 0) {
-    return { ok: false, message: 'a call is {"skill": "…", "arguments": {…}}, and nothing else' };
+    return refuse(malformed('a call is {"skill": "…", "arguments": {…}}, and nothing else'));
   }
-  return { ok: true, request: { kind: "skill", skill, arguments: given } };
+  return { kind: "skill", skill, arguments: given };
 }
 
-function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequestReading {
+function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest {
   const known = [...CAPABILITY_METHODS.keys()];
   if (typeof method !== "string" || !known.includes(method)) {
-    return { ok: false, message: `"method" must be one of ${known.join(", ")}` };
+    return refuse(malformed(`"method" must be one of ${known.join(", ")}`));
   }
   if (!isJsonObject(params) || Object.keys(others).length > 0) {
-    return { ok: false, message: 'a method is {"method": "…", "params": {…}}, and nothing else' };
+    return refuse(malformed('a method is {"method": "…", "params": {…}}, and nothing else'));
   }
-  return { ok: true, request: { kind: "method", method, params } };
+  return { kind: "method", method, params };
 }
 
 /** How many tasks a message may refer to. */
@@ -84,11 +81,14 @@ export async function seenOf(
   return seen;
 }
 
-/** What a message lacks that A2A requires of it (sections 4.1.4 and 5.7). */
-export function missingIn(message: Message | undefined): string | undefined {
-  if ((message?.messageId ?? "") === "") return "message.messageId is required";
-  if (message?.role !== Role.ROLE_USER) return "message.role must be ROLE_USER";
-  return message.parts.length === 0 ? "message.parts must have at least one part" : undefined;
+/** A message with all that A2A requires of one (sections 4.1.4 and 5.7). @throws Refused for any other. */
+export function assertWhole(message: Message | undefined): Message {
+  if (message === undefined || message.messageId === "") {
+    return refuse(malformed("message.messageId is required"));
+  }
+  if (message.role !== Role.ROLE_USER) refuse(malformed("message.role must be ROLE_USER"));
+  if (message.parts.length === 0) refuse(malformed("message.parts must have at least one part"));
+  return message;
 }
 
 /** @throws Refused where a message refers to more tasks than may be looked up for it. */

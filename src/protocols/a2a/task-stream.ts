@@ -3,7 +3,7 @@ import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { isRunning } from "../../stores/tasks/task-row.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { callOf } from "./calls.js";
+import { callOf } from "./call.js";
 import { hasEnded } from "./open-tasks.js";
 
 /** Milliseconds after which a quiet stream repeats its task's status: proxies cut silent connections. */
@@ -41,7 +41,7 @@ export function taskStreams({ tasks, draining, stopping }: TaskStreamOptions): T
   return async function* stream(id, context, shown) {
     const watch = tasks.watch(id);
     let isClosed = false;
-    callOf(context).whenClosed?.(() => {
+    callOf(context).connection.whenClosed(() => {
       isClosed = true;
       watch.wake();
     });

@@ -1,6 +1,12 @@
 import type { ListTasksRequest, ListTasksResponse } from "@a2a-js/sdk";
-import { type A2ARequestHandler, ServerCallContext, type TaskStore } from "@a2a-js/sdk/server";
-import { setTaskAccess, type TaskAccess, taskAccessOf } from "../../stores/tasks/task-access.js";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import {
+  type Asker,
+  type TaskAccess,
+  type TaskView,
+  viewOf,
+} from "../../stores/tasks/task-access.js";
+import type { TaskStore } from "../../stores/tasks/task-store.js";
 
 /** What reads tasks of any creator. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
@@ -13,7 +19,7 @@ export interface Visibility {
    * @param ended - Whether the task has ended: its party may read it then with what covers it. Absent
    *   where nothing is read.
    */
-  sees(id: string, context: ServerCallContext, ended?: () => Promise<boolean>): Promise<boolean>;
+  sees(id: string, asker: Asker, ended?: () => Promise<boolean>): Promise<boolean>;
   /** A page of the tasks that a request may see. */
   list(
     params: ListTasksRequest,
@@ -22,13 +28,16 @@ export interface Visibility {
   ): Promise<ListTasksResponse>;
 }
 
+/** A store of `openTaskStore`, as far as it is asked who sees a task. */
+export type ShownTasks = Pick<TaskStore, "load">;
+
 /**
  * Tasks are kept by a store that shows each request its own, such as that of `openTaskStore`: what it does
  * not give is not there.
  */
-export function shownBy(store: Pick<TaskStore, "load">): Visibility {
-  const sees: Visibility["sees"] = async (id, context, ended) => {
-    const asking = ended === undefined ? withoutCoverage(context) : context;
+export function shownBy(store: ShownTasks): Visibility {
+  const sees: Visibility["sees"] = async (id, asker, ended) => {
+    const asking = ended === undefined ? withoutCoverage(asker) : asker;
     return (await store.load(id, asking)) !== undefined;
   };
   return {
@@ -45,17 +54,11 @@ export function shownBy(store: Pick<TaskStore, "load">): Visibility {
   };
 }
 
-/** A context that opens no task by what covers it: that is for reading alone. */
-function withoutCoverage(context: ServerCallContext): ServerCallContext {
-  const { user, tenant, requestedVersion, state } = context;
-  const plain = new ServerCallContext({
-    ...{ requestedVersion, state },
-    ...(user === undefined ? {} : { user }),
-    ...(tenant === undefined ? {} : { tenant }),
-  });
-  const { covers: _, ...access } = taskAccessOf(context);
-  setTaskAccess(plain, access);
-  return plain;
+/** Asks for no task by what covers it: that is for reading alone. */
+function withoutCoverage(asker: Asker): TaskView {
+  const { access, tenant } = viewOf(asker);
+  const { covers: _, ...others } = access;
+  return { access: others, tenant };
 }
 
 /**

@@ -1,32 +1,41 @@
-import type { Call } from "./calls.js";
+import type { Connection } from "./connection.js";
 
 /** Milliseconds to wait where a capability still stands at its expiry, by a clock that is behind this one. */
 const AGAIN = 1000;
 /** Milliseconds of the longest timer that Node has. */
 const LONGEST = 2 ** 31 - 1;
 
+/** What a stream goes on by. */
+interface Allowance {
+  /** When the first of its capabilities expires: milliseconds since 1970. */
+  readonly expires: number;
+  /** Asks once more. @returns When the first of its capabilities expires now. @throws What the stream ends with. */
+  readonly again: () => Promise<number>;
+  readonly connection: Connection;
+}
+
 /**
  * Hands events on while their caller may have them. That is asked before each event but the first, for which the
  * request has just been let in, and when a capability expires. Ends once the caller has gone.
- *
- * @param again - Asks once more. @throws What the stream ends with.
  */
 export async function* whileAllowed<Event>(
   events: AsyncIterable<Event>,
-  again: () => Promise<void>,
-  call: Call,
+  { expires: first, again, connection }: Allowance,
 ): AsyncGenerator<Event, void, undefined> {
-  const ask = (): Promise<void> => call.askAgain?.(again) ?? again();
+  let expires = first;
+  const ask = async (): Promise<void> => {
+    expires = await connection.askAgain(again);
+  };
   let isClosed = false;
   let notify = (): void => {};
-  call.whenClosed?.(() => {
+  connection.whenClosed(() => {
     isClosed = true;
     notify();
   });
   /** Fulfilled when an event has come, a capability expires, or the caller goes. */
   const happening = (coming: Promise<unknown>): Promise<"event" | "expiry" | "end"> =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, untilExpiry(call), "expiry").unref();
+      const timer = setTimeout(resolve, untilExpiry(expires), "expiry").unref();
       notify = () => resolve("end");
       if (isClosed) notify();
       const come = coming.then(() => resolve("event"), reject);
@@ -58,7 +67,7 @@ export async function* whileAllowed<Event>(
   }
 }
 
-function untilExpiry({ expires = Number.POSITIVE_INFINITY }: Call): number {
+function untilExpiry(expires: number): number {
   const left = expires - Date.now();
   return Math.min(left > 0 ? left : AGAIN, LONGEST);
 }

@@ -1,24 +1,21 @@
 import { hash } from "node:crypto";
-import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { SelectQueryBuilder } from "kysely";
 import type { AuthorityUse } from "../../agent/coverage.js";
 import type { StoreQueries, StoreTables } from "../database.js";
-import { type TaskAccess, taskAccessOf, usesOf } from "./task-access.js";
+import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
 // The accesses that tasks and push configurations were made with, and who sees what was made with them.
 
 /** Who looks: an access, and the tenant that the request names. */
-export interface Viewer {
-  readonly tenant: string;
-  readonly access: TaskAccess;
+export interface Viewer extends TaskView {
   /** What the request's own task was done with so far. */
   readonly uses: readonly AuthorityUse[];
 }
 
 /** @throws TypeError if it is not known on whose authority the request is made. */
-export function viewerOf(context: ServerCallContext): Viewer {
-  const access = taskAccessOf(context);
-  return { tenant: context.tenant ?? "", access, uses: usesOf(context) };
+export function viewerOf(asker: Asker): Viewer {
+  const { access, tenant } = viewOf(asker);
+  return { access, tenant, uses: "access" in asker ? [] : usesOf(asker) };
 }
 
 /** The party that makes a request with capabilities, where its agent is known. */
@@ -76,7 +73,7 @@ export async function putAccess(
   return { seq, written: bytes };
 }
 
-function sortedPaths({ paths }: TaskAccess): readonly (readonly string[])[] {
+function sortedPaths({ paths }: TaskView["access"]): readonly (readonly string[])[] {
   return [...paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
 }
 

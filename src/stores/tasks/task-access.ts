@@ -1,6 +1,5 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse, Coverage } from "../../agent/coverage.js";
-import { beside } from "../../bytes/beside.js";
 
 /** On whose authority a request is made: what decides which tasks it may see. */
 export interface TaskAccess {
@@ -20,9 +19,19 @@ export interface TaskAccess {
   readonly covers?: Coverage;
 }
 
+/** Which tasks are asked for, and by whom, where a request has no context of the SDK's yet. */
+export interface TaskView {
+  readonly access: TaskAccess;
+  /** Empty without one. */
+  readonly tenant: string;
+}
+
+/** Who asks a store for tasks. */
+export type Asker = ServerCallContext | TaskView;
+
 // By context, and not in its state: what else may put something there does not count.
-const accesses = beside<ServerCallContext, TaskAccess>();
-const uses = beside<ServerCallContext, readonly AuthorityUse[]>();
+const accesses = new WeakMap<ServerCallContext, TaskAccess>();
+const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
 
 /**
  * Says on whose authority a request is made. To be called before the request reaches a task store,
@@ -31,7 +40,11 @@ const uses = beside<ServerCallContext, readonly AuthorityUse[]>();
  * @throws TypeError if the principal is empty, or a path has no ids.
  */
 export function setTaskAccess(context: ServerCallContext, access: TaskAccess): void {
-  const { principal, paths, invoker, covers } = access;
+  accesses.set(context, checkedAccess(access));
+}
+
+/** @throws TypeError if the principal is empty, or a path has no ids. */
+function checkedAccess({ principal, paths, invoker, covers }: TaskAccess): TaskAccess {
   if (typeof principal !== "string" || principal === "") {
     throw new TypeError("principal must be a non-empty string");
   }
@@ -40,21 +53,13 @@ export function setTaskAccess(context: ServerCallContext, access: TaskAccess): v
     if (!Array.isArray(path) || path.length === 0 || !path.every(isId)) {
       throw new TypeError("a path must be a list of at least one revocation id");
     }
-    return Object.isFrozen(path) ? path : Object.freeze([...path]);
+    return Object.freeze([...path]);
   });
-  const own: { -readonly [Name in keyof TaskAccess]: TaskAccess[Name] } = {
-    principal,
-    paths: Object.freeze(copied),
-  };
-  if (invoker !== undefined) own.invoker = invoker;
-  if (covers !== undefined) own.covers = covers;
-  accesses.set(context, Object.freeze(own));
-}
-
-/** Lets a request see the tasks that another sees: it is the same, in another context. */
-export function shareTaskAccess(to: ServerCallContext, from: ServerCallContext): void {
-  const access = accesses.get(from);
-  if (access !== undefined) accesses.set(to, access);
+  return Object.freeze({
+    ...{ principal, paths: Object.freeze(copied) },
+    ...(invoker === undefined ? {} : { invoker }),
+    ...(covers === undefined ? {} : { covers }),
+  });
 }
 
 /** Records what a request's task is done with. To be called before it is done. */
@@ -76,6 +81,12 @@ export function taskAccessOf(context: ServerCallContext): TaskAccess {
   const access = accesses.get(context);
   if (access !== undefined) return access;
   throw new TypeError("it is not known on whose authority this request is made");
+}
+
+/** Which tasks someone asks for. @throws TypeError as {@link taskAccessOf} does. */
+export function viewOf(asker: Asker): TaskView {
+  if ("access" in asker) return asker;
+  return { access: taskAccessOf(asker), tenant: asker.tenant ?? "" };
 }
 
 function isId(id: unknown): boolean {

@@ -12,6 +12,7 @@ import { type Earlier, earlierOf, keptMessage, type TaskMessage } from "./messag
 import { pruneTasks } from "./pruning.js";
 import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
+import type { Asker } from "./task-access.js";
 import type { TaskWatch } from "./task-changes.js";
 import { listTasks } from "./task-list.js";
 import { rowOf, type TaskRow } from "./task-queries.js";
@@ -90,8 +91,8 @@ export class TaskStore implements SdkTaskStore {
    * @throws TaskQuotaError if the principal has as much as is kept for it.
    * @throws A2AError if it could not be written; its cause is a StorageError. Nothing may run then.
    */
-  async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
-    return this.#writing.begin(task, message, context);
+  async begin(task: Task, message: TaskMessage, asker: Asker): Promise<Beginning> {
+    return this.#writing.begin(task, message, asker);
   }
 
   /**
@@ -109,8 +110,8 @@ export class TaskStore implements SdkTaskStore {
    * @returns Whether it was saved.
    * @throws As {@link TaskStore.save} does.
    */
-  async end(task: Task, context: ServerCallContext): Promise<boolean> {
-    return this.#writing.end(task, context);
+  async end(task: Task, asker: Asker): Promise<boolean> {
+    return this.#writing.end(task, asker);
   }
 
   /**
@@ -146,8 +147,8 @@ export class TaskStore implements SdkTaskStore {
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws A2AError if it could not be read; its cause is a StorageError.
    */
-  async load(taskId: string, context: ServerCallContext): Promise<Task | undefined> {
-    const viewer = viewerOf(context);
+  async load(taskId: string, asker: Asker): Promise<Task | undefined> {
+    const viewer = viewerOf(asker);
     return this.#tasks.read(async (db) => {
       const row = await rowOf(db, taskId);
       if (row === undefined) return undefined;

@@ -1,10 +1,10 @@
 import type { Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { beside } from "../../bytes/beside.js";
 import type { StoreQueries } from "../database.js";
 import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { type Earlier, keepMessage, keptMessage, keysIn, type TaskMessage } from "./messages.js";
+import type { Asker } from "./task-access.js";
 import { endTask, insertTask, type NewTask, rowOf } from "./task-queries.js";
 import {
   columnsOf,
@@ -49,15 +49,15 @@ export class TaskWriting {
   /** This instance of the agent. */
   readonly #instance: string;
   /** How a request's own task was begun: nothing else is written to it while it runs. */
-  readonly #begun = beside<ServerCallContext, Begun>();
+  readonly #begun = new WeakMap<Asker, Begun>();
 
   constructor(tasks: Tasks, instance: string) {
     this.#tasks = tasks;
     this.#instance = instance;
   }
 
-  async begin(task: Task, message: TaskMessage, context: ServerCallContext): Promise<Beginning> {
-    const viewer = viewerOf(context);
+  async begin(task: Task, message: TaskMessage, asker: Asker): Promise<Beginning> {
+    const viewer = viewerOf(asker);
     const said = saidOf(task);
     const fields = columnsOf(task, said);
     const kept = keptMessage(message);
@@ -76,14 +76,14 @@ export class TaskWriting {
     this.#tasks.changes.note(task.id);
     if (beginning.state === undefined) {
       const { uses } = viewer;
-      this.#begun.set(context, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
+      this.#begun.set(asker, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
     }
     return { begun: true };
   }
 
-  async end(task: Task, context: ServerCallContext): Promise<boolean> {
-    const viewer = viewerOf(context);
-    const begun = this.#begun.get(context);
+  async end(task: Task, asker: Asker): Promise<boolean> {
+    const viewer = viewerOf(asker);
+    const begun = this.#begun.get(asker);
     const fields = columnsOf(task, saidOf(task, begun?.said));
     const ended = await this.#tasks.write(async (db) => {
       if (await this.#endBegun(db, task, viewer, fields, begun)) return true;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { AgentCard, type Message, Role } from "@a2a-js/sdk";
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
-import { restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { restHandler } from "@a2a-js/sdk/server/express";
 import express from "express";
 import { capabilityExtension, clearanceOf, EXTENSION_URI, guard } from "proviso/a2a";
 import { createIssuingAgent, createPolicyTable } from "proviso/agent";
@@ -44,16 +44,15 @@ const executor = {
 };
 type Execute = import("@a2a-js/sdk/server").AgentExecutor["execute"];
 
-const { jsonRpc, handler, middleware } = guard({
+const { jsonRpc, before, handler, userBuilder } = guard({
   agent,
   handler: new DefaultRequestHandler(card, new InMemoryTaskStore(), executor),
   needs: ({ parts }) => ({ operation: parts.length > 1 ? "shout" : "echo" }),
   caller: (req) => (req.get("X-User") ? { principal: "alice", invoker: "app" } : undefined),
 });
-const userBuilder = UserBuilder.noAuthentication;
 const app = express();
 app.use("/a2a/rpc", jsonRpc);
-app.use("/a2a/rest", middleware, restHandler({ requestHandler: handler, userBuilder }));
+app.use("/a2a/rest", before, restHandler({ requestHandler: handler, userBuilder }));
 const server = app.listen(0, "127.0.0.1");
 await new Promise<void>((resolve) => server.once("listening", resolve));
 const { port } = server.address() as AddressInfo;

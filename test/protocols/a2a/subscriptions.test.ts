@@ -139,7 +139,7 @@ test("whichever instance carries the task on", async () => {
 });
 
 test.each(EACH)("authority is asked again before each event: %s, %s", async (_, binding, start) => {
-  quietConsole();
+  const printed = quietConsole();
   const reached = await start();
   const { rpc } = reached;
   const watcher = narrowed(reached);
@@ -155,10 +155,11 @@ test.each(EACH)("authority is asked again before each event: %s, %s", async (_, 
   await Promise.all([watched.ended, other.ended]);
   expect(said(watched.events)).toEqual([WAITS, "revoked"]);
   expect(said(other.events).at(-1)).toBe("TASK_STATE_COMPLETED");
+  expect(printed).toEqual([]);
 });
 
 test.each(EACH)("a stream ends when its token expires: %s, %s", async (_, binding, start) => {
-  quietConsole();
+  const printed = quietConsole();
   const reached = await start();
   const watcher = narrowed(reached, "2s");
   const id = await waiting(reached.rpc, watcher);
@@ -167,10 +168,11 @@ test.each(EACH)("a stream ends when its token expires: %s, %s", async (_, bindin
   await watched.ended;
   expect(said(watched.events)).toEqual([WAITS, "expired"]);
   expect(performance.now() - began).toBeLessThan(4000);
+  expect(printed).toEqual([]);
 });
 
 test.each(EACH)("its caller must still be known: %s, %s", async (_, binding, start) => {
-  quietConsole();
+  const printed = quietConsole();
   const reached = await start();
   const { rpc, headers, otherLogin } = reached;
   const id = await waiting(rpc);
@@ -182,6 +184,7 @@ test.each(EACH)("its caller must still be known: %s, %s", async (_, binding, sta
   await Promise.all([watched.ended, other.ended]);
   expect(said(watched.events)).toEqual([WAITS, "token_missing"]);
   expect(said(other.events).at(-1)).toBe("TASK_STATE_COMPLETED");
+  expect(printed).toEqual([]);
 });
 
 test.each(EACH)("streams of one caller are bounded: %s, %s", async (_, binding, start) => {

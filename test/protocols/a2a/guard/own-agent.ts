@@ -145,14 +145,16 @@ export interface RunningDesk {
 }
 
 export interface DeskOptions extends Partial<GuardOptions> {
-  /** Whether the SDK answers JSON-RPC behind the guard's middleware, in the place of the guard's `jsonRpc`. */
+  /** Whether the SDK answers JSON-RPC behind the guard's `before`, in the place of the guard's `jsonRpc`. */
   readonly apart?: boolean;
-  /** How often the guard's middleware stands before the handler; once unless given. */
+  /** How often the guard's `before` stands before the handler; once unless given. */
   readonly fronts?: number;
-  /** Stands between the guard's middleware and the SDK's handlers. */
+  /** Stands between the guard's `before` and the SDK's handlers. */
   readonly between?: RequestHandler;
-  /** Leaves the guard's middleware out. */
+  /** Leaves the guard's `before` out. */
   readonly bare?: boolean;
+  /** Whether the app has a user of its own in the place of the guard's. */
+  readonly ownUser?: boolean;
   /** Of the SDK's handlers; their own unless given. */
   readonly contextBuilder?: ServerCallContextBuilder;
   /** Keeps the tasks; in memory unless given. */
@@ -174,6 +176,7 @@ export async function startDesk(
   { agent }: { readonly agent?: World["agent"] } = {},
   {
     bare = false,
+    ownUser = false,
     fronts = 1,
     between = (_req, _res, next) => next(),
     apart = fronts > 1 || bare,
@@ -215,10 +218,15 @@ export async function startDesk(
   const guarded = agent && guard({ agent, handler: inner, needs, caller, ...options });
   const requestHandler: A2ARequestHandler = guarded?.handler ?? inner;
   const front =
-    guarded === undefined || bare ? [] : Array.from({ length: fronts }, () => guarded.middleware);
+    guarded === undefined || bare ? [] : Array.from({ length: fronts }, () => guarded.before);
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(login);
-  const served = { requestHandler, userBuilder, ...(contextBuilder && { contextBuilder }) };
+  const users = ownUser ? userBuilder : (guarded?.userBuilder ?? userBuilder);
+  const served = {
+    requestHandler,
+    userBuilder: users,
+    ...(contextBuilder && { contextBuilder }),
+  };
   if (guarded === undefined || apart) app.use("/rpc", ...front, between, jsonRpcHandler(served));
   else app.use("/rpc", guarded.jsonRpc);
   app.use("/rest", ...front, between, restHandler(served));

@@ -1,6 +1,5 @@
 import { type Message, type SendMessageRequest, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
-import { defaultServerCallContextBuilder } from "@a2a-js/sdk/server";
 import { beforeEach, expect, test, vi } from "vitest";
 import { attenuate, type HopInit } from "../../../../src/index.js";
 import { RootKey } from "../../../../src/macaroon/root-key.js";
@@ -175,7 +174,7 @@ test("a capability where nothing reads one, and a body that is not one object", 
   expect(own.ran).toEqual([]);
 });
 
-test("without its middleware in front, the handler does nothing", async () => {
+test("without its `before` in front, the handler does nothing", async () => {
   const { holder, desk: own } = await set({ bare: true });
   for (const binding of BINDINGS) {
     const client = await holder(undefined, LOGIN, binding);
@@ -188,26 +187,16 @@ test("without its middleware in front, the handler does nothing", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("a contextBuilder of the app's own keeps the request's headers, or nothing is let in", async () => {
-  const built = (change: (state: Map<string, unknown>) => void): DeskOptions => ({
-    apart: true,
-    contextBuilder(options) {
-      const context = defaultServerCallContextBuilder(options);
-      change(context.state);
-      return context;
-    },
-  });
-  const keeping = await set(built((state) => state.set("app", 1)));
-  const losing = await set(built((state) => state.clear()));
+test("without the guard's user, the handler does nothing", async () => {
+  const { holder, desk: own } = await set({ apart: true, ownUser: true });
   for (const binding of BINDINGS) {
-    const known = await keeping.holder(undefined, LOGIN, binding);
-    expect(taskIn(await known.sendMessage(words("ask me"))).id).not.toBe("");
-    const lost = await losing.holder(undefined, LOGIN, binding);
-    const why = /a contextBuilder must keep the request's headers/;
-    await expect(lost.sendMessage(words("ask me"))).rejects.toThrow(why);
+    const client = await holder(undefined, LOGIN, binding);
+    const outside = /has not come through the guard.*userBuilder/;
+    await expect(client.sendMessage(words("say hi"))).rejects.toThrow(outside);
+    await expect(first(client.sendMessageStream(words("say hi")))).rejects.toThrow();
+    await expect(client.listTasks(LISTING)).rejects.toThrow(outside);
   }
-  expect(keeping.desk.ran).toHaveLength(BINDINGS.length);
-  expect(losing.desk.ran).toEqual([]);
+  expect(own.ran).toEqual([]);
 });
 
 test("each message of a task needs leave anew", async () => {
@@ -314,7 +303,15 @@ test("what runs is handed no task that its caller does not see, and may pass on 
   ]);
 });
 
-test("what is revoked between leave and run does not run", async () => {
+const SENDING: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+  "a message": (client) => client.sendMessage(words("say hi")),
+  "a message, streamed": (client) => first(client.sendMessageStream(words("say hi"))),
+};
+
+test.each(
+  BINDINGS.flatMap((binding) => Object.entries(SENDING).map((way) => [binding, ...way] as const)),
+)("what is revoked between leave and run does not run: %s, %s", async (binding, _, act) => {
+  const printed = quietConsole();
   const late: { revoke?: () => Promise<unknown> } = {};
   const {
     issuing,
@@ -335,12 +332,13 @@ test("what is revoked between leave and run does not run", async () => {
     },
   });
   late.revoke = () => issuing.agent.revoke(ALICE, { token });
-  const error = await failureOf((await holder()).sendMessage(words("say hi")));
+  const error = await failureOf(act(await holder(undefined, LOGIN, binding)));
   expect(refusalOf(error)?.denials.map(({ code }) => code)).toEqual(["revoked"]);
   expect(own.ran).toEqual([]);
   expect(await issuing.ledger.list({ kind: "invocation" })).toMatchObject([
     { decision: "refused", codes: ["revoked"] },
   ]);
+  expect(printed).toEqual([]);
 });
 
 test("the extension's own methods are answered, and a token is verified the first time alone", async () => {
@@ -461,6 +459,29 @@ test("what runs learns nothing of the tokens that came with a request", async ()
   expect(own.told.join()).not.toContain(token);
   expect(own.told.join().toLowerCase()).not.toContain("proviso-capability");
 });
+
+test.each([true, false])(
+  "what stands behind the guard finds the token in no form of the headers (read before: %s)",
+  async (isRead) => {
+    const seen: string[] = [];
+    const { url, token } = await set({
+      apart: true,
+      caller: (req) => {
+        if (isRead) expect(JSON.stringify(req.headersDistinct)).toContain(token);
+        return ALICE;
+      },
+      between: ({ headers, rawHeaders, headersDistinct }, _res, next) => {
+        seen.push(JSON.stringify([headers, rawHeaders, headersDistinct]));
+        next();
+      },
+    });
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] };
+    expect(at((await posted(url, { message }, token)).body, "error")).toBeNull();
+    expect(seen).toHaveLength(1);
+    expect(seen.join().toLowerCase()).not.toContain("proviso-capability");
+    expect(seen.join()).not.toContain(token);
+  },
+);
 
 test("a guard that stands twice before its handler fails, and runs nothing", async () => {
   const { url, token, desk: own } = await set({ fronts: 2 }, { mode: "prefer" });

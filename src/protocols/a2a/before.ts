@@ -1,0 +1,219 @@
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import { validateVersion } from "@a2a-js/sdk/server";
+import type { Request, RequestHandler, Response } from "express";
+import type { Caller } from "../../agent/caller.js";
+import type { Json } from "../../bytes/json.js";
+import type { ConcurrencyLimit } from "../../http/work.js";
+import { answerFault } from "./answer.js";
+import { type AdmittedCalls, type Call, giveUp } from "./call.js";
+import { connectionOf, type Known, UNKNOWN_CALLER } from "./connection.js";
+import {
+  type Binding,
+  failedWithin,
+  faultOf,
+  malformed,
+  refuse,
+  TOO_MANY_STREAMS,
+} from "./errors.js";
+import { CAPABILITY_HEADER } from "./extension.js";
+import { type Gates, gate } from "./gate.js";
+import type { GuardedHandler } from "./guarded-handler.js";
+import { historyIn } from "./injected-history.js";
+import { flawInParams } from "./method-params.js";
+import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
+import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./places.js";
+import { readPresented } from "./presented.js";
+import { assertRpcRequest } from "./rpc-request.js";
+import { unreadIn } from "./unread.js";
+
+/** What requests are let in by. */
+export interface BeforeOptions extends Gates {
+  readonly handler: GuardedHandler;
+  /** Calls that are let in, for the handler. */
+  readonly calls: AdmittedCalls;
+  /** The extension's own methods, by name. */
+  readonly methods: OwnMethods;
+  /** Who makes a request; `undefined` if that is not known. */
+  readonly caller: CallerOf;
+  /** Who makes it, where its stream goes on. */
+  readonly callerAgain: CallerOf;
+  /** The event streams of each caller that are open. */
+  readonly streams: ConcurrencyLimit;
+  /** Whether requests may name a tenant: a card that offers none lets the SDK keep any name. */
+  readonly tenants: boolean;
+  /** Whether requests may bring the history of a conversation: no card of ours declares that. */
+  readonly histories: boolean;
+  /** Called with what fails within: its caller learns only that something did. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+type CallerOf = (req: Request) => Known | Promise<Known>;
+
+/** Event streams of one caller that may be open at once, unless given. */
+export const MOST_STREAMS = 128;
+
+/**
+ * Stands before the SDK's handlers: reads a request, finds out who makes it, asks the gate, and either refuses, answers
+ * one of the extension's own methods, or hands the call on. A capability where the method reads none refuses a request.
+ *
+ * @param bindingOf - Which of the SDK's handlers answers a request.
+ */
+export function before(
+  options: BeforeOptions,
+  bindingOf: (req: Request) => Binding,
+): RequestHandler {
+  const { agent, calls, handler, methods, onFailure, streams } = options;
+  return async (req, res, next) => {
+    // What a first pass has read and taken away, a second would miss: a call without a capability.
+    if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
+    passed.add(req);
+    // What is private to its caller; the SDK gives its streams a header of their own.
+    res.setHeader("Cache-Control", "no-store");
+    const binding = bindingOf(req);
+    // Whatever else there is at the address, or below it, is not JSON-RPC.
+    const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);
+    let id: unknown;
+    try {
+      if (isRpc) {
+        assertRpcRequest(req);
+        id = req.body.id;
+      }
+      const outline = outlineIn(req, binding);
+      const caller = await callerIn(req, options);
+      assertRead(req, outline, options);
+      const isOwn = isRpc && isOwnMethod(outline.method);
+      // An unknown address of HTTP+JSON has no version.
+      const isOfSdk = !isOwn && (isRpc || outline.need !== undefined);
+      if (isOfSdk) await assertOperation(req, binding, outline, handler);
+      const read = callIn(req, res, { outline, caller, binding, id }, options);
+      hideCapability(req);
+      if (binding === "jsonrpc" && !isRpc) return next();
+      const { call, need, run } = isOwn
+        ? await readOwn(req, res, read, methods)
+        : { call: read, need: outline.need, run: undefined };
+      // The SDK answers what it does not know.
+      if (need === undefined) return next();
+      if (isOwn && run === undefined) await assertOperation(req, binding, call.outline, handler);
+      if (call.outline.streams) {
+        const release = streams.take(caller);
+        if (release === undefined) return refuse(TOO_MANY_STREAMS);
+        call.connection.whenClosed(release);
+      }
+      const admitted = await gate(call, need, options);
+      if (run !== undefined) {
+        return void res.json({ jsonrpc: "2.0", id: id ?? null, result: await run(admitted) });
+      }
+      calls.addFor(req, admitted);
+      call.connection.whenClosed(() => {
+        if (calls.take(admitted)) giveUp(admitted, agent, "invalid_request");
+      });
+      if (!res.closed) next();
+    } catch (error) {
+      const why = faultOf(error);
+      if (why === undefined) onFailure(error, "before");
+      answerFault(res, binding, why ?? failedWithin(error), id);
+    }
+  };
+}
+
+const passed = new WeakSet<Request>();
+
+/** Reads what a request asks for, from its address and its body. */
+function outlineIn(req: Request, binding: Binding): Outline {
+  const { path, method: verb, query } = req;
+  return outlineOf({ binding, verb, path, query, body: membersOf(req.body) });
+}
+
+/**
+ * Finds out who makes a request. Apps give nothing at all for a caller that is not known.
+ *
+ * @throws Refused for such a caller.
+ * @throws TypeError for half a caller.
+ */
+async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
+  const caller = await options.caller(req);
+  if (caller === undefined || caller === null) return refuse(UNKNOWN_CALLER);
+  const { principal, invoker } = caller;
+  if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
+    throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
+  }
+  return caller;
+}
+
+interface Reading {
+  readonly outline: Outline;
+  readonly caller: Caller;
+  readonly binding: Binding;
+  readonly id: unknown;
+}
+
+/** @throws Refused for a request that has a capability, or a history, where nothing is read. */
+function assertRead(req: Request, outline: Outline, { agent, histories }: BeforeOptions): void {
+  const unread = unreadIn(req, outline, agent.issuer);
+  const problem = unread ?? (histories ? undefined : historyIn(outline));
+  if (problem !== undefined) refuse(malformed(problem));
+}
+
+/** Reads what a request presents. @throws Refused where that cannot be read. */
+function callIn(
+  req: Request,
+  res: Response,
+  { outline, caller, binding, id }: Reading,
+  options: BeforeOptions,
+): Call {
+  const { callerAgain, onFailure } = options;
+  const { presented, declared } = readPresented(outline.params, req.headers, outline.places);
+  const again = (): Known | Promise<Known> => callerAgain(req);
+  return Object.freeze({
+    caller,
+    binding,
+    outline,
+    declared,
+    capabilities: presented,
+    asked: null,
+    tenant: outline.need === undefined ? "" : tenantIn(outline.tenant, binding, options),
+    connection: connectionOf(res, { binding, caller, callerAgain: again, id, onFailure }),
+  });
+}
+
+/** @throws Refused for a tenant where there is none, or one that is too long. */
+function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): string {
+  if (tenant === "" || tenant === null) return "";
+  // Of an address the SDK takes it decoded, and as it stands of a body.
+  if (tenants && typeof tenant === "string") {
+    const named = binding === "rest" ? decoded(tenant) : tenant;
+    if (named.length <= MAX_TENANT) return named;
+    return refuse(malformed(`a tenant has at most ${MAX_TENANT} characters`));
+  }
+  return refuse(malformed("this agent has no tenants; leave the tenant out"));
+}
+
+const MAX_TENANT = 128;
+
+/** The SDK hands a request's headers to what runs and to its stores: capabilities go no further. */
+function hideCapability(req: Request): void {
+  if (!(CAPABILITY in req.headers)) return;
+  // Node makes both of as many raw headers as came, when it is first asked: before any is taken away.
+  delete req.headers[CAPABILITY];
+  delete req.headersDistinct[CAPABILITY];
+  const raw = req.rawHeaders;
+  for (let at = raw.length - 2; at >= 0; at -= 2) {
+    if (raw[at]?.toLowerCase() === CAPABILITY) raw.splice(at, 2);
+  }
+}
+
+const CAPABILITY = CAPABILITY_HEADER.toLowerCase();
+
+/** @throws A2AError for an operation of the SDK in a version that the card does not offer, or with wrong parameters. */
+async function assertOperation(
+  req: Request,
+  binding: Binding,
+  outline: Outline,
+  handler: GuardedHandler,
+): Promise<void> {
+  const version = req.get("A2A-Version") || "0.3";
+  const protocol = binding === "jsonrpc" ? "JSONRPC" : "HTTP+JSON";
+  validateVersion(version, await handler.getAgentCard(), protocol);
+  const flaw = flawInParams(outline.method, outline.parameters);
+  if (flaw !== undefined) throw new RequestMalformedError(flaw);
+}

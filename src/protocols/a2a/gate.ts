@@ -1,0 +1,139 @@
+import { type Message, Role, SendMessageRequest } from "@a2a-js/sdk";
+import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { JsonObject } from "../../bytes/json.js";
+import { admit, authenticated } from "./admission.js";
+import type { ApprovalTasks } from "./approval-tasks.js";
+import type {
+  Admitted,
+  AdmittedMessage,
+  AdmittedSkill,
+  AnsweredMessage,
+  AuthenticCall,
+  Call,
+  Sight,
+} from "./call.js";
+import { CAPABILITY_METHODS } from "./capability-methods.js";
+import { malformed, refuse } from "./errors.js";
+import { EXTENSION_URI, METHODS } from "./extension.js";
+import { dataPart, newMessage } from "./parts.js";
+import type { Need } from "./places.js";
+import { assertWhole, readTaskRequest } from "./task-request.js";
+
+/** How messages get leave: by skills and words, or by the operations that they need. */
+export interface MessageGate {
+  /**
+   * Gives leave to a message, or answers it at once.
+   *
+   * @throws Refused, or the A2AError to answer, if there is no leave.
+   */
+  message(
+    request: SendMessageRequest,
+    message: Message | undefined,
+    call: AuthenticCall,
+  ): Promise<AdmittedMessage | AnsweredMessage>;
+}
+
+/** How calls of `a2a/skill/invoke` get leave; absent where the agent has no skills of its own. */
+export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
+
+/** What leave is asked of. */
+export interface Gates {
+  readonly agent: IssuingAgent;
+  readonly messages: MessageGate;
+  readonly skills?: SkillGate;
+  /** The tasks that wait for approvals; absent where none are kept. */
+  readonly approvals?: ApprovalTasks | undefined;
+  /** Where people decide about what is asked for. */
+  readonly verificationUri?: string | undefined;
+}
+
+/**
+ * Asks for leave for a call.
+ *
+ * @throws Refused, or the A2AError to answer, without it. Nothing is held then.
+ */
+export async function gate(read: Call, need: Need, gates: Gates): Promise<Admitted> {
+  if (need === "caller" || need === "card") return { need, call: read };
+  const call = await authenticated(read, gates.agent);
+  switch (need) {
+    case "task":
+      return { need, call, sight: await sightOfTask(call, gates) };
+    case "skill":
+      return gates.skills?.(call) ?? refuse(malformed("this agent has no skills to invoke"));
+    case "message":
+      return messageIn(call, gates);
+  }
+}
+
+/**
+ * Asks for leave to see a task. One that waits for an approval is its asker's, who may have no capability yet.
+ *
+ * @throws Refused, or the A2AError to answer, without it.
+ */
+export async function sightOfTask(
+  call: AuthenticCall,
+  { agent, approvals }: Pick<Gates, "agent" | "approvals">,
+): Promise<Sight> {
+  const { task } = call.outline;
+  if (task === undefined || approvals?.has(task) !== true) return (await admit(call, agent)).sight;
+  // What is presented must be sound, also where nothing rests on it.
+  if (call.capabilities.length > 0 || call.declared) await admit(call, agent);
+  return approvals.sightOf(call);
+}
+
+async function messageIn(
+  call: AuthenticCall,
+  gates: Gates,
+): Promise<AdmittedMessage | AnsweredMessage> {
+  const { params, inMessage } = call.outline;
+  const request = requestIn(params);
+  const { message } = request;
+  const taskId = message?.taskId ?? "";
+  if (gates.approvals?.has(taskId) === true) {
+    throw new UnsupportedOperationError(
+      `Task ${taskId} waits for an approval, goes on by itself, and takes no message`,
+    );
+  }
+  if (inMessage === undefined) return gates.messages.message(request, message, call);
+  return answerInMessage(request, call, gates);
+}
+
+function requestIn(params: JsonObject): SendMessageRequest {
+  try {
+    return SendMessageRequest.fromJSON(params);
+  } catch {
+    return refuse(malformed("the message is not one of A2A"));
+  }
+}
+
+/** Answers a message that calls a method about capabilities: with a task, where what it asks for waits. */
+async function answerInMessage(
+  request: SendMessageRequest,
+  call: AuthenticCall,
+  { agent, approvals, verificationUri }: Gates,
+): Promise<AnsweredMessage> {
+  const asked = readTaskRequest(request.message);
+  const message = assertWhole(request.message);
+  const method = asked.kind === "method" ? CAPABILITY_METHODS.get(asked.method) : undefined;
+  if (asked.kind !== "method" || method === undefined || message.taskId !== "") {
+    return refuse(malformed("a method about capabilities stands alone, and belongs to no task"));
+  }
+  const waits = asked.method === METHODS.request ? approvals : undefined;
+  const answered = { need: "answer", call, request } as const;
+  const earlier = await waits?.earlier(request, message, call);
+  if (earlier !== undefined) return { ...answered, reply: earlier, sight: waits?.sightOf(call) };
+  const setting = { requestId: message.messageId, verificationUri };
+  const { result, pending } = await method(agent, call.caller, asked.params, setting);
+  if (pending !== undefined && waits !== undefined) {
+    const reply = await waits.begin(message, call, { ...result, pending });
+    return { ...answered, reply, sight: waits.sightOf(call) };
+  }
+  const reply = newMessage({
+    role: Role.ROLE_AGENT,
+    parts: [dataPart(result)],
+    contextId: message.contextId,
+    extensions: [EXTENSION_URI],
+  });
+  return { ...answered, reply, sight: undefined };
+}
