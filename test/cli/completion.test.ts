@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { FULL } from "../support/size.js";
 import { Bench } from "./run.js";
 import { Shell } from "./shell.js";
 
@@ -68,41 +69,47 @@ for (const shell of SHELLS) {
       expect(none).toEqual([]);
     });
 
-    test("offers the flags of grants: where one is named, where several are, and any", async () => {
-      const [mint, verify, init] = await offers(
-        "proviso mint --",
-        "proviso verify --",
-        "proviso init --",
-      );
-      expect(mint).toEqual(expect.arrayContaining(["--grant", "--any-op", "--op", "--purpose"]));
-      expect(verify).toEqual(expect.arrayContaining(["--grant", "--op"]));
-      expect(verify).not.toContain("--any-op");
-      expect(init).toEqual(expect.arrayContaining(["--grant", "--issuer"]));
-    });
+    if (FULL) {
+      test("offers the flags of grants: where one is named, where several are, and any", async () => {
+        const [mint, verify, init] = await offers(
+          "proviso mint --",
+          "proviso verify --",
+          "proviso init --",
+        );
+        expect(mint).toEqual(expect.arrayContaining(["--grant", "--any-op", "--op", "--purpose"]));
+        expect(verify).toEqual(expect.arrayContaining(["--grant", "--op"]));
+        expect(verify).not.toContain("--any-op");
+        expect(init).toEqual(expect.arrayContaining(["--grant", "--issuer"]));
+      });
+    }
 
-    test("offers values behind =, folders, and short options", async () => {
-      const [assigned, empty, folder, inside, short, second] = await offers(
-        "proviso convert --to=v1",
-        "proviso convert --to=",
-        "proviso --home rep",
-        "proviso inspect --home=rep",
-        "proviso mint -",
-        "proviso completion bash ",
-      );
-      const bare = assigned?.map((word) => word.replace("--to=", ""));
-      expect(bare?.sort()).toEqual(["v1", "v1json"]);
-      expect(empty).toHaveLength(4);
-      for (const folders of [folder, inside]) {
-        expect(folders?.map((name) => name.replace(/^--home=|\/$/g, ""))).toEqual(["reports"]);
-      }
-      expect(short).toEqual(expect.arrayContaining(["-h"]));
-      expect(second).toEqual([]);
-    });
+    if (FULL) {
+      test("offers values behind =, folders, and short options", async () => {
+        const [assigned, empty, folder, inside, short, second] = await offers(
+          "proviso convert --to=v1",
+          "proviso convert --to=",
+          "proviso --home rep",
+          "proviso inspect --home=rep",
+          "proviso mint -",
+          "proviso completion bash ",
+        );
+        const bare = assigned?.map((word) => word.replace("--to=", ""));
+        expect(bare?.sort()).toEqual(["v1", "v1json"]);
+        expect(empty).toHaveLength(4);
+        for (const folders of [folder, inside]) {
+          expect(folders?.map((name) => name.replace(/^--home=|\/$/g, ""))).toEqual(["reports"]);
+        }
+        expect(short).toEqual(expect.arrayContaining(["-h"]));
+        expect(second).toEqual([]);
+      });
+    }
 
-    test("offers files behind @", async () => {
-      const [files] = await offers("proviso inspect @to");
-      expect(files?.map((name) => name.replace("@", ""))).toEqual(["token"]);
-    });
+    if (FULL) {
+      test("offers files behind @", async () => {
+        const [files] = await offers("proviso inspect @to");
+        expect(files?.map((name) => name.replace("@", ""))).toEqual(["token"]);
+      });
+    }
   });
 }
 

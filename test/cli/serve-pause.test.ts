@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { revocationId } from "../../src/index.js";
 import { createStores, openRevocations, openStores } from "../../src/stores/index.js";
-import { onBothDatabases } from "../support/databases.js";
+import { throughStores } from "../support/databases.js";
 import { Bench } from "./run.js";
 import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
 
@@ -12,7 +12,7 @@ import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
 const CALLS = 40;
 const PAUSE = 3000;
 
-onBothDatabases((place) => {
+throughStores((place) => {
   test("calls that waited while the process stood still are refused if their tokens were revoked", async () => {
     const bench = new Bench();
     await bench.init();

@@ -13,6 +13,7 @@ import { setTaskAccess } from "../../src/stores/tasks/task-access.js";
 import { at, send, textAt } from "../protocols/a2a/callers.js";
 import { startAuthorizationServer } from "../support/authorization-server.js";
 import { MAIN } from "../support/built.js";
+import { FULL } from "../support/size.js";
 import { Bench, document } from "./run.js";
 import { RunningProgram } from "./running.js";
 import {
@@ -60,16 +61,18 @@ describe("what it says", () => {
     expect(running.stdout.split("\n")).toHaveLength(2);
   });
 
-  test("in words without it; the configuration's home goes before the environment's", async () => {
-    const env = { PROVISO_HOME: "/nowhere" };
-    const running = new RunningProgram([MAIN, "serve", "agent.json"], env, bench.folder);
-    const said = await running.says(/^Serving at \S+[\s\S]* mode {7}require\n/m);
-    const [, url = ""] = /at (\S+)/.exec(said) ?? [];
-    expect(said).toContain(`  card       ${url}/.well-known/agent-card.json\n`);
-    expect(said).toContain(`  JSON-RPC   ${url}/a2a/jsonrpc\n  HTTP+JSON  ${url}/a2a/rest\n`);
-    running.child.kill("SIGINT");
-    expect(await running.ended).toBe(0);
-  });
+  if (FULL) {
+    test("in words without it; the configuration's home goes before the environment's", async () => {
+      const env = { PROVISO_HOME: "/nowhere" };
+      const running = new RunningProgram([MAIN, "serve", "agent.json"], env, bench.folder);
+      const said = await running.says(/^Serving at \S+[\s\S]* mode {7}require\n/m);
+      const [, url = ""] = /at (\S+)/.exec(said) ?? [];
+      expect(said).toContain(`  card       ${url}/.well-known/agent-card.json\n`);
+      expect(said).toContain(`  JSON-RPC   ${url}/a2a/jsonrpc\n  HTTP+JSON  ${url}/a2a/rest\n`);
+      running.child.kill("SIGINT");
+      expect(await running.ended).toBe(0);
+    });
+  }
 
   test("the log is JSON lines, and no token is in anything it says", async () => {
     const { running, capability, rpc } = await serve(bench);
@@ -122,19 +125,21 @@ describe("how it stops", () => {
     for (const log of logs) expect(statSync(join(bench.home, log)).size, log).toBe(0);
   });
 
-  test("a second signal ends it at once", async () => {
-    const { running, capability, outcome } = await serveSpawned(bench);
-    const token = await capability(WAIT);
-    const waiting = outcome("wait", { ms: 20_000 }, token).catch(() => "cut");
-    await sleep(200);
-    const began = performance.now();
-    running.child.kill("SIGINT");
-    await running.says(/^stopping: /m, "stderr");
-    running.child.kill("SIGINT");
-    expect(await running.ended).toBe(130);
-    expect(performance.now() - began).toBeLessThan(5000);
-    expect(await waiting).toBe("cut");
-  });
+  if (FULL) {
+    test("a second signal ends it at once", async () => {
+      const { running, capability, outcome } = await serveSpawned(bench);
+      const token = await capability(WAIT);
+      const waiting = outcome("wait", { ms: 20_000 }, token).catch(() => "cut");
+      await sleep(200);
+      const began = performance.now();
+      running.child.kill("SIGINT");
+      await running.says(/^stopping: /m, "stderr");
+      running.child.kill("SIGINT");
+      expect(await running.ended).toBe(130);
+      expect(performance.now() - began).toBeLessThan(5000);
+      expect(await waiting).toBe("cut");
+    });
+  }
 
   test("a port that is taken: nothing is left open, and the next start succeeds", async () => {
     const other = createServer();

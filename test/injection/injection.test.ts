@@ -1,29 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { FULL } from "../support/size.js";
 import { MODES, type ModeName } from "./authority.js";
 import { quietly } from "./quiet.js";
-import { play, type Scenario, type ScenarioOutcome } from "./scenario.js";
+import { play, type ScenarioOutcome } from "./scenario.js";
 import { SCENARIOS } from "./scenarios/index.js";
 import { kindTable, type Results, reasonTable, scenarioTable } from "./table.js";
 import { KINDS } from "./tally.js";
 
-/**
- * A quick run plays two: an agent that misuses its own rights, in every mode, and an answer that gives orders, where
- * nothing may succeed.
- */
-const QUICK: readonly string[] = ["subagents", "session-smuggling"];
-const modesOf = ({ id }: Scenario): readonly ModeName[] =>
-  FULL || id === QUICK[0] ? MODES : ["task"];
-const PLAYED = SCENARIOS.filter(({ id }) => FULL || QUICK.includes(id));
-
 const results: Results = new Map(
-  PLAYED.map((scenario) => [scenario, {} as Record<ModeName, ScenarioOutcome>]),
+  SCENARIOS.map((scenario) => [scenario, {} as Record<ModeName, ScenarioOutcome>]),
 );
 const PATIENCE = 120_000;
 
-describe.each(PLAYED)("$id", (scenario) => {
-  test.each(modesOf(scenario))(
+describe.each(SCENARIOS)("$id", (scenario) => {
+  test.each(MODES)(
     "%s",
     async (mode) => {
       const outcome = await quietly(() => play(scenario, mode));
@@ -51,7 +41,7 @@ const task = (): readonly ScenarioOutcome[] => [...results.values()].map((all) =
 test("every class of attack is tried in task mode, and in more than a quarter of the scenarios", () => {
   for (const kind of KINDS) {
     const scenarios = task().filter((outcome) => (outcome.kinds[kind]?.tried ?? 0) > 0);
-    expect([kind, scenarios.length > PLAYED.length / 4]).toEqual([kind, true]);
+    expect([kind, scenarios.length > SCENARIOS.length / 4]).toEqual([kind, true]);
   }
 });
 
@@ -61,10 +51,7 @@ function lastOf(table: string): string {
   return [...lines.slice(0, 2), ...lines.slice(-1)].join("\n");
 }
 
-// What only all scenarios together show.
-if (FULL) describe("the whole", wholeSuite);
-
-function wholeSuite(): void {
+describe("the whole", () => {
   test("calls are refused for what they are, not for how they are made", () => {
     // An attacker that can make no call at all would be refused everything, and show nothing.
     const within = task().filter((outcome) => outcome.within > 0);
@@ -97,7 +84,7 @@ function wholeSuite(): void {
       }
     }
   });
-}
+});
 
 /** A table without its counts, but for whether there was any success. */
 function shapeOf(table: string): string {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { describe, onTestFinished } from "vitest";
 import { ADDRESS, administer, DATABASES, MISSING } from "./postgres.js";
+import { FULL } from "./size.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** Whether there is no PostgreSQL server in this run. */
@@ -11,11 +12,21 @@ export const postgresIsMissing: boolean = process.env[ADDRESS] === undefined;
 export function onBothDatabases(
   tests: (place: () => Promise<string>, dialect: "sqlite" | "postgres") => void,
 ): void {
-  describe("on SQLite", () => tests(async () => join(temporaryFolder(), "proviso.db"), "sqlite"));
+  onSqlite(tests);
   const missing = postgresIsMissing;
   const reason = missing ? ` (skipped: ${process.env[MISSING]})` : "";
   describe.skipIf(missing)(`on PostgreSQL${reason}`, () => tests(postgresPlace, "postgres"));
 }
+
+function onSqlite(tests: Parameters<typeof onBothDatabases>[0]): void {
+  describe("on SQLite", () => tests(async () => join(temporaryFolder(), "proviso.db"), "sqlite"));
+}
+
+/**
+ * As {@link onBothDatabases}, for what stands on stores that have such tests of their own: a quick run tries it
+ * on SQLite alone.
+ */
+export const throughStores: typeof onBothDatabases = FULL ? onBothDatabases : onSqlite;
 
 /** Databases of this process that no test uses. */
 const free: string[] = [];

@@ -1,6 +1,15 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { bundleChildren } from "./children.js";
 
 /** Bytes that a run has room in. */
@@ -10,13 +19,13 @@ const ENOUGH = 2 ** 31;
 const SHARED = 0o1777;
 
 /**
- * Before the first test: makes a
- * temporary folder for this run alone, which tests and the programs that they start find as `TMPDIR`.
+ * Before the first test: makes a temporary folder for this run alone, which tests and the programs that they start
+ * find as `TMPDIR`.
  * After the last: fails the run if anything is left in it.
  */
 export default async function setUp(): Promise<() => void> {
   await bundleChildren();
-  const folder = mkdtempSync(join(process.env["TMPDIR"] ?? memory() ?? tmpdir(), "proviso-run-"));
+  const folder = mkdtempSync(join(place(), "proviso-run-"));
   chmodSync(folder, SHARED);
   process.env["TMPDIR"] = folder;
   // Programs such as npm would keep what they compile there.
@@ -29,6 +38,18 @@ export default async function setUp(): Promise<() => void> {
     const some = left.slice(0, 20).join("\n  ");
     throw new Error(`the tests left ${left.length} files and folders behind:\n  ${some}`);
   };
+}
+
+/** Where the folder is made. Programs that root runs as nobody cannot enter a folder that is root's alone. */
+function place(): string {
+  const wanted = process.env["TMPDIR"] ?? memory() ?? tmpdir();
+  return process.getuid?.() !== 0 || isOpen(realpathSync(wanted)) ? wanted : "/tmp";
+}
+
+/** Whether other users may enter a folder, and each folder above it. */
+function isOpen(folder: string): boolean {
+  if ((statSync(folder).mode & 0o001) === 0) return false;
+  return dirname(folder) === folder || isOpen(dirname(folder));
 }
 
 /**

@@ -25,7 +25,7 @@ export interface Race<Side, World> {
 }
 
 /** How often each race is run on each of the two databases, how many rounds of it at once, and how many races. */
-const ROUNDS = sized(50, 2);
+const ROUNDS = sized(50, 1);
 const AT_ONCE = 10;
 const HEATS_AT_ONCE = 5;
 const LONGEST = 600_000;

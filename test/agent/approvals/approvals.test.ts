@@ -13,7 +13,7 @@ import { randomBytes } from "../../../src/bytes/random.js";
 import type { HopInit } from "../../../src/caveats/hop.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { databaseAt } from "../../stores/registry/support.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { NOW } from "../registry/support.js";
 
 const SUBJECT: ApprovalSubject = {
@@ -28,7 +28,7 @@ const SUBJECT: ApprovalSubject = {
   ],
 };
 
-onBothDatabases((place) => {
+throughStores((place) => {
   async function opened(rule: ApprovalRule = {}, subject: Partial<ApprovalSubject> = {}) {
     const clock = { now: NOW };
     const store = openRegistry(await databaseAt(await place()));

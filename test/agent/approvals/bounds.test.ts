@@ -6,7 +6,7 @@ import type { DelegationRecord } from "../../../src/agent/registry/records.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { NOW } from "../../caveats/support.js";
 import { databaseAt } from "../../stores/registry/support.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 
 const MOST = 3;
 
@@ -28,7 +28,7 @@ function chain(at: number): DelegationRecord {
   };
 }
 
-onBothDatabases((place) => {
+throughStores((place) => {
   test("of requests that come at once, no more wait than may, for each user of an agent", async () => {
     const where = await place();
     const sides = [await databaseAt(where), await databaseAt(where)].map(

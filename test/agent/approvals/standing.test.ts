@@ -7,7 +7,7 @@ import type {
 import { Approvals } from "../../../src/agent/approvals/approvals.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { databaseAt } from "../../stores/registry/support.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { NOW } from "../registry/support.js";
 
 // What ends an open approval besides decisions and time: other approvers by now, and a principal's revocation.
@@ -20,7 +20,7 @@ const SUBJECT: ApprovalSubject = {
 
 const TWO_OF_THREE = { approvers: ["bob", "carol", "dave"], needed: 2 };
 
-onBothDatabases((place) => {
+throughStores((place) => {
   /** @param principal - Empty where no user is known. */
   async function opened(rule: ApprovalRule, principal = "alice") {
     const clock = { now: NOW };

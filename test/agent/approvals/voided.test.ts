@@ -4,7 +4,7 @@ import { Registry } from "../../../src/agent/registry/registry.js";
 import { formatTime } from "../../../src/caveats/time.js";
 import type { Grant, GrantApproval } from "../../../src/issuer/grant.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { GRANTS } from "../documents.js";
 import { ALICE, type World, world } from "../support.js";
 
@@ -17,7 +17,7 @@ interface Approving {
   readonly registry: Registry;
 }
 
-onBothDatabases((place) => {
+throughStores((place) => {
   /** The same stores under a grant that is approved in another way. */
   async function under(given: World, approval: GrantApproval): Promise<Approving> {
     const grants = GRANTS.map(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatTime } from "../../../src/caveats/time.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import {
   activeAgent,
   approve,
@@ -26,7 +26,7 @@ function revoke({ revocations, clock }: Bank, id: string): void {
   clock.now += 2000;
 }
 
-onBothDatabases((place) => {
+throughStores((place) => {
   const opened = async (more: BankOptions = {}): Promise<Bank> =>
     bank({ ...more, place: await place() });
 

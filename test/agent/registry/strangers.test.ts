@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isFromStranger } from "../../../src/agent/approvals/approval-result.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import {
   approve,
   type Bank,
@@ -13,7 +13,7 @@ import {
 
 // Hosts that no user has taken on: what they may take up, and how users tell them from their own.
 
-onBothDatabases((place) => {
+throughStores((place) => {
   const opened = async (settings: BankOptions["settings"]) =>
     bank({ settings: settings ?? {}, place: await place() });
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { approve, bank, changes, done, registration, statuses } from "./support.js";
 
 // Several users who approve agents of one host: the first takes it on, and the others learn of that.
 
-onBothDatabases((place) => {
+throughStores((place) => {
   const opened = async (more: object = {}) => bank({ ...more, place: await place() });
 
   test("the second user who approves an agent of one host is told that it is another's, and gets nothing", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Approval } from "../../../src/agent/approvals/approval.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import {
   activeAgent,
   approve,
@@ -18,7 +18,7 @@ import {
 const DAY = 24 * 60 * 60 * 1000;
 const LASTING = { agent: 200 * 86_400, agentMost: 300 * 86_400, grant: 300 * 86_400 };
 
-onBothDatabases((place) => {
+throughStores((place) => {
   const opened = async (more: BankOptions = {}): Promise<Bank> =>
     bank({
       settings: { defaults: ["check_balance", "list_payees"], lifetimes: LASTING },

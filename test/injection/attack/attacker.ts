@@ -2,7 +2,6 @@ import type { PresentedCapability } from "../../../src/agent/presented.js";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import { isJsonObject } from "../../../src/bytes/json.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/extension.js";
-import { sized } from "../../support/size.js";
 import { holdingsDiffer, judge } from "../judge.js";
 import type { Need } from "../need.js";
 import type { Kind } from "../tally.js";
@@ -12,9 +11,6 @@ import { type AgentName, type Principal, SERVICES, type Service } from "../world
 import { CHANNELS } from "./channel.js";
 import { Knowledge } from "./knowledge.js";
 import type { Leaks } from "./leaks.js";
-
-/** How often a kind of attack is tried on one skill of an agent, or on the agent without a skill. */
-const MOST_ALIKE = sized(Number.POSITIVE_INFINITY, 1);
 
 /** A skill as the agent's card tells everybody. */
 export interface KnownSkill {
@@ -47,7 +43,6 @@ export class Attacker {
   readonly #rules: Rules;
   readonly #principals: readonly Principal[];
   readonly #skills = new Map<Service, readonly KnownSkill[]>();
-  readonly #tried = new Map<string, number>();
   #turn = 0;
 
   /**
@@ -145,21 +140,12 @@ export class Attacker {
     for (const connection of this.connections(service)) {
       const channel = CHANNELS[this.turn() % CHANNELS.length];
       const action = async () => channel?.(connection, { skill, given, presented });
-      await this.attempt(kind, service, action, skill);
+      await this.attempt(kind, service, action);
     }
   }
 
   /** Does something, and judges it by its effects; whatever it changed is put back. */
-  async attempt(
-    kind: Kind,
-    service: AgentName,
-    action: () => Promise<unknown>,
-    skill = "",
-  ): Promise<void> {
-    const sort = `${kind}: ${service} ${skill}`;
-    const alike = this.#tried.get(sort) ?? 0;
-    if (alike >= MOST_ALIKE) return;
-    this.#tried.set(sort, alike + 1);
+  async attempt(kind: Kind, service: AgentName, action: () => Promise<unknown>): Promise<void> {
     const { world, tally } = this.stage;
     const before = world.lastState();
     let result: unknown;

@@ -12,7 +12,7 @@ import { createCapabilityClient, withCapability } from "../../../src/protocols/a
 import { openLedger, openStores } from "../../../src/stores/index.js";
 import { CALLERS } from "../../support/a2a-agent.js";
 import { childProgram } from "../../support/children.js";
-import { sized } from "../../support/size.js";
+import { FULL, sized } from "../../support/size.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import {
   at,
@@ -186,54 +186,58 @@ const later = {
   taskPushNotificationConfig: undefined,
 };
 
-test("what was under way when the agent was killed fails, and does not run when it is sent again", async () => {
-  const home = temporaryFolder();
-  const child = await Child.start(home);
-  const client = await child.client();
-  const { token } = await request(client, { grants: ["work:do"] });
-  const holder = await withCapability(client, token);
-  const call = callOf("wait", { milliseconds: 60_000 }, { messageId: "killed" });
-  const { id } = taskIn(await holder.sendMessage({ ...call, configuration: later }));
-  await child.kill();
+if (FULL) {
+  test("what was under way when the agent was killed fails, and does not run when it is sent again", async () => {
+    const home = temporaryFolder();
+    const child = await Child.start(home);
+    const client = await child.client();
+    const { token } = await request(client, { grants: ["work:do"] });
+    const holder = await withCapability(client, token);
+    const call = callOf("wait", { milliseconds: 60_000 }, { messageId: "killed" });
+    const { id } = taskIn(await holder.sendMessage({ ...call, configuration: later }));
+    await child.kill();
 
-  const again = await Child.start(home);
-  const returned = await withCapability(await again.client(), token);
-  const repeated = async (): Promise<Task> => taskIn(await returned.sendMessage(call));
-  await expect
-    .poll(async () => (await repeated()).status)
-    .toMatchObject({
-      state: TaskState.TASK_STATE_FAILED,
-      message: {
-        parts: [{ content: { value: expect.stringContaining("may have taken effect") } }],
-      },
-    });
-  expect((await repeated()).id).toBe(id);
-  await again.kill();
-});
+    const again = await Child.start(home);
+    const returned = await withCapability(await again.client(), token);
+    const repeated = async (): Promise<Task> => taskIn(await returned.sendMessage(call));
+    await expect
+      .poll(async () => (await repeated()).status)
+      .toMatchObject({
+        state: TaskState.TASK_STATE_FAILED,
+        message: {
+          parts: [{ content: { value: expect.stringContaining("may have taken effect") } }],
+        },
+      });
+    expect((await repeated()).id).toBe(id);
+    await again.kill();
+  });
+}
 
-test("a task under way when the agent was killed does not run on, and can be cancelled", async () => {
-  const home = temporaryFolder();
-  const child = await Child.start(home);
-  const client = await child.client();
-  const { token } = await request(client, { grants: ["work:do"] });
-  const holder = await withCapability(client, token);
-  const call = { ...callOf("wait", { milliseconds: 500 }), configuration: later };
-  const { id } = taskIn(await holder.sendMessage(call));
-  await child.kill();
+if (FULL) {
+  test("a task under way when the agent was killed does not run on, and can be cancelled", async () => {
+    const home = temporaryFolder();
+    const child = await Child.start(home);
+    const client = await child.client();
+    const { token } = await request(client, { grants: ["work:do"] });
+    const holder = await withCapability(client, token);
+    const call = { ...callOf("wait", { milliseconds: 500 }), configuration: later };
+    const { id } = taskIn(await holder.sendMessage(call));
+    await child.kill();
 
-  const again = await Child.start(home);
-  const returned = await withCapability(await again.client(), token);
-  await pause(600);
-  const found = await returned.getTask({ tenant: "", id });
-  expect(found.artifacts).toEqual([]);
-  expect(found.status?.state).not.toBe(TaskState.TASK_STATE_COMPLETED);
-  const ended = await returned.cancelTask({ tenant: "", id, metadata: undefined }).then(
-    ({ status }) => status?.state,
-    () => found.status?.state,
-  );
-  expect([TaskState.TASK_STATE_CANCELED, TaskState.TASK_STATE_FAILED]).toContain(ended);
-  await again.kill();
-});
+    const again = await Child.start(home);
+    const returned = await withCapability(await again.client(), token);
+    await pause(600);
+    const found = await returned.getTask({ tenant: "", id });
+    expect(found.artifacts).toEqual([]);
+    expect(found.status?.state).not.toBe(TaskState.TASK_STATE_COMPLETED);
+    const ended = await returned.cancelTask({ tenant: "", id, metadata: undefined }).then(
+      ({ status }) => status?.state,
+      () => found.status?.state,
+    );
+    expect([TaskState.TASK_STATE_CANCELED, TaskState.TASK_STATE_FAILED]).toContain(ended);
+    await again.kill();
+  });
+}
 
 test("asked to stop, the agent answers what is under way, and writes down all of it", async () => {
   const home = temporaryFolder();

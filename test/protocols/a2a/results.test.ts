@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/jso
 import { openTaskStore, serveAgent } from "../../../src/protocols/a2a/index.js";
 import { createStores } from "../../../src/stores/index.js";
 import { ALICE, world } from "../../agent/support.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { at, BINDINGS, type BindingName, quietConsole, send } from "./callers.js";
 
 // What a skill returns becomes JSON once: every method, binding and store has the same outcome.
@@ -166,7 +166,7 @@ function outcomeOf(task: Json): Outcome {
   return { state, result: part?.["data"] };
 }
 
-onBothDatabases((place) => {
+throughStores((place) => {
   test("what a skill returns has one outcome, whichever way it is called", {
     timeout: 120_000,
   }, async () => {

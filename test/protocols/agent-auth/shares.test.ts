@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { type Answer, Driver, driver, linked, newKey, said, send } from "./driver.js";
 import { type Bank, type BankOptions, bank } from "./served-bank.js";
 
@@ -29,7 +29,7 @@ async function answers(home: Bank, addresses: readonly string[]): Promise<readon
 
 const LATE = "429 rate_limited";
 
-onBothDatabases((place) => {
+throughStores((place) => {
   const opened = async (bounds: NonNullable<BankOptions["settings"]>["bounds"], more = PROXIED) =>
     bank({ ...more, settings: { bounds: bounds ?? {} }, place: await place() });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { attenuate, inspect, revocationId } from "../../../src/index.js";
 import { chainIdOf } from "../../../src/revocation/chain-id.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { ACCESS, AGENTS, delegate, issued, NOW, revoke, send, verify, world } from "./support.js";
 
 const [HOUR, MINUTE] = [3_600_000, 60_000];
@@ -12,7 +12,7 @@ function time(milliseconds: number): string {
 }
 
 describe("delegation", () => {
-  onBothDatabases((place) => {
+  throughStores((place) => {
     test("is made, verified and revoked, each by who may", async () => {
       const parts = await world({ place: await place() });
       const { token } = await issued(parts);
@@ -69,7 +69,7 @@ describe("delegation", () => {
     });
   });
 
-  onBothDatabases((place) => {
+  throughStores((place) => {
     test("ends with the capability that it comes from, and says so", async () => {
       const parts = await world({ place: await place() });
       const end = NOW + HOUR;

@@ -12,6 +12,7 @@ import {
 } from "../../../src/protocols/revocations/index.js";
 import { codes } from "../../capability/support.js";
 import { misuse } from "../../caveats/support.js";
+import { FULL } from "../../support/size.js";
 import { AT, NOW, pair, SERVICE } from "./support.js";
 
 const MINUTE = 60_000;
@@ -230,27 +231,29 @@ describe("a list of many pages", () => {
     return { kind: "link", id, at: AT, until } as const;
   });
 
-  test("is read whole, and then what is new", async () => {
-    const made = pair({ list: createRevocationList({ version: 1, entries }) });
-    await made.follower.refresh();
-    const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
-    const sizes = await Promise.all(read);
-    // More than a service takes in one answer.
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(16 * 1024 * 1024);
-    expect(Math.max(...sizes)).toBeLessThan(5 * 1024 * 1024);
-    expect([made.follower.size, made.follower.version]).toEqual([LINKS, 1]);
-    const links = [entries[0], entries[LINKS - 1]].map((entry) => entry?.id ?? "");
-    const query = { links, capability: "", keys: ["key_1"], issued: NOW };
-    expect(made.follower.find(query)).toHaveLength(2);
+  if (FULL) {
+    test("is read whole, and then what is new", async () => {
+      const made = pair({ list: createRevocationList({ version: 1, entries }) });
+      await made.follower.refresh();
+      const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
+      const sizes = await Promise.all(read);
+      // More than a service takes in one answer.
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(16 * 1024 * 1024);
+      expect(Math.max(...sizes)).toBeLessThan(5 * 1024 * 1024);
+      expect([made.follower.size, made.follower.version]).toEqual([LINKS, 1]);
+      const links = [entries[0], entries[LINKS - 1]].map((entry) => entry?.id ?? "");
+      const query = { links, capability: "", keys: ["key_1"], issued: NOW };
+      expect(made.follower.find(query)).toHaveLength(2);
 
-    const before = made.requests.length;
-    made.list.add({ kind: "key", id: "key_1", at: "2030-01-01T00:00:01Z" });
-    await made.follower.refresh();
-    expect(made.requests.length - before).toBe(2);
-    expect(made.follower.find(query)).toHaveLength(3);
-    expect(made.follower.size).toBe(LINKS + 1);
-    made.follower.close();
-  });
+      const before = made.requests.length;
+      made.list.add({ kind: "key", id: "key_1", at: "2030-01-01T00:00:01Z" });
+      await made.follower.refresh();
+      expect(made.requests.length - before).toBe(2);
+      expect(made.follower.find(query)).toHaveLength(3);
+      expect(made.follower.size).toBe(LINKS + 1);
+      made.follower.close();
+    });
+  }
 
   test("is read further where one page failed", async () => {
     const some = entries.slice(0, 120_000);

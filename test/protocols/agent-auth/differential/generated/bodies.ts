@@ -1,5 +1,4 @@
 import type { Random } from "../../../../fuzz/random.js";
-import { sized } from "../../../../support/size.js";
 import type { Sending } from "../party.js";
 
 /** What is wrong with a body, and how to make it so. */
@@ -72,7 +71,7 @@ const ODD_TEXTS: readonly string[] = [
 ];
 
 const DEEP = 5_000;
-const BIG = sized(3_000_000, 1_500_000);
+const BIG = 3_000_000;
 
 /** Bodies that are wrong as a whole. */
 export const WHOLE: readonly [string, BodyFault][] = [
