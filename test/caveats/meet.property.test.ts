@@ -7,7 +7,7 @@ import { judgeHop } from "../../src/caveats/judge.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { SEEDED, sized } from "../support/size.js";
-import { anyHop, independentHop, invocation } from "./arbitraries.js";
+import { anyHop, invocation } from "./arbitraries.js";
 import { contains } from "./membership.js";
 import { NOW } from "./support.js";
 
@@ -30,6 +30,8 @@ function isAllowed(hops: readonly Hop[], call: Invocation): boolean {
 function timed(call: Invocation): Invocation & { readonly time: Date } {
   return { ...call, time: call.time ?? new Date(NOW) };
 }
+
+// That order is irrelevant, and that one more hop never widens, is in `test/exhaustive` and `test/capability/chains.property.test.ts`.
 
 describe("the meet of all hops", () => {
   test("contains exactly the calls that every hop allows", () => {
@@ -64,29 +66,6 @@ describe("the meet of all hops", () => {
     expect(empty).toBeGreaterThan(RUNS / 40);
   });
 
-  test("does not depend on the order of independent hops, nor does any decision", () => {
-    const shuffled = fc
-      .array(independentHop, { minLength: 2, maxLength: 4 })
-      .chain((hops) =>
-        fc.tuple(
-          fc.constant(hops),
-          fc.shuffledSubarray(hops, { minLength: hops.length, maxLength: hops.length }),
-        ),
-      );
-    fc.assert(
-      fc.property(shuffled, calls, ([hops, others], asked) => {
-        for (const call of asked) {
-          expect(judged(others, call).sort()).toEqual(judged(hops, call).sort());
-          expect(contains(meetOf([others]), timed(call))).toBe(
-            contains(meetOf([hops]), timed(call)),
-          );
-        }
-        expect(emptyRules(meetOf([others])).sort()).toEqual(emptyRules(meetOf([hops])).sort());
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
   test("of two chains, a token's own and a discharge's, contains what both allow", () => {
     fc.assert(
       fc.property(chain, chain, calls, (own, discharge, asked) => {
@@ -99,17 +78,6 @@ describe("the meet of all hops", () => {
       { numRuns: RUNS },
     );
   });
-});
-
-test("one more hop, whatever it says, allows nothing that was refused", () => {
-  fc.assert(
-    fc.property(chain, anyHop, calls, (hops, hop, asked) => {
-      for (const call of asked) {
-        if (isAllowed([...hops, hop], call)) expect(isAllowed(hops, call)).toBe(true);
-      }
-    }),
-    { numRuns: RUNS },
-  );
 });
 
 describe("an intersected hop", () => {

@@ -42,7 +42,7 @@ test("all examples work with a running agent, in the order in which they stand",
     .flatMap(examplesIn)
     .map((line) =>
       line
-        .replaceAll("http://127.0.0.1:8080", agent.url)
+        .replaceAll(/http:\/\/127\.0\.0\.1:8080|https:\/\/agent\.example/g, agent.url)
         .replaceAll("/srv/agent/proviso.db", agent.ledgerPath)
         .replaceAll("cap_GWr1hed4gOYvJokW", capability)
         .replaceAll("approval_5bWq0Yx3mNfQk2Zt8cVh1A", pending.approvalId),

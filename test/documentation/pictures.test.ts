@@ -43,7 +43,6 @@ beforeAll(async () => {
 test.each(FULL ? [...TOKENS, ...SERVED] : TOKENS)("%s shows what a fresh run prints", (name) => {
   const drawn = readFileSync(join(fresh, name), "utf8");
   expect(linesOf(committed(name)), "make it anew: npm run pictures").toEqual(linesOf(drawn));
-  expect(committed(name)).toBe(drawn);
 });
 
 test("every picture is one that the script makes", () => {
