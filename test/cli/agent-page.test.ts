@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumInstalled, startChromium } from "../support/chromium.js";
+import { FULL } from "../support/size.js";
 import { ALICE, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, TOKEN } from "./run.js";
 import { Shell } from "./shell.js";
@@ -66,31 +67,36 @@ function unescaped(text: string): string {
   return Object.entries(marks).reduce((all, [mark, sign]) => all.replaceAll(mark, sign), text);
 }
 
-describe.skipIf(!chromiumInstalled())("in a browser", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await startChromium();
-  });
-  afterAll(() => browser.close());
+if (FULL) {
+  describe.skipIf(!chromiumInstalled())("in a browser", () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await startChromium();
+    });
+    afterAll(() => browser.close());
 
-  test.each([
-    ["light", 1280],
-    ["dark", 320],
-  ] as const)(
-    "%s, %i wide: styled by its own policy, and no wider than the window",
-    async (scheme, width) => {
-      const page = await browser.newPage({ colorScheme: scheme, viewport: { width, height: 800 } });
-      const problems: string[] = [];
-      page.on("console", (message) => problems.push(message.text()));
-      await page.goto(agent.url);
-      const ground = await page.evaluate("getComputedStyle(document.body).backgroundColor");
-      expect(ground).toBe(scheme === "light" ? "rgb(246, 247, 248)" : "rgb(20, 23, 26)");
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-      const { PROVISO_SHOTS: shots } = process.env;
-      if (shots !== undefined)
-        await page.screenshot({ path: `${shots}/${scheme}.png`, fullPage: true });
-      expect(problems.filter((text) => !text.includes("favicon"))).toEqual([]);
-      await page.close();
-    },
-  );
-});
+    test.each([
+      ["light", 1280],
+      ["dark", 320],
+    ] as const)(
+      "%s, %i wide: styled by its own policy, and no wider than the window",
+      async (scheme, width) => {
+        const page = await browser.newPage({
+          colorScheme: scheme,
+          viewport: { width, height: 800 },
+        });
+        const problems: string[] = [];
+        page.on("console", (message) => problems.push(message.text()));
+        await page.goto(agent.url);
+        const ground = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+        expect(ground).toBe(scheme === "light" ? "rgb(246, 247, 248)" : "rgb(20, 23, 26)");
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+        const { PROVISO_SHOTS: shots } = process.env;
+        if (shots !== undefined)
+          await page.screenshot({ path: `${shots}/${scheme}.png`, fullPage: true });
+        expect(problems.filter((text) => !text.includes("favicon"))).toEqual([]);
+        await page.close();
+      },
+    );
+  });
+}

@@ -6,6 +6,7 @@ import { Duplex, PassThrough } from "node:stream";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../src/bytes/json.js";
 import { MAIN } from "../support/built.js";
+import { FULL } from "../support/size.js";
 import { Bench } from "./run.js";
 import { RunningHere, RunningProgram } from "./running.js";
 
@@ -70,23 +71,27 @@ async function hostWithProcess(
   return { host, ended, socket };
 }
 
-test("a host whose terminal is closed ends its processes and its socket as at any signal", async () => {
-  const { host, ended, socket } = await hostWithProcess("hangup", 100);
-  host.child.kill("SIGHUP");
-  expect(await host.ended).toBe(0);
-  expect(host.stderr).toContain("stopping");
-  await ended;
-  expect(existsSync(socket)).toBe(false);
-});
+if (FULL) {
+  test("a host whose terminal is closed ends its processes and its socket as at any signal", async () => {
+    const { host, ended, socket } = await hostWithProcess("hangup", 100);
+    host.child.kill("SIGHUP");
+    expect(await host.ended).toBe(0);
+    expect(host.stderr).toContain("stopping");
+    await ended;
+    expect(existsSync(socket)).toBe(false);
+  });
+}
 
-test("a second interrupt ends the host at once, and its processes by force", async () => {
-  const { host, ended } = await hostWithProcess("twice", 60_000);
-  host.child.kill("SIGINT");
-  await host.says(/stopping/, "stderr");
-  host.child.kill("SIGINT");
-  expect(await host.ended).toBe(130);
-  await ended;
-});
+if (FULL) {
+  test("a second interrupt ends the host at once, and its processes by force", async () => {
+    const { host, ended } = await hostWithProcess("twice", 60_000);
+    host.child.kill("SIGINT");
+    await host.says(/stopping/, "stderr");
+    host.child.kill("SIGINT");
+    expect(await host.ended).toBe(130);
+    await ended;
+  });
+}
 
 /** A host that takes a session and answers no call. */
 async function silentHost(got: (message: JsonObject) => void): Promise<string> {

@@ -125,7 +125,7 @@ const OF_ALL_KEYS = 2;
  * of all keys. A quick run leaves most of the first two out.
  */
 export const HOPS: readonly Hop[] = EVERY_HOP.filter(
-  (_, at) => at % sized(1, 5) === 0 || at >= EVERY_HOP.length - OF_ALL_KEYS,
+  (_, at) => at % sized(1, 8) === 0 || at >= EVERY_HOP.length - OF_ALL_KEYS,
 );
 
 /** Hops of any number of keys, each with a few of its restrictions or none: every combination. */

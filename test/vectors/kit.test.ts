@@ -25,11 +25,13 @@ async function report(name: ImplementationName, ...args: readonly string[]): Pro
 }
 
 describe("against this implementation", () => {
-  test("every test passes", async () => {
-    const { status, stdout, stderr } = await bench.run(["vectors", "check"]);
-    expect(stdout).toContain(`${VECTORS.length} passed, 0 failed, 0 not supported\n`);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  });
+  if (FULL) {
+    test("every test passes", async () => {
+      const { status, stdout, stderr } = await bench.run(["vectors", "check"]);
+      expect(stdout).toContain(`${VECTORS.length} passed, 0 failed, 0 not supported\n`);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    });
+  }
 
   test("a summary by flag", async () => {
     const flags = await bench.json("vectors", "check", "--filter", "StaleList");

@@ -10,6 +10,7 @@ import { openStores, tablesOf } from "../../../src/stores/database.js";
 import { openLedger } from "../../../src/stores/ledger/ledger-store.js";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { onBothDatabases } from "../../support/databases.js";
+import { FULL } from "../../support/size.js";
 import {
   agent,
   answered,
@@ -113,21 +114,23 @@ onBothDatabases((place) => {
     });
   });
 
-  test("each call looks at so many records, and the next goes on where it stopped", async () => {
-    const store = openRegistry(await databaseAt(await place()), { retention: 2 });
-    const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
-    const alive = (at: number) => agent(`alive ${at}`, old);
-    for (let at = 0; at < 10_000; at += 1000) {
-      await put(store, "agents", ...Array.from({ length: 1000 }, (_, one) => alive(at + one)));
-    }
-    const last = { ...old, created: NOW - 8 * DAY, status: "revoked" } as const;
-    await put(store, "agents", agent("over", last));
-    expect(await store.prune(NOW)).toBe(0);
-    expect(await store.prune(NOW)).toBe(1);
-    // From the beginning again.
-    await put(store, "agents", agent("over too", { ...old, status: "revoked", created: 1 }));
-    expect(await store.prune(NOW)).toBe(1);
-  });
+  if (FULL) {
+    test("each call looks at so many records, and the next goes on where it stopped", async () => {
+      const store = openRegistry(await databaseAt(await place()), { retention: 2 });
+      const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
+      const alive = (at: number) => agent(`alive ${at}`, old);
+      for (let at = 0; at < 10_000; at += 1000) {
+        await put(store, "agents", ...Array.from({ length: 1000 }, (_, one) => alive(at + one)));
+      }
+      const last = { ...old, created: NOW - 8 * DAY, status: "revoked" } as const;
+      await put(store, "agents", agent("over", last));
+      expect(await store.prune(NOW)).toBe(0);
+      expect(await store.prune(NOW)).toBe(1);
+      // From the beginning again.
+      await put(store, "agents", agent("over too", { ...old, status: "revoked", created: 1 }));
+      expect(await store.prune(NOW)).toBe(1);
+    });
+  }
 
   test("a change that waits for another ends by its time limit, with the reason", async () => {
     const database = await openStores(await place(), "create", { writeTimeout: 100 });

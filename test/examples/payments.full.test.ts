@@ -6,7 +6,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { Bench } from "../cli/run.js";
 import { RunningProgram } from "../cli/running.js";
 import { chromiumInstalled, startChromium } from "../support/chromium.js";
-import { FULL } from "../support/size.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The example as docs/guides/payments.md has it, in a copy: the desk, the bank, the agent and its sub-agent, each a
@@ -105,22 +104,20 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
   });
 });
 
-if (FULL) {
-  test("denied at the command line, the agent pays nothing", async () => {
-    const payments = await start();
-    const { agent, link } = await ask(payments);
-    const code = new URL(link).searchParams.get("user_code") ?? "";
-    const home = join(payments.folder, ".data", "home");
-    const bench = new Bench();
-    const deny = ["grants", "deny", code, "--as", "alice", "--user-code", code];
-    const denied = await bench.run([...deny, "--reason", "not this month"], {
-      env: { PROVISO_HOME: home },
-    });
-    expect(denied).toMatchObject({ status: 0, stderr: "" });
-    expect(await agent.ended).toBe(1);
-    expect(agent.stdout).toMatch(
-      /nothing was granted: .*not this month|nothing was granted: rejected/,
-    );
-    expect(payments.desk.stderr).not.toContain("bank: paid");
+test("denied at the command line, the agent pays nothing", async () => {
+  const payments = await start();
+  const { agent, link } = await ask(payments);
+  const code = new URL(link).searchParams.get("user_code") ?? "";
+  const home = join(payments.folder, ".data", "home");
+  const bench = new Bench();
+  const deny = ["grants", "deny", code, "--as", "alice", "--user-code", code];
+  const denied = await bench.run([...deny, "--reason", "not this month"], {
+    env: { PROVISO_HOME: home },
   });
-}
+  expect(denied).toMatchObject({ status: 0, stderr: "" });
+  expect(await agent.ended).toBe(1);
+  expect(agent.stdout).toMatch(
+    /nothing was granted: .*not this month|nothing was granted: rejected/,
+  );
+  expect(payments.desk.stderr).not.toContain("bank: paid");
+});
