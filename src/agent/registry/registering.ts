@@ -4,7 +4,7 @@ import { forgetAgents } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { defaultsOf, hostFor } from "./hosts.js";
 import { activated, registryEvent } from "./keeping.js";
-import { hostWithKey, seenAgent } from "./looking.js";
+import { hostWithKey, isOfUser, seenAgent } from "./looking.js";
 import { COUNTED } from "./newcomers.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
@@ -108,7 +108,10 @@ async function register(
   const waiting =
     known === undefined ? undefined : await waitingAnswer(draft, host, known, context);
   const answer = waiting ?? (await grantAll(draft, asked, host, agent, facts, context));
-  await keepAnswer(draft, facts.repeat, answer, context);
+  // A stranger that registers a pending agent again and again, each time under another key, fills no table.
+  if (waiting === undefined || isOfUser(host)) {
+    await keepAnswer(draft, facts.repeat, answer, context);
+  }
   return answer;
 }
 

@@ -8,6 +8,7 @@ import { keepAsked } from "./keeping.js";
 import {
   type HostedAgent,
   hostedAgent,
+  isOfUser,
   seenAgent,
   seenGrant,
   settleApprovalsOf,
@@ -121,7 +122,10 @@ async function requested(
   const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
   await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
-  await keepAnswer(draft, repeat, answer, context);
+  // What is denied at once, a stranger that asks again is denied again.
+  if (isOfUser(host) || made.some(({ status }) => status !== "denied")) {
+    await keepAnswer(draft, repeat, answer, context);
+  }
   return answer;
 }
 

@@ -25,7 +25,10 @@ export interface AskingOptions {
   readonly loginHint?: string | undefined;
   /** `user_code` unless given. Without a user that is known or named, it is that in any case. */
   readonly method?: Approval["method"] | undefined;
-  /** The same key and the same request get the same answer again, for a day. */
+  /**
+   * The same key and the same request get the same answer again, for a day; from a host that no user has taken on,
+   * only a request that made something.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { isFromStranger } from "../../../src/agent/approvals/approval-result.js";
+import { tablesOf } from "../../../src/stores/database.js";
 import { throughStores } from "../../support/databases.js";
 import {
   approve,
@@ -65,6 +66,29 @@ throughStores((place) => {
     const strangers = theirs.map(({ approval }) => approval?.id);
     expect(waiting.map(({ id }) => id)).toEqual([...mine, ...strangers]);
     expect(waiting.map(isFromStranger)).toEqual([false, false, false, true, true]);
+  });
+
+  test("asking again under ever new idempotency keys, they fill no table", async () => {
+    const given = await bank({ anyone: true, settings: {}, place: await place() });
+    const { registry, database } = given;
+    const rows = () =>
+      tablesOf(database).read((db) => db.selectFrom("answered_request").selectAll().execute());
+    const pending = registration();
+    const alone = registration({ hostThumbprint: "alone", mode: "autonomous", capabilities: [] });
+    const { agent } = done(await registry.register(alone));
+    const first = done(await registry.register({ ...pending, idempotencyKey: "first" }));
+    const denied = { capabilities: [{ name: "transfer_funds" }] };
+    const before = (await rows()).length;
+    for (let at = 0; at < 5; at++) {
+      const idempotencyKey = `key ${at}`;
+      const again = done(await registry.register({ ...pending, idempotencyKey }));
+      expect(again.agent.id).toBe(first.agent.id);
+      done(await registry.requestGrants(agent.id, { ...denied, idempotencyKey }));
+    }
+    expect(await rows()).toHaveLength(before);
+    // The key of the request that made the agent still gives its answer.
+    const same = done(await registry.register({ ...pending, idempotencyKey: "first" }));
+    expect(same.agent.id).toBe(first.agent.id);
   });
 
   test("what others decide about strangers fills no history of a user that these name", async () => {

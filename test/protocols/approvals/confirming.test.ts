@@ -238,7 +238,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(alice.asked).toBe(2);
     const page = await program.get(`/callback${search}`);
     expect(page.status).toBe(403);
-    expect(words(page.text)).toContain("has confirmed something else already");
+    expect(words(page.text)).toContain("has been used already, to open the console or to confirm");
     expect(await console.recorded()).toContain("approval.refused authentication_used");
     expect(await stateOf(own.approval)).toBe("pending");
     await approve(alice, users.approval);
@@ -519,7 +519,7 @@ describe("where nothing more can be noted as used", () => {
       const bob = new UserAgent(own, provider);
       const refused = await bob.signIn("bob");
       expect(refused.status).toBe(503);
-      expect(words(refused.text)).not.toContain("has confirmed something else");
+      expect(words(refused.text)).not.toContain("has been used already");
     } finally {
       await own.close();
     }

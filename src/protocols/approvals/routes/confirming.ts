@@ -201,7 +201,7 @@ const STALE: Refusal = {
 };
 export const USED: Refusal = {
   ...{ status: 403, code: "authentication_used", title: "Not confirmed" },
-  message: `This sign-in has confirmed something else already, ${NOTHING} If that was not you, look at the history.`,
+  message: `This sign-in has been used already, to open the console or to confirm something else, ${NOTHING} If that was not you, look at the history.`,
 };
 const AHEAD: Refusal = {
   ...{ status: 403, code: "auth_time_ahead", title: "Not confirmed" },
