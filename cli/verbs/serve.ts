@@ -14,7 +14,8 @@ export function define(program: Command, context: Context): void {
     .description(
       "Serves an issuing agent over A2A 1.0 until it is interrupted. CONFIG is a JSON file with " +
         "its grants, policy, resources, skills and callers. Keys, revocations and the policy " +
-        "file are followed while it runs.",
+        "file are followed while it runs. Once it takes calls, it says so on the first line of standard " +
+        "output, with its address; that line is all of a JSON document with --json.",
     )
     .argument("<config>", "the agent's configuration, a JSON file")
     .option("--host <host>", "where to listen, instead of what the configuration says", toText)

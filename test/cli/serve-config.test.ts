@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Bench, type Document, document } from "./run.js";
 import { CONFIG, freePort, POLICY, serve, TOKENS, writeAgent } from "./serving.js";
@@ -317,6 +318,16 @@ test("--home, --host and --port go before the configuration", async () => {
   const { home, ...homeless } = CONFIG;
   expect((await serve(bench, homeless)).running.stderr).toContain(`home ${bench.home}\n`);
 });
+
+test.each(["agent", "session"])(
+  "the schema of the %s configuration is one of JSON Schema",
+  (name) => {
+    const file = new URL(`../../schemas/${name}-config.schema.json`, import.meta.url);
+    const ajv = new Ajv2020({ strict: false });
+    expect(ajv.validateSchema(JSON.parse(readFileSync(file, "utf8")))).toBe(true);
+    expect(ajv.validateSchema({ type: "strin" })).toBe(false);
+  },
+);
 
 test("a database's tables are resources too, and the schema says so to editors", async () => {
   const schema = new URL("../../schemas/agent-config.schema.json", import.meta.url);

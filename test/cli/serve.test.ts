@@ -35,6 +35,17 @@ beforeAll(async () => {
 });
 
 describe("what it says", () => {
+  test("the first line of standard output comes when it takes calls, and not before", async () => {
+    bench.write("first-line.json", JSON.stringify(CONFIG));
+    const port = await freePort();
+    const card = `http://127.0.0.1:${port}/.well-known/agent-card.json`;
+    const args = [MAIN, "serve", "first-line.json", "--port", String(port)];
+    const running = new RunningProgram(args, { PROVISO_HOME: bench.home }, bench.folder);
+    await expect(fetch(card)).rejects.toThrow();
+    expect(await running.says(/^.*\n/)).toBe(`Serving at http://127.0.0.1:${port}\n`);
+    expect((await fetch(card)).status).toBe(200);
+  });
+
   test("--json: one line when it is ready, and all talk on standard error", async () => {
     const { running, url } = await serveSpawned(bench);
     expect(document(running.stdout)).toEqual({
