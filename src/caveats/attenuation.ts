@@ -1,17 +1,14 @@
 import { suggestions } from "../checks/nearest.js";
 import type { Authority } from "./authority.js";
 import type { Hop } from "./hop.js";
-import type { Overreach } from "./hop-rule.js";
+import { MAX_REPORTED, type Overreach } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
 
-// The caller chooses how much a hop names, so cap how many overreaches are reported.
-const MAX_REPORTED = 16;
-
 /**
  * The attenuation lint: everything that `hop` names as allowed must be something `authority` still
- * allows, and something must be left. Appending a hop never widens a token whatever this says; the
- * lint exists because a hop that claims more than the token has is almost always a mistake.
+ * allows, and something must be left. Appending a hop never widens a token, whether or not the lint
+ * passes; a hop that names more than the token allows is almost always a mistake.
  *
  * @returns The first 16 overreaches, in the order of the table of keys; none if the hop fits.
  */
@@ -39,11 +36,11 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
 }
 
 /**
- * `hop` lowered to what `authority` still allows, for callers who ask for it without complaint. What
- * cannot be lowered (an empty result, a sealed token) stays as it is for {@link overreaches} to
- * report.
+ * Lowers `hop` to what `authority` still allows, for callers who choose `intersect`. A value that
+ * cannot be lowered (an empty result, a sealed token) stays as it is, and {@link overreaches}
+ * reports it.
  */
 export function intersectHop(authority: Authority, hop: Hop): Hop {
-  const members = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
-  return Object.fromEntries(members);
+  const lowered = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
+  return Object.fromEntries(lowered);
 }

@@ -2,15 +2,15 @@ import type { Domain } from "./domain.js";
 import type { Hop } from "./hop.js";
 
 /**
- * What a chain of hops leaves, all of them together: for display, for the attenuation lint and for
- * comparing tokens. Decisions never rest on it; they are made hop by hop.
+ * The authority that all hops of a chain together leave: for display, for the attenuation lint and
+ * for comparing tokens. Decisions never rest on it; they are made hop by hop.
  */
 export interface Authority {
   /** Operations that remain; absent if no hop names any. */
   readonly operations?: readonly string[];
   /** Handles that remain; absent if no hop names any. */
   readonly resourceHandles?: readonly string[];
-  /** What remains for each limited argument. */
+  /** The values that remain for each limited argument. */
   readonly constraints?: { readonly [argument: string]: Domain };
   /** The earliest expiry. */
   readonly expires?: string;
@@ -20,9 +20,9 @@ export interface Authority {
   readonly audience?: readonly string[];
   /** Agents that remain; absent means any holder. */
   readonly invokers?: readonly string[];
-  /** How many links may still be appended; below 0 if there are too many already. */
+  /** Number of links that may still be appended; below 0 if there are too many already. */
   readonly furtherHops?: number;
 }
 
-/** One link of a chain as far as authority goes; `undefined` for a third-party caveat. */
+/** One link of a chain, as far as authority goes; `undefined` for a third-party or unreadable caveat. */
 export type Link = Hop | undefined;

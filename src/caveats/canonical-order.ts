@@ -11,7 +11,7 @@ export function sortedSet(values: readonly string[]): string[] {
   return [...new Set(values)].sort(byCodeUnits);
 }
 
-/** A limit whose lists are in canonical order; what is not a limit is left for the reader to refuse. */
+/** Returns a limit with its lists in canonical order; any other value as it is, for the reader to refuse. */
 export function canonicalLimit(limit: unknown): unknown {
   if (typeof limit !== "object" || limit === null || Array.isArray(limit)) return limit;
   const operators = Object.entries(limit).map(([operator, operand]): [string, unknown] => [
@@ -21,7 +21,7 @@ export function canonicalLimit(limit: unknown): unknown {
   return Object.fromEntries(operators);
 }
 
-/** {@link canonicalLimit} of a limit. */
+/** Sorts the lists of a limit, as {@link canonicalLimit} does. */
 export function sortedLimit(limit: Constraint): Constraint {
   return canonicalLimit(limit) as Constraint;
 }

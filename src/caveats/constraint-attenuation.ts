@@ -1,14 +1,16 @@
 import type { Json } from "../bytes/json.js";
+import type { Suggest } from "../checks/nearest.js";
 import { sortedLimit } from "./canonical-order.js";
 import { allows, type Domain, domainOf, isEmpty, limitFrom, meetDomains } from "./domain.js";
 import type { Constraint } from "./hop.js";
-import { beyond, didYouMean, type Overreach, type Suggest } from "./hop-rule.js";
+import { beyond, didYouMean, type Overreach } from "./hop-rule.js";
 import { type Scalar, shown, shownList } from "./scalar.js";
 
 /**
- * What a limit on an argument names as allowed and `domain` does not allow.
+ * Yields an overreach for each value that a limit names and `domain` does not allow, or a single one if
+ * the limit would leave no value.
  *
- * @param domain - What all hops so far leave to the argument; absent if none limits it.
+ * @param domain - The values that all hops so far leave to the argument; absent if none limits it.
  */
 export function* argumentOverreaches(
   rule: string,
@@ -83,12 +85,12 @@ function nearestIn(domain: Domain, value: Scalar, suggest: Suggest): Scalar | un
   return allows(domain, clamped) ? clamped : undefined;
 }
 
-/** A domain as the limit that says it, or `false` if nothing is left. */
+/** Returns the limit that expresses a domain; `null` if no single limit does, `false` if no value is left. */
 function domainAsJson(domain: Domain): Json {
   return isEmpty(domain) ? false : ((limitFrom(domain) ?? null) as Json);
 }
 
-/** A limit lowered to what `domain` allows, as far as one limit can say it. */
+/** Lowers a limit to what `domain` allows; returns it unchanged if no single limit expresses the result. */
 export function intersectLimit(limit: Constraint, domain: Domain | undefined): Constraint {
   if (domain === undefined) return limit;
   const both = limitFrom(meetDomains(domain, domainOf(limit)));

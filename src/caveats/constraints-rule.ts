@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
+import type { Suggest } from "../checks/nearest.js";
 import { canonicalLimit } from "./canonical-order.js";
 import { argumentOverreaches, intersectLimit } from "./constraint-attenuation.js";
 import { type Domain, domainOf, isEmpty, meetDomains } from "./domain.js";
@@ -9,7 +10,6 @@ import {
   MAX_REPORTED,
   NONE,
   type RuleFailure,
-  type Suggest,
   unknownName,
   wrongValue,
 } from "./hop-rule.js";
@@ -84,7 +84,7 @@ export const CONSTRAINTS: HopRule<Constraints> = {
     domains === undefined ? undefined : { kind: "domains", domains },
 };
 
-/** The failures that are reported: the first 16, the last of which counts the others. */
+/** Returns the first 16 failures; the last one counts the others. */
 function reported(failures: readonly RuleFailure[]): readonly RuleFailure[] {
   const more = failures.length - MAX_REPORTED;
   if (more <= 0) return failures;
@@ -95,7 +95,7 @@ function reported(failures: readonly RuleFailure[]): readonly RuleFailure[] {
   });
 }
 
-/** How a limit on an argument is called in denials: `constraints.amount`. */
+/** Returns the name of the limit on an argument in denials: `constraints.amount`. */
 export function constraintRule(argument: string): string {
   return /^[\w-]+$/.test(argument) ? `constraints.${argument}` : `constraints[${shown(argument)}]`;
 }

@@ -2,8 +2,8 @@ import type { Constraint, Operators } from "./hop.js";
 import { type Scalar, type ScalarType, scalarType } from "./scalar.js";
 
 /**
- * The values that several limits leave to one argument, all of them together. Unlike one hop's
- * {@link Constraint} it can say "no value at all", and which types remain when exclusions of
+ * The values of one argument that several limits together allow. A domain can express what one
+ * {@link Constraint} cannot: no value at all, and the types that remain when exclusions of
  * different types meet.
  */
 export interface Domain {
@@ -13,7 +13,7 @@ export interface Domain {
   readonly min?: number;
   /** Numbers are at most this. */
   readonly max?: number;
-  /** If given, the values that remain. */
+  /** The values that remain; absent if no limit lists values. */
   readonly in?: readonly Scalar[];
   /** Values that are excluded. */
   readonly not_in?: readonly Scalar[];
@@ -68,7 +68,7 @@ function settled(domain: Domain): Domain {
   return left.length === 0 ? { ...rest, types } : { ...rest, types, not_in: left };
 }
 
-/** Whether `value` is in the domain. */
+/** Returns whether `value` is in the domain. */
 export function allows(domain: Domain, value: unknown): boolean {
   const type = scalarType(value);
   if (type === undefined || !domain.types.includes(type)) return false;
@@ -78,12 +78,12 @@ export function allows(domain: Domain, value: unknown): boolean {
   return domain.max === undefined || Number(value) <= domain.max;
 }
 
-/** Whether no value is left. */
+/** Returns whether the domain has no value. */
 export function isEmpty(domain: Domain): boolean {
   return domain.types.length === 0;
 }
 
-/** A limit that allows what the domain allows; `undefined` if no single limit can say it. */
+/** Returns a limit that allows the same values as the domain; `undefined` if no single limit does. */
 export function limitFrom(domain: Domain): Constraint | undefined {
   if (isEmpty(domain)) return undefined;
   const [only, ...more] = domain.in ?? [];

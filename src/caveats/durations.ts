@@ -7,9 +7,9 @@ const TIMES =
   "a time such as 2026-01-31T23:59:59Z, a Date, or a duration such as 90s, 15m, 2h or 1d";
 
 /**
- * A hop whose durations are moments. `expires` as a duration means "at most so long from now", so it
- * is lowered to what `authority` leaves, and `notBefore` raised to it; times stay as they are, and so
- * does what nothing is left for.
+ * Replaces the durations of a hop by moments. Lowers a duration in `expires` to the expiry of
+ * `authority` unless that has passed, and raises one in `notBefore` to its start. Leaves times as
+ * they are.
  *
  * @param now - Milliseconds since 1970.
  */
@@ -27,7 +27,7 @@ export function withoutDurations(init: HopInit, now: number, authority: Authorit
 /**
  * Throws unless each time of a hop is a time, a `Date` or a duration.
  *
- * @throws TypeError naming it, and what is accepted.
+ * @throws TypeError that names the key and the accepted forms.
  */
 export function assertTimes({ expires, notBefore }: HopInit): void {
   for (const [key, time] of Object.entries({ expires, notBefore })) {

@@ -1,11 +1,12 @@
 import type { Json } from "../bytes/json.js";
+import type { Suggest } from "../checks/nearest.js";
 import type { Authority } from "./authority.js";
 import type { Domain } from "./domain.js";
 import type { Constraint } from "./hop.js";
 import type { CheckedInvocation } from "./invocation.js";
 import { shown } from "./scalar.js";
 
-/** Why a caveat cannot be judged. */
+/** One reason why a caveat cannot be judged. */
 export interface HopProblem {
   readonly code: "caveat_malformed" | "caveat_unknown";
   /** The key concerned, such as `constraints.amount`; absent if it is the whole caveat. */
@@ -30,13 +31,13 @@ export interface RuleFailure {
   readonly code: RuleCode;
   /** The rule: a key of the hop, or a limit such as `constraints.amount.max`. */
   readonly rule: string;
-  /** What the hop asks for. */
+  /** The value that the hop requires. */
   readonly expected: Json;
-  /** What the invocation had; absent if it had nothing. */
+  /** The value in the invocation; absent if it has none. */
   readonly actual?: unknown;
   /** The nearest value that the rule allows, where there is one. */
   readonly nearest?: Json;
-  /** Failures of the same key that are not listed, in the last one that is; absent if all are listed. */
+  /** Number of further failures of the same key that are not listed; present on the last listed one only. */
   readonly more?: number;
   readonly message: string;
 }
@@ -47,17 +48,14 @@ export interface Overreach {
   readonly rule: string;
   /** The offending value. */
   readonly value: Json;
-  /** What the token still allows under this rule. */
+  /** The values that the token still allows under this rule. */
   readonly allowed: Json;
   /** The nearest value that is still allowed. */
   readonly nearest?: Json;
   readonly message: string;
 }
 
-/** Finds the value that was probably meant; within one answer its work is bounded. */
-export type Suggest = (text: unknown, candidates: readonly string[]) => string | undefined;
-
-/** What a key says, or what all hops leave of it, for people. */
+/** The value of a key, or what all hops leave of it, in words for people. */
 export type KeyWords =
   | { readonly kind: "set"; readonly items: readonly string[] }
   | { readonly kind: "time"; readonly time: string }
@@ -66,31 +64,34 @@ export type KeyWords =
   | { readonly kind: "count"; readonly count: number }
   | { readonly kind: "text"; readonly text: string };
 
-/** How the command takes a key's value. */
+/** The command-line flag for a key. */
 export interface Flag {
   readonly kind: "list" | "limits" | "moment" | "count" | "text";
-  /** As in `--op <operation>`. */
+  /** The form of the flag, such as `--op <operation>`. */
   readonly form: `--${string} <${string}>`;
   readonly help: string;
 }
 
 /**
- * All that there is to know about one key of a hop: how it reads, when it allows, how it meets what
- * other hops say, and its words. `HOP_RULES` has one for each key.
+ * Everything about one key of a hop: how to parse, judge, meet, attenuate and word it. `HOP_RULES`
+ * has an entry for each key.
  */
 export interface HopRule<Value> {
-  /** What people call it. */
+  /** The name of the key for people. */
   readonly label: string;
   /** Absent for a key that the command sets by itself. */
   readonly flag?: Flag;
-  /** What is wrong with a value as it stands in a caveat. */
+  /** Returns the problems of a value that was read from a caveat. */
   problems(value: Json, suggest: Suggest): readonly HopProblem[];
-  /** A program's value in the form that a caveat has. What cannot be one is left for `problems`. */
+  /**
+   * Brings a program's value into the form that a caveat has. Returns any other value as it is, for
+   * `problems` to refuse.
+   */
   canonical(value: unknown): unknown;
   /**
    * Every reason why the value does not allow an invocation.
    *
-   * @param furtherLinks - How many links follow the hop in its chain.
+   * @param furtherLinks - Number of links that follow the hop in its chain.
    */
   failures(
     value: Value,
@@ -98,23 +99,23 @@ export interface HopRule<Value> {
     furtherLinks: number,
     suggest: Suggest,
   ): Iterable<RuleFailure>;
-  /** What `authority` and the value leave together: the members of it that the key concerns. */
+  /** Returns the properties of `authority` that the key concerns, narrowed by the value. */
   meet(authority: Authority, value: Value, furtherLinks: number): Authority;
   /** The rules of this key under which `authority` allows nothing at all. */
   empty(authority: Authority): Iterable<string>;
-  /** What the value names as allowed and `authority` no longer allows. */
+  /** Returns the parts of the value that `authority` no longer allows. */
   overreaches(value: Value, authority: Authority, suggest: Suggest): Iterable<Overreach>;
-  /** The value lowered to what `authority` still allows, as far as that can be said. */
+  /** Lowers the value to what `authority` still allows, as far as one value can express it. */
   intersect(value: Value, authority: Authority): Value;
   words(value: Value): KeyWords;
   /** The key's part of an authority; absent if no hop limits it. */
   left(authority: Authority): KeyWords | undefined;
 }
 
-/** How many problems of a hop are reported: its author chooses how much is wrong with it. */
+/** Most problems, failures or overreaches of a hop that are reported: its author chooses how many there are. */
 export const MAX_REPORTED = 16;
 
-/** What a rule returns where nothing is wrong: the same each time, since that is what nearly every check finds. */
+/** The result of a rule that finds nothing wrong. */
 export const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
 export function malformed(rule: string | undefined, message: string): HopProblem {

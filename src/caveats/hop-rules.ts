@@ -13,9 +13,9 @@ export type HopKey = keyof Hop;
 export type HopValue<Key extends HopKey> = Required<Hop>[Key];
 
 /**
- * The one table of hop keys, in the order in which a checker reports them. It is exhaustive over the
- * keys of `Hop`, and each entry over what a key needs: a key that is declared but not judged does not
- * compile. Readers, checks, meets, lints, words, flags and requests are derived from it.
+ * The one table of hop keys, in the order in which a checker reports them. It has an entry for
+ * every key of `Hop`, and each entry has every function: a key that is declared but not judged does
+ * not compile. Readers, checks, meets, lints, words, flags and requests are derived from it.
  */
 export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
   operations: setRule("operations", {
@@ -74,10 +74,10 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
 /** Every key a hop may have, in the order in which a checker reports them. */
 export const HOP_KEYS: readonly HopKey[] = Object.keys(HOP_RULES) as HopKey[];
 
-// Handles are what a request is to find out, and a nonce is for those who attenuate.
+// A request finds handles out, and only attenuating needs a nonce.
 const NOT_REQUESTED = ["resourceHandles", "nonce"] as const;
 
-/** What a request for a capability may state of a hop. */
+/** The part of a hop that a request for a capability may state. */
 export type Requested = Omit<Hop, (typeof NOT_REQUESTED)[number]>;
 
 /** The keys of {@link Requested}. */
@@ -85,7 +85,7 @@ export const REQUESTED_KEYS: readonly HopKey[] = HOP_KEYS.filter(
   (key) => !NOT_REQUESTED.some((own) => own === key),
 );
 
-/** Whether `name` is a key that a hop may have. */
+/** Returns whether `name` is a key that a hop may have. */
 export function isHopKey(name: string): name is HopKey {
   return Object.hasOwn(HOP_RULES, name);
 }
@@ -100,9 +100,7 @@ function at<Key extends HopKey, Result>(
   if (value !== undefined) results.push(visit<HopValue<Key>>(HOP_RULES[key], value, key));
 }
 
-/**
- * Calls `visit` for each key that the hop has, in the table's order, and joins what it returns.
- */
+/** Calls `visit` for each key that the hop has, in the table's order, and returns the results. */
 export function overHop<Result>(
   hop: Hop,
   visit: <Value>(rule: HopRule<Value>, value: Value, key: HopKey) => Result,

@@ -1,6 +1,5 @@
-// src/caveats: the hop. This file has its type; hop-rule.ts says what there is to know about a key, and
-// hop-rules.ts has one entry for each, from which reading, judging, meeting and attenuating are derived.
-// Knows no cryptography and no macaroon.
+// src/caveats: the hop. This file has its type; hop-rule.ts has the interface of a key's rule, and hop-rules.ts one rule
+// for each key, from which reading, judging, meeting and attenuating are derived. Knows no cryptography and no macaroon.
 
 import type { Scalar } from "./scalar.js";
 
@@ -28,25 +27,25 @@ export interface Hop {
   readonly operations?: readonly string[];
   /** The resource handles that stay allowed; an invocation must then name at least one. */
   readonly resourceHandles?: readonly string[];
-  /** Argument name to limit; a named argument must then be present. */
+  /** Limits by argument name; an invocation must have every argument named here. */
   readonly constraints?: { readonly [argument: string]: Constraint };
-  /** `YYYY-MM-DDTHH:MM:SSZ`; allowed strictly before it. */
+  /** Expiry, `YYYY-MM-DDTHH:MM:SSZ`: the hop allows invocations strictly before it. */
   readonly expires?: string;
-  /** `YYYY-MM-DDTHH:MM:SSZ`; allowed from it on. */
+  /** Start, `YYYY-MM-DDTHH:MM:SSZ`: the hop allows invocations from it on. */
   readonly notBefore?: string;
   /** The services that may accept the capability. */
   readonly audience?: readonly string[];
   /** The authenticated agents that may use the capability. */
   readonly invokers?: readonly string[];
-  /** How many links may follow this one; 0 seals the token. */
+  /** Number of links that may follow this one; 0 seals the token. */
   readonly maxFurtherHops?: number;
-  /** Why this hop was made, in its author's own words; never judged. */
+  /** The reason for this hop, in its author's own words; never judged. */
   readonly purpose?: string;
   /** 16 base64url characters that make two otherwise equal hops distinct; never judged. */
   readonly nonce?: string;
 }
 
-/** A member that a hop or its limit has itself: what other code set on `Object.prototype` says nothing. */
+/** Returns an own property of a hop or a limit; ignores one that other code set on `Object.prototype`. */
 export function ownMember<T extends object, Key extends keyof T>(
   value: T,
   key: Key,
@@ -55,9 +54,9 @@ export function ownMember<T extends object, Key extends keyof T>(
 }
 
 /**
- * A hop as a program writes it: sets in any order; times also as `Date`, with a fraction of a second
- * as `Date.prototype.toISOString` writes it, or, where a token is minted or attenuated, as a duration
- * from now: `90s`, `15m`, `2h` or `1d`.
+ * A hop as a program writes it. Sets may have any order. A time may also be a `Date`, have a
+ * fraction of a second, or, where a token is minted or attenuated, be a duration from now: `90s`,
+ * `15m`, `2h` or `1d`.
  */
 export interface HopInit extends Omit<Hop, "expires" | "notBefore"> {
   /**

@@ -4,22 +4,22 @@ import { knownMembers } from "../checks/members.js";
 import { NotPlainError, plainCopy } from "../checks/plain.js";
 import { copyOfDate, formatTime } from "./time.js";
 
-/** What is being asked of a capability. */
+/** The call that a capability has to allow. */
 export interface Invocation {
   /**
-   * The grant, or several, under which the service acts: a token of any other grant is refused. May
-   * be left out only where the issuer knows its grants and exactly one has the operation; a service
-   * that takes the operation from the network names it.
+   * The grant, or several, under which the service acts: a token of any other grant is refused.
+   * Optional only if the issuer knows its grants and exactly one has the operation; a service that
+   * takes the operation from the network must name the grant.
    */
   readonly grant?: string | readonly string[] | undefined;
   readonly operation: string;
-  /** Every resource handle that the call names, wherever in its arguments it stands. */
+  /** Every resource handle in the call's arguments, at any depth. */
   readonly resourceHandles?: readonly string[] | undefined;
   /** The call's arguments: JSON values by name. */
   readonly arguments?: { readonly [name: string]: unknown } | undefined;
   /** The agent that makes the call, as authenticated by other means. */
   readonly invoker?: string | undefined;
-  /** The service that checks, under the name it goes by in `audience`. */
+  /** The name, as listed in `audience`, of the service that checks. */
   readonly audience?: string | undefined;
   /** The moment to judge by; the checker's clock if absent. */
   readonly time?: Date | undefined;
@@ -27,10 +27,10 @@ export interface Invocation {
 
 /** An invocation whose shape has been checked, with the moment in whole seconds as text. */
 export interface CheckedInvocation {
-  /** At least one; `undefined` if the invocation does not say. */
+  /** At least one grant; `undefined` if the invocation names none. */
   readonly grants: readonly string[] | undefined;
   readonly operation: string;
-  /** Each once. */
+  /** Without duplicates. */
   readonly resourceHandles: readonly string[];
   readonly arguments: { readonly [name: string]: unknown };
   readonly time: string;
@@ -45,7 +45,7 @@ const KEYS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "
 /**
  * Checks the shape of an invocation that a program built.
  *
- * @throws TypeError naming the member that is wrong.
+ * @throws TypeError that names the property that is wrong.
  */
 export function checkInvocation(invocation: Invocation, now: () => number): CheckedInvocation {
   const own = knownMembers(invocation, KEYS, "invocation");
@@ -84,7 +84,7 @@ export function checkInvocation(invocation: Invocation, now: () => number): Chec
 }
 
 /**
- * A copy of handles, each once.
+ * Copies handles without duplicates.
  *
  * @param where - The name of the array in messages.
  * @throws NotPlainError unless it is a plain array of strings.
@@ -101,10 +101,11 @@ export function plainHandles(given: unknown, where: string): readonly string[] {
 }
 
 /**
- * A copy of a call's arguments, which are JSON; what is `undefined` is left out, as `JSON.stringify` does.
+ * Copies a call's arguments, which are JSON; omits `undefined`, as `JSON.stringify` does.
  *
  * @param where - The name of the arguments in messages.
- * @throws NotPlainError naming what is not plain, such as `invocation.arguments.amount`.
+ * @throws NotPlainError that names the value that is not plain, such as
+ *   `invocation.arguments.amount`.
  */
 export function plainArguments(
   given: unknown,

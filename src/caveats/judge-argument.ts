@@ -1,14 +1,16 @@
 import type { Json } from "../bytes/json.js";
+import type { Suggest } from "../checks/nearest.js";
 import type { Constraint, Operators } from "./hop.js";
-import { NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
+import { NONE, type RuleFailure } from "./hop-rule.js";
 import { repeated, type Scalar, scalarType, shown, shownList } from "./scalar.js";
 
 const OPERATORS = ["in", "max", "min", "not_in"] as const;
 
 /**
- * Judges the arguments of a call by the limit on one of them: every operator that is not met.
+ * Judges one argument of a call by the limit on it; returns a failure for each operator that is not
+ * met.
  *
- * @param rule - What the limit on an argument is called in denials.
+ * @param rule - Returns the name of the limit on an argument, for denials.
  */
 export function judgeArgument(
   rule: (argument: string) => string,

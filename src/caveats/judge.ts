@@ -1,6 +1,6 @@
-import { suggestions } from "../checks/nearest.js";
+import { type Suggest, suggestions } from "../checks/nearest.js";
 import { type Hop, ownMember } from "./hop.js";
-import { type HopRule, NONE, type RuleFailure, type Suggest } from "./hop-rule.js";
+import { type HopRule, NONE, type RuleFailure } from "./hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey, type HopValue } from "./hop-rules.js";
 import type { CheckedInvocation } from "./invocation.js";
 
@@ -8,8 +8,8 @@ import type { CheckedInvocation } from "./invocation.js";
  * Judges an invocation by one hop. Returns every rule that is not met, in the order of the table of
  * keys; none if the hop allows it.
  *
- * @param furtherLinks - How many links follow this hop in its chain.
- * @param suggest - Shared by all hops of one answer, which bounds its work.
+ * @param furtherLinks - Number of links that follow this hop in its chain.
+ * @param suggest - Shared by all hops of one decision, so that the work of suggesting is bounded.
  */
 export function judgeHop(
   hop: Hop,
@@ -17,10 +17,10 @@ export function judgeHop(
   furtherLinks: number,
   suggest: Suggest = suggestions(),
 ): readonly RuleFailure[] {
-  let found: readonly RuleFailure[] = NONE;
+  const found: RuleFailure[] = [];
   for (const key of HOP_KEYS) {
-    const failures = failuresOf(hop, key, asked, furtherLinks, suggest);
-    if (failures !== NONE) found = [...found, ...failures];
+    if (ownMember(hop, key) === undefined) continue;
+    found.push(...failuresOf(hop, key, asked, furtherLinks, suggest));
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { beyond, type HopRule, NONE, wrongValue } from "./hop-rule.js";
 
-/** `maxFurtherHops`: no more than that many links follow the hop. */
+/** `maxFurtherHops`: at most this many links follow the hop. */
 export const MAX_FURTHER_HOPS: HopRule<number> = {
   label: "further hops",
   flag: {
@@ -16,8 +16,15 @@ export const MAX_FURTHER_HOPS: HopRule<number> = {
   failures(most, _asked, furtherLinks) {
     if (furtherLinks <= most) return NONE;
     const message = `${furtherLinks} links follow this hop, which allows ${most}`;
-    const [rule, expected, actual] = ["maxFurtherHops", most, furtherLinks];
-    return [{ code: "too_many_hops", rule, expected, actual, message }];
+    return [
+      {
+        code: "too_many_hops",
+        rule: "maxFurtherHops",
+        expected: most,
+        actual: furtherLinks,
+        message,
+      },
+    ];
   },
   meet({ furtherHops }, most, furtherLinks) {
     const left = most - furtherLinks;

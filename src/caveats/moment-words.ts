@@ -10,7 +10,7 @@ export function spanInWords(milliseconds: number): string {
   return hours < 44 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** When a time is, seen from now: `in 12 min` or `12 min ago`. */
+/** Describes a time relative to now: `in 12 min` or `12 min ago`. */
 export function seenFromNow(time: string, now: number): string {
   const moment = parseTime(time);
   if (moment === undefined) return "at an unknown time";

@@ -2,14 +2,7 @@ import { isJsonObject, type Json, readCanonicalJson } from "../bytes/json.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { type Suggest, suggestions } from "../checks/nearest.js";
 import type { Hop } from "./hop.js";
-import {
-  type HopProblem,
-  type HopRule,
-  MAX_REPORTED,
-  malformed,
-  NONE,
-  unknownName,
-} from "./hop-rule.js";
+import { type HopProblem, type HopRule, MAX_REPORTED, malformed, unknownName } from "./hop-rule.js";
 import { HOP_KEYS, HOP_RULES } from "./hop-rules.js";
 
 export type HopReading =
@@ -50,21 +43,20 @@ export function hopFrom(value: Json): HopReading {
   if (!isJsonObject(value)) return refuse([NO_OBJECT]);
   const keys = Object.keys(value);
   if (keys.length === 0) return refuse([malformed(undefined, "the caveat is empty")]);
-  let problems: readonly HopProblem[] = NONE;
+  const problems: HopProblem[] = [];
   const suggest = suggestions();
   for (const key of keys) {
-    const found = problemsOf(key, value[key] ?? null, suggest);
-    if (found === NONE) continue;
-    problems = [...problems, ...found].slice(0, MAX_REPORTED);
-    if (problems.length === MAX_REPORTED) break;
+    problems.push(...problemsOf(key, value[key] ?? null, suggest));
+    if (problems.length >= MAX_REPORTED) break;
   }
-  // Every member has just been checked against its type.
-  return problems === NONE ? { ok: true, hop: value as Hop } : refuse(problems);
+  if (problems.length > 0) return refuse(problems.slice(0, MAX_REPORTED));
+  // Every property has just been checked against its type.
+  return { ok: true, hop: value as Hop };
 }
 
-function problemsOf(key: string, member: Json, suggest: Suggest): readonly HopProblem[] {
+function problemsOf(key: string, value: Json, suggest: Suggest): readonly HopProblem[] {
   const rule = RULES.get(key);
-  if (rule !== undefined) return rule.problems(member, suggest);
+  if (rule !== undefined) return rule.problems(value, suggest);
   const what = RESERVED.includes(key) ? "reserved key" : "unknown key";
   return [unknownName(key, key, HOP_KEYS, what, suggest)];
 }

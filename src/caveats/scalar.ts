@@ -1,13 +1,13 @@
 import type { Json } from "../bytes/json.js";
 import { isWellFormed } from "../bytes/utf8.js";
 
-/** The values that argument limits speak about. */
+/** The values that a limit on an argument can name. */
 export type Scalar = string | number | boolean | null;
 
 /** The JSON type of a {@link Scalar}. */
 export type ScalarType = "string" | "number" | "boolean" | "null";
 
-/** The type of a value that limits can speak about; `undefined` for every other value. */
+/** Returns the type of a value that a limit can name; `undefined` for every other value. */
 export function scalarType(value: unknown): ScalarType | undefined {
   if (value === null) return "null";
   if (typeof value === "boolean") return "boolean";
@@ -21,7 +21,7 @@ export function isScalar(value: unknown): value is Scalar {
 
 const MAX_SHOWN = 80;
 
-/** A value as it is shown in messages: JSON, shortened. Any value at all can be shown. */
+/** Formats a value for a message: JSON, shortened. Accepts any value. */
 export function shown(value: unknown): string {
   // Cut before it is encoded: what came with a call may be megabytes long.
   const text = textOf(typeof value === "string" ? value.slice(0, MAX_SHOWN) : value);
@@ -41,8 +41,8 @@ function textOf(value: unknown): string {
 const MAX_REPEATED = 256;
 
 /**
- * A value of a call as a denial repeats it in `actual`: a longer string is cut, and an array or an object is only named.
- * A call has a denial for each rule that it breaks, so that a value of 1 MB would stand in the answer many times.
+ * Returns a value of a call as the `actual` of a denial: a longer string is cut, an array or an object is only named.
+ * A call gets one denial for each rule that it breaks, so an uncut value of 1 MB would be repeated many times.
  */
 export function repeated(value: unknown): unknown {
   if (typeof value === "string" && value.length > MAX_REPEATED) {
@@ -52,7 +52,7 @@ export function repeated(value: unknown): unknown {
   return Array.isArray(value) ? "an array" : "an object";
 }
 
-/** Several values as they are shown in messages. */
+/** Formats several values for a message. */
 export function shownList(values: readonly Json[], most = 8): string {
   if (values.length === 0) return "nothing";
   const rest = values.length - most;

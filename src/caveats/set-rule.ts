@@ -1,4 +1,5 @@
 import { isTexts, type Json } from "../bytes/json.js";
+import type { Suggest } from "../checks/nearest.js";
 import { sortedSet } from "./canonical-order.js";
 import {
   beyond,
@@ -9,7 +10,6 @@ import {
   NONE,
   type RuleCode,
   type RuleFailure,
-  type Suggest,
   wrongValue,
 } from "./hop-rule.js";
 import type { CheckedInvocation } from "./invocation.js";
@@ -17,23 +17,23 @@ import { repeated, shown, shownList } from "./scalar.js";
 
 type SetKey = "operations" | "resourceHandles" | "audience" | "invokers";
 
-/** What distinguishes one set from another. */
+/** The properties that distinguish one set from another. */
 export interface SetKind {
   readonly code: RuleCode;
   readonly label: string;
-  /** What a member is called. */
+  /** The noun for a member. */
   readonly noun: string;
   readonly flag: Flag;
-  /** Whether members are noise to people, so that none resembles another. */
+  /** `true` if members are opaque to people, so that none is suggested for another. */
   readonly opaque?: boolean;
-  /** The value or values that an invocation names; each must be in the set, and there must be one. */
+  /** The value or values that an invocation names: at least one, each in the set. */
   named(asked: CheckedInvocation): string | readonly string[] | undefined;
 }
 
 /** The rule of a key whose value is a set of strings: what an invocation names is in the set. */
 export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> {
   const { code, label, noun, flag, opaque = false } = kind;
-  /** Why an invocation does not name what it may: none of the members, or others. */
+  /** Yields why an invocation is refused: it names no member, or values that are not in the set. */
   function* failuresOf(
     allowed: readonly string[],
     named: readonly string[],
@@ -101,7 +101,7 @@ function areAll(named: readonly string[], allowed: readonly string[]): boolean {
   return true;
 }
 
-/** What a value is not: a set at all, or one in canonical order. */
+/** Returns the requirement that a value breaks: to be a set, or to be in canonical order. */
 function expectedOf(value: Json): string {
   return isTexts(value) && value.length > 0
     ? "strictly ascending, each string once"

@@ -63,8 +63,8 @@ type TimeKey = "expires" | "notBefore";
 type Shared = "problems" | "canonical" | "empty" | "words" | "left";
 
 /**
- * @param roundUp - Milliseconds added before a moment is cut to the second, so that what is left out
- *   never widens.
+ * @param roundUp - Milliseconds added before a moment is truncated to the second, so that
+ *   truncation never widens the hop.
  */
 function timeRule(key: TimeKey, roundUp: number): Pick<HopRule<string>, Shared> {
   return {

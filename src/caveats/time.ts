@@ -8,8 +8,8 @@ let readText = "";
 let readMoment: number | undefined;
 
 /**
- * Milliseconds since 1970 of a time in the one form allowed, `YYYY-MM-DDTHH:MM:SSZ`; `undefined`
- * for any other text, a date that does not exist, or a leap second.
+ * Returns milliseconds since 1970 of a time in the one form allowed, `YYYY-MM-DDTHH:MM:SSZ`;
+ * `undefined` for any other string, a date that does not exist, or a leap second.
  */
 export function parseTime(text: string): number | undefined {
   if (text === readText) return readMoment;
@@ -82,9 +82,9 @@ export function formatTime(milliseconds: number): string {
 }
 
 /**
- * Milliseconds since 1970 of a time in the one form allowed or, as `Date.prototype.toISOString`
- * writes it, with a fraction of a second; `undefined` for anything else. Any fraction counts as one
- * millisecond: it only decides to which second the moment is rounded.
+ * Parses a time with or without a fraction of a second into milliseconds since 1970; `undefined`
+ * for anything else. Any fraction counts as one millisecond: it only decides to which second the
+ * moment is rounded.
  */
 export function parseMoment(text: unknown): number | undefined {
   if (typeof text !== "string") return undefined;

@@ -9,10 +9,10 @@ import { copyOfDate } from "./time.js";
 const TIMES: readonly string[] = ["expires", "notBefore"];
 
 /**
- * A copy of a hop that a program built: plain at every level, and a `Date` where a time stands.
+ * Copies a hop that a program built; every value is plain, or a `Date` for a time.
  *
  * @param where - The name of the hop in messages.
- * @throws TypeError naming the place, such as `hop.constraints.amount`.
+ * @throws TypeError that names the place, such as `hop.constraints.amount`.
  */
 export function plainHop(init: HopInit, where = "hop"): HopInit {
   const own = Object.entries(knownMembers(init, HOP_KEYS, where));
@@ -53,8 +53,8 @@ export function encodeHop(hop: HopInit): Uint8Array {
 /**
  * Brings a hop into canonical form, as a value and as the bytes of a caveat.
  *
- * @param init - As {@link plainHop} gives it.
- * @param accept - Throws for bytes that are too much work to judge.
+ * @param init - The result of {@link plainHop}.
+ * @param accept - Called with the bytes before they are judged; throws to refuse them.
  * @throws TypeError if a value is not one a hop may have; the message names it.
  */
 export function canonicalHop(
@@ -70,17 +70,17 @@ export function canonicalHop(
 }
 
 function canonicalValue(init: HopInit): Json {
-  const members = Object.entries(init).map(([key, value]): [string, Json] => {
+  const entries = Object.entries(init).map(([key, value]): [string, Json] => {
     if (!isHopKey(key)) throw new TypeError(`a hop has no key ${JSON.stringify(key)}`);
-    return [key, memberValue(key, () => HOP_RULES[key].canonical(value))];
+    return [key, canonicalValueOf(key, () => HOP_RULES[key].canonical(value))];
   });
-  if (members.length === 0) {
+  if (entries.length === 0) {
     throw new TypeError(`a hop must have at least one of ${HOP_KEYS.join(", ")}`);
   }
-  return canonicalCopy(Object.fromEntries(members));
+  return canonicalCopy(Object.fromEntries(entries));
 }
 
-function memberValue(key: string, canonical: () => unknown): Json {
+function canonicalValueOf(key: string, canonical: () => unknown): Json {
   try {
     const value = canonical() as Json;
     // Written one by one, so that a time or string without canonical form is named with its key.
