@@ -27,12 +27,12 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return DECODER.decode(text.subarray(0, Math.ceil((bytes.length * 4) / 3)));
 }
 
-/** What {@link readBase64} found: the whole bytes, and the fault at the end of the text, if any. */
+/** The bytes that {@link readBase64} decoded, and the fault at the end of the string, if there is one. */
 export interface Base64Reading {
   readonly bytes: Uint8Array;
   /**
-   * A fault that a text cut short would also show (a lone last character, or set bits after the last
-   * whole byte). The caller decides: if the bytes themselves stop early, the text was truncated.
+   * A fault that a truncated string shows too: a lone last character, or bits set after the last
+   * whole byte. The caller decides: if the bytes themselves stop early, the text was truncated.
    */
   readonly tail?: TokenError;
 }
@@ -96,7 +96,7 @@ function endOfData(text: string): number {
   const padding = text.length - end;
   const needed = (4 - (end % 4)) % 4;
   if (padding !== 0 && (padding !== needed || padding > 2)) {
-    // A character that is none makes the length wrong too, and comes first in reading order.
+    // An invalid character makes the length wrong too; report it first.
     for (let i = 0; i < end; i++) {
       if ((VALUES[text.charCodeAt(i)] ?? INVALID) === INVALID) throw badCharacter(text, i);
     }

@@ -1,13 +1,17 @@
-/** A value beside an object of another module: seen through this alone, and gone with the object. */
+/**
+ * Attaches a private value to an object of another module; only this accessor reads it, and it is
+ * collected with the object.
+ */
 export interface Beside<Owner extends object, Value> {
   get(owner: Owner): Value | undefined;
   set(owner: Owner, value: Value): void;
 }
 
 /**
- * As a `WeakMap` for many short-lived objects, at a tenth of its time: V8 keeps each value of a `WeakMap` until
- * it collects the whole heap, also where the object is long gone. The value is a private field of the object,
- * which no copy of it has. An object that is to be frozen gets it before: engines may refuse frozen ones.
+ * Works like a `WeakMap` for many short-lived objects, ten times as fast: V8 keeps each value of a
+ * `WeakMap` until it collects the whole heap, even if the object is long unreachable. A private
+ * field of the object holds the value; a copy of the object does not have the field. Set the value
+ * before freezing the object: engines may refuse to add a private field to a frozen one.
  */
 export function beside<Owner extends object, Value>(): Beside<Owner, Value> {
   class Field extends Given {
@@ -30,7 +34,7 @@ export function beside<Owner extends object, Value>(): Beside<Owner, Value> {
   return Field;
 }
 
-/** What extends this puts its private fields onto the object that it is given. */
+/** A class that extends this one adds its private fields to the object passed to the constructor. */
 class Given {
   constructor(owner: object) {
     // biome-ignore lint/correctness/noConstructorReturn: the only way to do that

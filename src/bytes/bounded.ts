@@ -1,6 +1,6 @@
 /**
- * The bound of an `LRUCache` by its number of entries, as a size, each entry being one: for a number (`max`) the
- * library fills its tables at once, which takes milliseconds of each start.
+ * Bounds an `LRUCache` by number of entries, each of size 1: with `max` the library allocates its
+ * tables at once, which adds milliseconds to every start.
  */
 export function atMost(entries: number): {
   readonly maxSize: number;

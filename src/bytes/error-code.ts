@@ -4,7 +4,7 @@ export function errorCode(error: unknown): string {
   return typeof error.code === "string" ? error.code : "";
 }
 
-/** Whether an error is the operating system's, or of something that has codes as it does. */
+/** Returns whether an error has a string `code`, as system errors do. */
 export function isErrno(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && typeof error.code === "string";
 }

@@ -1,15 +1,16 @@
 import type { BigIntStats } from "node:fs";
 
-/** What changes whenever a file is replaced or written to: the same stamp is the same content. */
+/** Returns a stamp that changes whenever a file is replaced or written: equal stamps mean equal content. */
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }
 
 /**
- * A function that gives what `read` gives, and reads again when the stamp has changed. What either of
- * them throws is thrown on, until both succeed again.
+ * Returns a function that returns the result of `read`, and calls `read` again when the stamp has
+ * changed. Rethrows an error of `stamp` or `read` at every call until both succeed again.
  *
- * @param refreshEvery - Milliseconds for which nothing is looked at after a look that succeeded.
+ * @param refreshEvery - Milliseconds after a successful check for which the stamp is not checked
+ *   again.
  */
 export function following<T>(refreshEvery: number, stamp: () => string, read: () => T): () => T {
   let known: { readonly stamp: string; readonly value: T } | undefined;

@@ -1,5 +1,6 @@
-// src/bytes: bytes and text, and nothing of what they mean: base64, UTF-8, canonical JSON, a cursor over
-// binary data, random bytes, and the one error of everything that reads a token. Imports no other room.
+// src/bytes: the floor that every other room stands on, and that imports none of them. Bytes and strings (base64,
+// UTF-8, JSON, a cursor, random bytes, printable escapes, TokenError), and four small pieces for all rooms:
+// beside.ts, bounded.ts, error-code.ts and file-stamp.ts.
 
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 
@@ -19,12 +20,12 @@ export function isJsonObject(value: Json): value is JsonObject {
   return isObject(value);
 }
 
-/** Whether a value is an object, and neither null nor an array. */
+/** Returns whether a value is an object, and neither `null` nor an array. */
 export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is an array of strings. */
+/** Returns whether a value is an array of strings. */
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
@@ -33,8 +34,8 @@ export function isTexts(value: unknown): value is readonly string[] {
  * The JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, ECMAScript
  * numbers, no white space.
  *
- * @throws TypeError for what has no such form: a number that is not finite, a lone surrogate,
- *   `undefined`, a function.
+ * @throws TypeError for a value without a canonical form: a number that is not finite, a lone
+ *   surrogate, `undefined`, a function.
  */
 export function canonicalJson(value: Json): string {
   return formOf(value);
@@ -53,7 +54,7 @@ function formOf(value: Json | undefined): string {
   }
   if (Array.isArray(value)) {
     let items = "";
-    // Holes too, unlike by a method of arrays, so that they are refused.
+    // Visits holes too, which array methods skip, so that they are refused.
     for (let at = 0; at < value.length; at++) {
       items += `${at === 0 ? "" : ","}${formOf(value[at])}`;
     }
@@ -69,16 +70,16 @@ function formOf(value: Json | undefined): string {
 }
 
 /**
- * The value of a text in canonical form (RFC 8785); `undefined` for another text.
+ * Parses a string in canonical form (RFC 8785); returns `undefined` for JSON in any other form.
  *
- * @throws SyntaxError for what is not JSON, and TypeError as {@link canonicalJson}.
+ * @throws SyntaxError if the string is not JSON, and TypeError as {@link canonicalJson}.
  */
 export function readCanonicalJson(text: string): Json | undefined {
   const value: Json = JSON.parse(text);
   return canonicalJson(value) === text ? value : undefined;
 }
 
-/** A copy with property names in the order of RFC 8785 and no negative zero: as its canonical form reads. */
+/** Copies a value as its canonical form parses: names in the order of RFC 8785, no negative zero. */
 export function canonicalCopy(value: Json): Json {
   if (value === 0) return 0;
   if (Array.isArray(value)) return value.map(canonicalCopy);
@@ -89,7 +90,10 @@ export function canonicalCopy(value: Json): Json {
 
 const MAX_NAME_LENGTH = 24;
 
-/** A name from a token as it is shown in messages: quoted, shortened, controls escaped. */
+/**
+ * Formats a name from a token for a message: quoted, shortened, control and format characters
+ * escaped or replaced.
+ */
 export function quotedName(name: string): string {
   const start = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   return JSON.stringify(start).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
@@ -100,7 +104,7 @@ export function canonicalBytes(value: Json): Uint8Array {
   return encodeUtf8(canonicalJson(value));
 }
 
-/** Whether arrays and objects are within each other more often than `depth`; walks level by level. */
+/** Returns whether arrays and objects are nested deeper than `depth`; walks level by level. */
 export function isDeeperThan(value: unknown, depth: number): boolean {
   let level: readonly unknown[] = [value];
   for (let deep = 0; level.length > 0; deep++) {
@@ -111,7 +115,7 @@ export function isDeeperThan(value: unknown, depth: number): boolean {
   return false;
 }
 
-/** Every text in a value, names of members included; iterative, whatever the depth. */
+/** Yields every string in a value, property names included; iterative, so any depth is safe. */
 export function* textsIn(value: unknown): Generator<string> {
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {
@@ -128,9 +132,9 @@ export function* textsIn(value: unknown): Generator<string> {
 export interface JsonOutline {
   /** Deepest nesting of `{` and `[` outside strings. */
   readonly depth: number;
-  /** Most members in one array. */
-  readonly members: number;
-  /** Whether the text stops inside a string, an array or an object. */
+  /** Most elements in one array. */
+  readonly longestArray: number;
+  /** `true` if the input ends inside a string, an array or an object. */
   readonly open: boolean;
 }
 
@@ -139,11 +143,14 @@ export function outlineJson(text: string): JsonOutline {
   return outlineBytes(encodeUtf8(text));
 }
 
-/** {@link outlineJson} of a text in UTF-8, whose structure is in ASCII. */
+/**
+ * Outlines UTF-8 bytes as {@link outlineJson} outlines a string: all structural characters of JSON
+ * are ASCII.
+ */
 export function outlineBytes(text: Uint8Array): JsonOutline {
   const counts: number[] = [];
   let depth = 0;
-  let members = 0;
+  let longestArray = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text[i];
@@ -153,18 +160,21 @@ export function outlineBytes(text: Uint8Array): JsonOutline {
     } else if (code === 0x5b || code === 0x7b) {
       counts.push(code === 0x5b ? 1 : Number.NEGATIVE_INFINITY);
       if (counts.length > depth) depth = counts.length;
-      if (code === 0x5b && members < 1) members = 1;
+      if (code === 0x5b && longestArray < 1) longestArray = 1;
     } else if (code === 0x5d || code === 0x7d) counts.pop();
     else if (code === 0x2c && counts.length > 0) {
       const count = (counts[counts.length - 1] ?? 0) + 1;
       counts[counts.length - 1] = count;
-      if (count > members) members = count;
+      if (count > longestArray) longestArray = count;
     }
   }
-  return { depth, members, open: inString || counts.length > 0 };
+  return { depth, longestArray, open: inString || counts.length > 0 };
 }
 
-/** Where the string that goes on at `start` has its closing quote; the length of `text` if it has none. */
+/**
+ * Returns the index of the closing quote of the string whose content begins at `start`; the length
+ * of `text` if there is none.
+ */
 function endOfString(text: Uint8Array, start: number): number {
   for (let i = start; i < text.length; i++) {
     const code = text[i];
@@ -174,14 +184,15 @@ function endOfString(text: Uint8Array, start: number): number {
   return text.length;
 }
 
-/** Characters of a name that a message shows; a root key in base64url has 43. */
+/** Longest name that a message quotes, in characters: a root key in base64url has 43, so it is never quoted. */
 const LONGEST_NAME = 24;
 
 /**
  * Refuses a text in which one object has a member twice: `JSON.parse` keeps the last and says nothing.
  *
- * @param text - What has passed `JSON.parse`.
- * @throws TypeError with the line of the second, and its name unless that is long enough to be a secret out of place.
+ * @param text - A string that `JSON.parse` accepts.
+ * @throws TypeError that gives the line of the second member, and its name unless the name is long
+ *   enough to be a misplaced secret.
  */
 export function assertNoTwin(text: string): void {
   const twin = duplicateKey(text);

@@ -1,6 +1,6 @@
 /**
- * Why a token could not be read. Each rejection of the strict profile (docs/spec.md, section 3)
- * has its own code; codes are stable and never reused.
+ * Reasons why a token cannot be read. Each rejection of the strict profile (docs/spec.md, section
+ * 3) has its own code; codes are stable and never reused.
  */
 export type TokenErrorCode =
   | "empty"
@@ -45,7 +45,7 @@ export type TokenErrorCode =
  * A token that is not well formed. Everything that reads tokens throws this and nothing else for
  * bad input; a wrong argument from the program itself is a `TypeError`.
  *
- * Of the token, the message contains at most one offending character or the start of a member's
+ * The message contains at most one offending character of the token, or the start of a member's
  * name, so it is safe to log.
  *
  * @example
@@ -64,9 +64,12 @@ export type TokenErrorCode =
  */
 export class TokenError extends Error {
   override readonly name = "TokenError";
-  /** What is wrong. */
+  /** The reason for the rejection. */
   readonly code: TokenErrorCode;
-  /** Where: a byte offset in binary forms, a character offset in text, absent where neither applies. */
+  /**
+   * The place of the fault: a byte offset in a binary form, a character offset in a string; absent
+   * where neither applies.
+   */
   readonly offset: number | undefined;
 
   constructor(code: TokenErrorCode, message: string, offset?: number) {

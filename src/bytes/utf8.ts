@@ -16,7 +16,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Whether `text` has no lone surrogate, that is, whether it has a UTF-8 form. */
+/** Returns whether `text` has no lone surrogate, that is, has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }

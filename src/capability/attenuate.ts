@@ -17,15 +17,13 @@ import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { macaroonToText } from "../macaroon/write.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier } from "./identifier.js";
-import { CAPABILITY_LIMITS, type CapabilityLimits } from "./limits.js";
 import {
   assertHopFits,
-  hopsOf,
+  CAPABILITY_LIMITS,
+  type CapabilityLimits,
   overCapabilityLimits,
-  type ReadLink,
-  readLinks,
-  readToken,
-} from "./token.js";
+} from "./limits.js";
+import { hopsOf, type ReadLink, readLinks, readToken } from "./read-token.js";
 
 export interface AttenuateOptions {
   /**
@@ -34,8 +32,8 @@ export interface AttenuateOptions {
    */
   readonly nonce?: boolean;
   /**
-   * Intersect the hop with what the token still allows instead of refusing it. What would leave nothing is
-   * refused all the same.
+   * `true` intersects the hop with what the token still allows instead of refusing it. An
+   * intersection that leaves nothing is refused all the same.
    */
   readonly intersect?: boolean;
   /** The moment that durations start from, in milliseconds since 1970; now unless given. */
@@ -49,14 +47,14 @@ export type Attenuation =
       readonly token: string;
       /** The hop as appended, in canonical form. */
       readonly hop: Hop;
-      /** Revokes the new token and all that descends from it; the given token lives on. */
+      /** The id that revokes the new token and all its descendants; the given token stays valid. */
       readonly revocationId: string;
-      /** Given if the token has expired, or the hop takes nothing away: a sentence that says so. */
+      /** A sentence that says that the token has expired, or that the hop takes nothing away; else absent. */
       readonly note?: string;
     }
   | Overreaching;
 
-/** What a hop names that the token does not allow. */
+/** The values that a hop names and the token does not allow. */
 export interface Overreaching {
   readonly ok: false;
   readonly overreaches: readonly Overreach[];
@@ -81,15 +79,17 @@ export function createNonce(): string {
 /**
  * Narrows a token by one hop: one HMAC, no key, no network. The given token stays as it is.
  *
- * The result allows what the token allows *and* the hop allows; no hop can widen it. As a lint
- * against mistakes, a hop that names something the token does not allow is refused. The hop gets a
- * random `nonce` unless it has one, so that each child can be revoked alone. `expires` may be a duration
+ * The result allows what the token allows *and* the hop allows; no hop can widen it. Refuses a hop
+ * that names something the token does not allow, as a lint against mistakes. The hop gets a random
+ * `nonce` unless it has one, so that each child can be revoked alone. `expires` may be a duration
  * such as `5m`, "at most five minutes from now".
  *
  * @param token - The token, without discharges.
- * @returns The child token as base64url of v2 binary, or what the hop names in excess.
- * @throws TokenError if the token is malformed, not a capability, or would exceed a limit.
- * @throws TypeError if the token is not a string, `hop` is not a valid hop or not plain at every level, or an option is not known.
+ * @returns The child token as base64url of v2 binary, or the values that exceed the parent.
+ * @throws TokenError if the token is malformed, not a capability or over a limit, or if the child
+ *   would be.
+ * @throws TypeError if the token is not a string, `hop` is not a valid hop or not plain at every level, or an
+ *   option is not known.
  *
  * @example
  * ```ts
@@ -116,13 +116,13 @@ export function attenuate(
 ): Attenuation {
   assertString(token, "token");
   const parent = readSingle(token);
-  const narrowed = narrow(parent, readLinks(parent), hop, options);
-  if (!narrowed.ok) return narrowed;
-  const { child, hop: appended, note } = narrowed;
-  return { ok: true, ...written(child), hop: appended, ...(note === undefined ? {} : { note }) };
+  const appended = appendHop(parent, readLinks(parent), hop, options);
+  if (!appended.ok) return appended;
+  const { child, hop: own, note } = appended;
+  return { ok: true, ...written(child), hop: own, ...(note === undefined ? {} : { note }) };
 }
 
-/** A token as handed out, and what revokes it. */
+/** The token to hand out, and the id that revokes it. */
 export function written(child: Macaroon): {
   readonly token: string;
   readonly revocationId: string;
@@ -131,19 +131,19 @@ export function written(child: Macaroon): {
 }
 
 /**
- * Appends a hop to a macaroon, or says what the hop names in excess.
+ * Appends a hop to a macaroon, or returns the values that the macaroon does not allow.
  *
- * @param links - The macaroon's own, as read.
- * @throws TokenError for what would exceed a limit.
+ * @param links - The links of `parent`, as {@link readLinks} returns them.
+ * @throws TokenError if the child would exceed a limit.
  * @throws TypeError as {@link attenuate}.
  */
-export function narrow(
+export function appendHop(
   parent: Macaroon,
   links: readonly ReadLink[],
   init: HopInit,
   options: AttenuateOptions,
   limits: CapabilityLimits = CAPABILITY_LIMITS,
-): Narrowed | Overreaching {
+): Appended | Overreaching {
   const given = knownMembers(options, OPTIONS, "options");
   const { nonce = true, intersect = false, now = Date.now() } = given;
   if (typeof nonce !== "boolean") throw new TypeError("options.nonce must be a boolean");
@@ -154,7 +154,7 @@ export function narrow(
   if (unreadable.length > 0) return { ok: false, overreaches: unreadable };
 
   const authority = meetOf([hopsOf(links)]);
-  // The limits first: comparing much with much is work.
+  // Enforce the limits first: comparing large sets is expensive.
   const fits = (bytes: Uint8Array): void => {
     assertHopFits(bytes, limits);
     assertTimes(own);
@@ -182,14 +182,17 @@ function noteOn(authority: Authority, hop: Hop, now: number): string | undefined
   return "nothing is taken away; the child can be revoked on its own";
 }
 
-interface Narrowed {
+interface Appended {
   readonly ok: true;
   readonly child: Macaroon;
   readonly hop: Hop;
   readonly note?: string;
 }
 
-/** Whether a hop leaves less than the link of a hop alone does, which counts as one of the hops that may follow. */
+/**
+ * Returns whether a hop takes away more than its own link does: any appended hop uses one of the
+ * further hops allowed.
+ */
 function takesAway(authority: Authority, hop: Hop): boolean {
   const { furtherHops, ...rest } = authority;
   const linked = furtherHops === undefined ? rest : { ...rest, furtherHops: furtherHops - 1 };
@@ -216,7 +219,7 @@ function withNonce(init: HopInit, wanted: boolean): HopInit {
   return !wanted || Object.hasOwn(init, "nonce") ? init : { ...init, nonce: createNonce() };
 }
 
-/** A token that is a capability, and not followed by discharges. */
+/** Reads a token that is a capability without discharges. */
 function readSingle(token: string): Macaroon {
   const [root, ...discharges] = readToken(token, CAPABILITY_LIMITS);
   if (discharges.length > 0) throw hasDischarges();
@@ -224,7 +227,7 @@ function readSingle(token: string): Macaroon {
   return root;
 }
 
-/** Why a token with discharges is not narrowed. */
+/** Creates the error for a token with discharges. */
 export function hasDischarges(): TokenError {
   const message =
     "discharges are bound to this token as it is; attenuate it first, then bind them to the child";
@@ -232,7 +235,7 @@ export function hasDischarges(): TokenError {
 }
 
 /**
- * The revocation id of a token: of its last link. Publishing it gives nothing away; revoking it
+ * Returns the revocation id of a token's last link. Publishing it gives nothing away; revoking it
  * refuses the token and all that was narrowed from it, while its parent and siblings live on.
  *
  * @throws TokenError if the token is malformed.

@@ -6,14 +6,15 @@ import { deepFrozen } from "./frozen.js";
 import type { Identifier } from "./identifier.js";
 import { revocableKeyIds } from "./key-id.js";
 import type { CapabilityLimits } from "./limits.js";
-import type { AuthenticChain } from "./token.js";
+import type { AuthenticChain } from "./read-token.js";
 import { type VerifiedCapability, verifiedCapability } from "./verified-capability.js";
 
 declare const authentic: unique symbol;
 
 /**
- * A token whose every signature holds. Only verifying a token, and extending one that was verified, makes these:
- * a copy, a proxy or an object of the same shape is refused. It shows nothing of its signature or its key.
+ * A token whose signatures are all verified. Only verifying a token, or extending a verified one,
+ * makes an authentic token: a copy, a proxy or an object of the same shape is refused. It shows
+ * nothing of its signature or its key.
  */
 export interface AuthenticToken {
   readonly [authentic]: true;
@@ -22,18 +23,18 @@ export interface AuthenticToken {
   readonly chains: readonly [AuthenticChain, ...AuthenticChain[]];
 }
 
-/** What an authentic token was made from. */
+/** The material that an authentic token was made from. */
 export interface TokenOrigin {
   readonly key: RootKey;
   /** The macaroon, then its discharges. */
   readonly macaroons: readonly [Macaroon, ...Macaroon[]];
-  /** The limits that it was found to be within. */
+  /** The limits that the token was checked against. */
   readonly limits: CapabilityLimits;
 }
 
-/** What belongs to an authentic token and cannot be read from it. */
+/** The parts of an authentic token that cannot be read from it. */
 interface Hidden extends TokenOrigin {
-  /** Made when first asked for. */
+  /** Created on first use, as `capability` is. */
   query?: RevocationQuery;
   capability?: VerifiedCapability;
 }
@@ -41,7 +42,10 @@ interface Hidden extends TokenOrigin {
 // An object is an authentic token if and only if it is a key of this map.
 const HIDDEN = new WeakMap<AuthenticToken, Hidden>();
 
-/** Makes the authentic token of what was just verified. Frozen, so that nothing in it can change a later answer. */
+/**
+ * Makes an authentic token from macaroons that were just verified. Freezes the token, so that
+ * nothing in it can change a later answer.
+ */
 export function authenticToken(
   identifier: Identifier,
   chains: readonly [AuthenticChain, ...AuthenticChain[]],
@@ -59,22 +63,22 @@ function hiddenOf(token: AuthenticToken): Hidden {
 }
 
 /**
- * What an authentic token was made from.
+ * Returns the material that an authentic token was made from.
  *
- * @throws TypeError for anything else.
+ * @throws TypeError if `token` is not authentic.
  */
 export function originOf(token: AuthenticToken): TokenOrigin {
   return hiddenOf(token);
 }
 
-/** Returns what to ask a revocation list about a token. */
+/** Returns the query about a token for a revocation list. */
 export function revocationQueryFor(token: AuthenticToken): RevocationQuery {
   const hidden = hiddenOf(token);
   hidden.query ??= queryOf(token);
   return hidden.query;
 }
 
-/** An authentic token as a decision shows it. */
+/** Returns the capability that a decision shows for an authentic token. */
 export function capabilityOfToken(token: AuthenticToken): VerifiedCapability {
   const hidden = hiddenOf(token);
   hidden.capability ??= verifiedCapability(token.identifier, token.chains);

@@ -3,31 +3,35 @@ import { described } from "../checks/described.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { maxCharacters } from "../macaroon/read.js";
 import type { RootKey } from "../macaroon/root-key.js";
-import { type SignatureFailure, verifySignatures } from "../macaroon/signatures.js";
+import {
+  type SignatureFailure,
+  type VerifiedChain,
+  verifySignatures,
+} from "../macaroon/signatures.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { type AuthenticToken, authenticToken, originOf } from "./authentic-token.js";
 import { type Denial, tokenDenialCode } from "./denial.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
-import type { CapabilityLimits } from "./limits.js";
-import { overCapabilityLimits, readLinks, readToken } from "./token.js";
+import { type CapabilityLimits, overCapabilityLimits } from "./limits.js";
+import { type AuthenticChain, readLinks, readToken } from "./read-token.js";
 import { digestOf, type VerificationCache } from "./verification-cache.js";
 
-/** Where root keys are looked up by id. */
+/** Finds root keys by id. */
 export interface KeySource {
   find(kid: string): RootKey | undefined;
 }
 
-/** What is needed to verify that a token is the issuer's own. */
+/** The context for verifying that a token is the issuer's own. */
 export interface AuthenticationContext {
   /** The issuer's name, as in its tokens. */
   readonly issuer: string;
   readonly keys: KeySource;
   readonly limits: CapabilityLimits;
-  /** Tokens that this issuer verified before; without it, each check verifies anew. */
+  /** The cache of verified tokens; if absent, each check verifies every signature again. */
   readonly cache?: VerificationCache | undefined;
 }
 
-/** An authentic token, or why the text was refused. */
+/** An authentic token, or the reason why the string was refused. */
 export type Authentication = { readonly ok: true; readonly token: AuthenticToken } | Refused;
 
 interface Refused {
@@ -36,9 +40,9 @@ interface Refused {
 }
 
 /**
- * Authenticates a token: limits and strict parsing, then issuer and key, then the whole chain and every discharge:
- * the first three steps of a check (docs/spec.md, section 7). Judges no hop. A token whose whole text was verified
- * before is taken from the cache, and its key looked up again.
+ * Authenticates a token in the first three steps of a check (docs/spec.md, section 7): limits and
+ * strict parsing, issuer and key, every signature. Judges no hop. A cached token is not verified
+ * again; only its key is looked up again.
  */
 export function authenticate(text: string, context: AuthenticationContext): Authentication {
   const { cache, limits } = context;
@@ -75,20 +79,21 @@ function verify(text: string, context: AuthenticationContext): Authentication {
   const [root, ...discharges] = macaroons;
   const result = verifySignatures(root, key, discharges, limits.nesting);
   if (!result.ok) return refuse(signatureDenial(result.failure));
-  const [own, ...others] = result.chains.map(({ macaroon, tags }) => ({
-    links: readLinks(macaroon),
-    revocationIds: tags.map(revocationIdOf),
-  }));
-  if (own === undefined) throw new TypeError("a verified token has a chain of its own");
-  const token = authenticToken(identifier, [own, ...others], { key, macaroons, limits });
-  return { ok: true, token };
+  const [own, ...others] = result.chains;
+  const chains = [authenticChain(own), ...others.map(authenticChain)] as const;
+  return { ok: true, token: authenticToken(identifier, chains, { key, macaroons, limits }) };
+}
+
+function authenticChain({ macaroon, tags }: VerifiedChain): AuthenticChain {
+  return { links: readLinks(macaroon), revocationIds: tags.map(revocationIdOf) };
 }
 
 /**
- * Looks up the key of an authentic token again: it may be gone since, or another may have taken its id. A token that
- * another issuer object authenticated, within limits of its own, is held to these as well.
+ * Looks up the key of an authentic token again: it may have been retired since, or replaced under
+ * the same id. Checks the limits of `context` too, if another issuer object verified the token
+ * within other limits.
  *
- * @throws TypeError for what is no authentic token.
+ * @throws TypeError if `token` is not authentic.
  */
 export function authenticateAgain(
   token: AuthenticToken,
@@ -103,7 +108,7 @@ export function authenticateAgain(
   return denial === undefined ? { ok: true, token } : refuse(denial);
 }
 
-/** Why verified macaroons are not within limits that are others than those they were verified within. */
+/** Returns a denial if verified macaroons exceed limits other than those they were verified within. */
 function limitDenial(
   macaroons: readonly [Macaroon, ...Macaroon[]],
   key: RootKey,
@@ -112,9 +117,23 @@ function limitDenial(
   const over = overCapabilityLimits(macaroons, limits);
   if (over !== undefined) return tokenDenial(over);
   const [root, ...discharges] = macaroons;
-  // Follows the discharges anew: they may be nested deeper than these limits allow.
+  // Follows the discharges again: they may be nested deeper than these limits allow.
   const result = verifySignatures(root, key, discharges, limits.nesting);
   return result.ok ? undefined : signatureDenial(result.failure);
+}
+
+/**
+ * Authenticates a string, or looks up the key of an authentic token again.
+ *
+ * @throws TypeError if `given` is an object but not an authentic token.
+ */
+export function authenticateOrRecheck(
+  given: string | AuthenticToken,
+  context: AuthenticationContext,
+): Authentication {
+  return typeof given === "object" && given !== null
+    ? authenticateAgain(given, context)
+    : authenticate(given, context);
 }
 
 /** Finds the root key that an identifier names, if it is this issuer's. */
@@ -136,7 +155,7 @@ function refuse(denial: Denial): Refused {
   return { ok: false, denial };
 }
 
-/** A token that could not be read, as a denial. */
+/** Turns the error about an unreadable token into a denial. */
 function tokenDenial(error: unknown): Denial {
   if (!(error instanceof TokenError)) throw error;
   const { code, message } = error;

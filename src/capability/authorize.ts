@@ -5,39 +5,33 @@
 import { NONE } from "../caveats/hop-rule.js";
 import { type CheckedInvocation, checkInvocation, type Invocation } from "../caveats/invocation.js";
 import { judgeHop } from "../caveats/judge.js";
-import { meetOf } from "../caveats/meet.js";
 import { repeated, shown } from "../caveats/scalar.js";
 import { assertMembers } from "../checks/members.js";
 import { suggestions } from "../checks/nearest.js";
 import type { RevocationEntry } from "../revocation/entry.js";
 import type { RevocationSource } from "../revocation/source.js";
 import { type AuthenticToken, capabilityOfToken, revocationQueryFor } from "./authentic-token.js";
-import {
-  type Authentication,
-  type AuthenticationContext,
-  authenticate,
-  authenticateAgain,
-} from "./authenticate.js";
+import { type AuthenticationContext, authenticateOrRecheck } from "./authenticate.js";
 import type { Denial, DenialCode } from "./denial.js";
 import { type GrantOperations, grantDenials, grantsInForce } from "./grants.js";
 import { readServiceKeyId } from "./key-id.js";
-import { type AuthenticChain, hopsOf } from "./token.js";
-import type { VerifiedCapability } from "./verified-capability.js";
+import type { AuthenticChain } from "./read-token.js";
+import { earliestExpiry, type VerifiedCapability } from "./verified-capability.js";
 
 export type { VerifiedCapability, VerifiedHop } from "./verified-capability.js";
 
-/** What a check rests on. */
+/** The context of a check. */
 export interface CheckContext extends AuthenticationContext {
   readonly revocations: RevocationSource;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** The issuer's grants and their operations, where it knows them. */
   readonly grants?: GrantOperations | undefined;
-  /** The name this service goes by in `audience`, where an invocation names none. */
+  /** The name of this service in `audience`, for invocations that give none. */
   readonly audience?: string | undefined;
 }
 
-/** Whose capability was refused, known once every signature has held. */
+/** Identifies the refused capability; known only once every signature is verified. */
 export interface RefusedCapability {
   readonly id: string;
   readonly grant: string;
@@ -52,16 +46,16 @@ export type Decision =
       readonly allowed: false;
       /** Every reason, never empty. */
       readonly denials: readonly [Denial, ...Denial[]];
-      /** Absent unless every signature held. */
+      /** Present only if every signature is verified. */
       readonly capability?: RefusedCapability;
     };
 
 /**
- * The whole check of a token against an invocation (docs/spec.md, section 7). A bad token is a
- * decision, never an exception.
+ * The whole check of a token against an invocation (docs/spec.md, section 7). Refuses a bad token,
+ * never throws for it.
  *
- * @throws TypeError if the token is an object that is no authentic token, the invocation has a wrong shape, or it
- *   leaves open under which grant the service acts.
+ * @throws TypeError if the token is an object but not an authentic token, or if the invocation has
+ *   a wrong shape or does not determine the grant.
  */
 export function checkToken(
   given: string | AuthenticToken,
@@ -73,21 +67,8 @@ export function checkToken(
 }
 
 /**
- * Authenticates a token; of one that was authenticated before, looks up the key again.
- *
- * @throws TypeError for an object that is no authentic token.
- */
-export function authenticated(
-  given: string | AuthenticToken,
-  context: AuthenticationContext,
-): Authentication {
-  return typeof given === "object" && given !== null
-    ? authenticateAgain(given, context)
-    : authenticate(given, context);
-}
-
-/**
- * Authenticates a token unless it is authentic already, looks up its revocation, and asks its grant and its hops.
+ * Authenticates a token unless it is authentic already, then lists the denials of its revocation,
+ * its grant and its hops, in this order.
  *
  * @param inForce - The grants under which the service acts; absent where no call is being made.
  */
@@ -97,7 +78,7 @@ function judge(
   context: CheckContext,
   inForce?: readonly string[],
 ): Decision {
-  const authentication = authenticated(given, context);
+  const authentication = authenticateOrRecheck(given, context);
   if (!authentication.ok) return { allowed: false, denials: [authentication.denial] };
 
   const { token } = authentication;
@@ -119,27 +100,27 @@ function judge(
   return { allowed: false, denials: [first, ...denials.slice(1)], capability };
 }
 
-/** Both lists; nearly always neither has anything. */
+/** Joins two lists, which are nearly always empty. */
 function joined(some: readonly Denial[], others: readonly Denial[]): readonly Denial[] {
   if (some.length === 0) return others;
   return others.length === 0 ? some : [...some, ...others];
 }
 
-/** The rules that look at what is being called; the others look only at who, where and when. */
+/** Denial codes of the rules on operation, handles and arguments, which need a call. */
 const CALL_CODES: readonly DenialCode[] = [
   "operation_denied",
   "resource_denied",
   "constraint_violated",
 ];
 
-/** Who presents a token, to which service, and when. */
+/** The party that presents a token, the service it is presented to, and the moment. */
 export type Presentation = Pick<Invocation, "invoker" | "audience" | "time">;
 
 const PRESENTATION = ["invoker", "audience", "time"];
 
 /**
- * Whether a token is good for anything at all: the whole check but for its grant and the rules on
- * operation, handles and arguments. What it allows is in the `authority` of the answer, for display and for
+ * Checks a token without a call: everything but its grant and the rules on operation, handles and
+ * arguments. The `authority` of the answer shows what the token allows, for display and for
  * choosing; only {@link checkToken} allows a call.
  *
  * @throws TypeError if the presentation has a wrong shape.
@@ -192,8 +173,8 @@ function revokedDenial(entry: RevocationEntry, chains: readonly AuthenticChain[]
 }
 
 /**
- * A service can make any token under its key, with any hop: that the token is good for this service alone
- * rests on the key's id.
+ * Restricts a token to the service named in its key id: a service can make any token under its key,
+ * with any hop.
  */
 function serviceDenials(
   { identifier }: AuthenticToken,
@@ -226,7 +207,7 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly D
         saysWhenItExpires ||= Object.hasOwn(link.hop, "expires");
       const found =
         link.kind === "hop" ? judgeHop(link.hop, asked, further, suggest) : link.problems;
-      if (found === NONE) continue;
+      if (found.length === 0) continue;
       const hop = links.length - further;
       const place = index === 0 ? { hop } : { hop, discharge: index };
       denials = [...denials, ...found.map((failure) => ({ ...failure, ...place }))];
@@ -237,9 +218,9 @@ function hopDenials(token: AuthenticToken, asked: CheckedInvocation): readonly D
   return [...denials, { code: "expiry_missing", rule: "expires", message }];
 }
 
-/** When the token's own chain expires; discharges are left out, since they can be replaced. */
+/** Returns the expiry of the token's own chain; discharges do not count, since they can be replaced. */
 export function ownExpiry(token: AuthenticToken): string | undefined {
-  return meetOf([hopsOf(token.chains[0].links)]).expires;
+  return earliestExpiry(token.chains[0].links);
 }
 
 function refusedCapability(token: AuthenticToken): RefusedCapability {

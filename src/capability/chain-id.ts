@@ -2,11 +2,11 @@ import { chainIdOf } from "../revocation/chain-id.js";
 import { revocationId } from "./attenuate.js";
 
 /**
- * The chain id of a token, by which the delegation protocol names it: a UUID that is made from its revocation id,
- * so that a delegator knows it without asking.
+ * Returns the chain id that names a token in the delegation protocol: a UUID derived from its
+ * revocation id, which a delegator computes without asking.
  *
  * @throws TokenError if the token is malformed.
- * @throws TypeError if it is not a string.
+ * @throws TypeError if `token` is not a string.
  *
  * @example
  * ```ts

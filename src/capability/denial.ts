@@ -25,17 +25,20 @@ export interface Denial {
   readonly code: DenialCode;
   /** The link concerned: 0 is the identifier, 1 the issuer's hop, and so on. */
   readonly hop?: number;
-  /** Which discharge the link is in, counted from 1; absent for the token itself. */
+  /** Index of the discharge that the link is in, counted from 1; absent for the token itself. */
   readonly discharge?: number;
-  /** The rule: a hop's key or limit, or the finer cause of a token that was not accepted. */
+  /** The rule that refuses: a hop's key or limit, or a more precise code for a token that is not authentic. */
   readonly rule?: string;
-  /** What was asked for. */
+  /** The value that the rule requires. */
   readonly expected?: Json;
-  /** What came; absent if nothing did. */
+  /** The value in the invocation or the token; absent if there is none. */
   readonly actual?: unknown;
   /** The nearest value that would have been allowed. */
   readonly nearest?: Json;
-  /** Further denials of the same hop and key that are not listed, in the last one that is. */
+  /**
+   * Number of further denials of the same hop and key that are not listed; present on the last
+   * listed one only.
+   */
   readonly more?: number;
   /** A sentence for people. */
   readonly message: string;

@@ -10,25 +10,25 @@ import { meetOf } from "../caveats/meet.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { assertString } from "../checks/kinds.js";
 import { nextTag } from "../macaroon/chain.js";
-import { type Caveat, type Macaroon, partsOf } from "../macaroon/macaroon.js";
+import { type Caveat, partsOf } from "../macaroon/macaroon.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { hopsOf, readLinks, readToken } from "./token.js";
+import { hopsOf, type ReadLink, readLinks, readToken } from "./read-token.js";
 
 /** One thing that a child token allows less than its parent. */
 export interface AuthorityChange {
   /** The rule, such as `operations` or `constraints.amount`. */
   readonly rule: string;
-  /** What the parent allows; absent if it sets no limit. */
+  /** The parent's limit; absent if it sets none. */
   readonly before?: Json;
-  /** What the child allows. */
+  /** The child's limit. */
   readonly after: Json;
-  /** For sets, the members taken away. */
+  /** The members taken away from a set. */
   readonly removed?: readonly string[];
   /** The change in words. */
   readonly message: string;
 }
 
-/** How two tokens relate, and what was taken away between them. */
+/** The relation of two tokens, and the changes between them. */
 export type TokenDiff =
   | {
       readonly derived: true;
@@ -43,9 +43,9 @@ export type TokenDiff =
     };
 
 /**
- * Says what was taken away between a token and one attenuated from it. A party that holds both can
- * prove without any key that one descends from the other, and this function does; only the issuer can
- * say whether either is genuine.
+ * Says what was taken away between a token and one attenuated from it. Proves the descent without
+ * any key, by computing the child's signature from the parent's; only the issuer can say whether
+ * either is genuine.
  *
  * @throws TokenError if one of them is malformed.
  * @throws TypeError if one of them is not a string.
@@ -87,20 +87,22 @@ export function diff(parent: string, child: string): TokenDiff {
     const message = "the links match but the signatures do not: at least one token was altered";
     return { derived: false, reason: "signature_mismatch", message };
   }
-  const added = hopsOf(readLinks(after)).slice(shared);
+  // The links up to `shared` are the parent's.
+  const links = readLinks(after);
+  const hops = hopsOf(links);
   return {
     derived: true,
-    added: added.filter((hop) => hop !== undefined),
+    added: hops.slice(shared).filter((hop) => hop !== undefined),
     changes: [
-      ...changesBetween(meetOf([hopsOf(readLinks(before))]), meetOf([hopsOf(readLinks(after))])),
-      ...otherLinks(after, shared),
+      ...changesBetween(meetOf([hops.slice(0, shared)]), meetOf([hops])),
+      ...otherLinks(links, shared),
     ],
   };
 }
 
-/** Added links that are no hops, and what they mean for the child. */
-function otherLinks(macaroon: Macaroon, shared: number): AuthorityChange[] {
-  return readLinks(macaroon).flatMap((link, at): AuthorityChange[] => {
+/** Describes the added links that are not hops. */
+function otherLinks(links: readonly ReadLink[], shared: number): AuthorityChange[] {
+  return links.flatMap((link, at): AuthorityChange[] => {
     if (at < shared || link.kind === "hop") return [];
     const message =
       link.kind === "third-party"

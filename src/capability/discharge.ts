@@ -1,17 +1,17 @@
 import { TokenError } from "../bytes/token-error.js";
 import { assertArray, assertString } from "../checks/kinds.js";
 import { bindDischarge } from "../macaroon/chain.js";
-import { overLimits } from "../macaroon/verify.js";
+import { overLimits } from "../macaroon/over-limits.js";
 import { writeMacaroons } from "../macaroon/write.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
-import { readToken } from "./token.js";
+import { readToken } from "./read-token.js";
 
 /**
- * Binds discharges to a token in its final form and puts them behind it: one text to present.
+ * Binds discharges to a token in its final form and appends them: one string to present.
  *
  * @param token - The token, not followed by discharges yet.
- * @param discharges - One unbound discharge each, as base64url of v2 binary.
- * @throws TokenError if one of them is malformed, already has others behind it, or a limit is
+ * @param discharges - Unbound discharges, one in each string, as base64url of v2 binary.
+ * @throws TokenError if the token or a discharge is malformed or followed by others, or a limit is
  *   exceeded.
  * @throws TypeError if one of them is not a string.
  *

@@ -4,24 +4,25 @@ import { revocationIdOf } from "../revocation/id.js";
 import {
   type AttenuateOptions,
   type Attenuation,
+  appendHop,
   hasDischarges,
-  narrow,
   type Overreaching,
   written,
 } from "./attenuate.js";
 import { type AuthenticToken, authenticToken, originOf } from "./authentic-token.js";
 import type { CapabilityLimits } from "./limits.js";
 
-/** An authentic token narrowed by the party that checks it, or every reason why it was not. */
+/** The child of an authentic token, or every reason why the hop was refused. */
 export type Extension =
-  | (Extract<Attenuation, { ok: true }> & { readonly authentic: AuthenticToken })
+  | (Omit<Extract<Attenuation, { ok: true }>, "note"> & { readonly authentic: AuthenticToken })
   | Overreaching;
 
 /**
- * Narrows an authentic token, as {@link attenuate} does. The child is authentic too, and nothing is verified again.
+ * Narrows an authentic token, as {@link attenuate} does, but without its `note`. The child is authentic too, and
+ * nothing is verified again.
  *
- * @throws TokenError `has_discharges`, or for what would exceed a limit.
- * @throws TypeError as {@link attenuate}, and for what is no authentic token.
+ * @throws TokenError `has_discharges`, or if the child would exceed a limit.
+ * @throws TypeError as {@link attenuate}, and if `token` is not authentic.
  */
 export function attenuateAuthentic(
   token: AuthenticToken,
@@ -33,13 +34,13 @@ export function attenuateAuthentic(
   const { identifier, chains } = token;
   const [{ links, revocationIds }, ...discharges] = chains;
   if (discharges.length > 0) throw hasDischarges();
-  const narrowed = narrow(macaroons[0], links, hop, options, limits);
-  if (!narrowed.ok) return narrowed;
-  const { child, hop: appended } = narrowed;
+  const appended = appendHop(macaroons[0], links, hop, options, limits);
+  if (!appended.ok) return appended;
+  const { child, hop: own } = appended;
   const chain = {
-    links: [...links, { kind: "hop", hop: appended } as const],
+    links: [...links, { kind: "hop", hop: own } as const],
     revocationIds: [...revocationIds, revocationIdOf(partsOf(child).signature)],
   };
   const authentic = authenticToken(identifier, [chain], { key, macaroons: [child], limits });
-  return { ok: true, ...written(child), hop: appended, authentic };
+  return { ok: true, ...written(child), hop: own, authentic };
 }

@@ -1,11 +1,11 @@
 /**
- * Freezes a value and all that it holds, so that what is handed out cannot change a later answer. What is frozen
- * already is frozen throughout; members that a prototype gives are not looked at.
+ * Freezes a value and everything in it, so that no caller can change a later answer through it.
+ * Skips inherited properties, and values that are frozen already: these must be frozen throughout.
  */
 export function deepFrozen<T extends object>(value: T): T {
   if (Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) {
-    if (typeof member === "object" && member !== null) deepFrozen(member);
+  for (const inner of Object.values(value)) {
+    if (typeof inner === "object" && inner !== null) deepFrozen(inner);
   }
   return Object.freeze(value);
 }

@@ -11,8 +11,8 @@ export type GrantOperations = ReadonlyMap<string, readonly string[]>;
  * The grants under which a service acts: those that the invocation names or, where it names none, the
  * one known grant that has the operation.
  *
- * @throws TypeError if that leaves it open, or names a grant that is not known: a check that does not
- *   know what the service acts under must not allow anything.
+ * @throws TypeError if the grant is not determined, or a named grant is unknown: a check that does
+ *   not know what the service acts under must not allow anything.
  */
 export function grantsInForce(
   { grants, operation }: CheckedInvocation,
@@ -54,9 +54,10 @@ export function unknownGrant(grant: string, known: GrantOperations): TypeError {
 }
 
 /**
- * Why a token's grant does not allow an invocation: it is not in force, or does not have the operation, whatever the hops say (docs/spec.md, section 7).
+ * Returns denials if the token's grant is not in force or does not have the operation, whatever the
+ * hops say (docs/spec.md, section 7).
  *
- * @param grant - The token's own.
+ * @param grant - The grant of the token.
  */
 export function grantDenials(
   grant: string,

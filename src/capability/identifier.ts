@@ -9,7 +9,7 @@ import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { parseTime } from "../caveats/time.js";
 
-/** What was granted, by whom, to whom: the part of a token that only the issuer can write. */
+/** The part of a token that only the issuer can write: the grant, its issuer and its principal. */
 export interface Identifier {
   /** Version of this format. */
   readonly v: 1;
@@ -21,9 +21,9 @@ export interface Identifier {
   readonly id: string;
   /** The grant, such as `documents:read`. */
   readonly grant: string;
-  /** When it was issued: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** Time of issue: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly issued: string;
-  /** The user on whose behalf. */
+  /** The user on whose behalf the token acts. */
   readonly principal?: string;
 }
 
@@ -31,12 +31,12 @@ const TEXTS = ["iss", "kid", "grant", "principal"] as const;
 const KEYS = ["v", "iss", "kid", "id", "grant", "issued", "principal"];
 const CAPABILITY_ID = /^cap_[A-Za-z0-9_-]{16,}$/;
 
-/** Whether `text` has the form of a capability id. */
+/** Returns whether `text` has the form of a capability id. */
 export function isCapabilityId(text: string): boolean {
   return CAPABILITY_ID.test(text);
 }
 
-/** @throws TypeError if it is not a valid identifier. */
+/** @throws TypeError if `identifier` is not valid. */
 export function encodeIdentifier(identifier: Identifier): Uint8Array {
   const problem = problemOf({ ...identifier });
   if (problem !== undefined) throw new TypeError(problem);
@@ -62,7 +62,7 @@ export function decodeIdentifier(bytes: Uint8Array): Identifier {
   if (value === undefined) throw malformed("the identifier is not in canonical form (RFC 8785)");
   const problem = problemOf(value);
   if (problem !== undefined) throw malformed(problem);
-  // Every member has just been checked.
+  // Every property has just been checked.
   return value as unknown as Identifier;
 }
 

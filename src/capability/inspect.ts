@@ -13,8 +13,7 @@ import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
 import type { InspectedLink, InspectedMacaroon, Inspection, RawBytes } from "./inspection.js";
 import { readServiceKeyId } from "./key-id.js";
-import { CAPABILITY_LIMITS } from "./limits.js";
-import { overCapabilityLimits } from "./token.js";
+import { CAPABILITY_LIMITS, overCapabilityLimits } from "./limits.js";
 import { warningsFor } from "./warnings.js";
 
 export interface InspectOptions {

@@ -4,14 +4,14 @@ import type { HopProblem } from "../caveats/hop-rule.js";
 import type { MacaroonFormat } from "../macaroon/read.js";
 import type { Identifier } from "./identifier.js";
 
-/** Bytes as they are: as text where they are UTF-8, else in hex. */
+/** Bytes in base64url, and as text if they are UTF-8, else in hex. */
 export interface RawBytes {
   readonly base64url: string;
   readonly text?: string;
   readonly hex?: string;
 }
 
-/** One link of a chain as it reads; nothing of it has been verified. */
+/** One unverified link of a chain. */
 export interface InspectedLink {
   /** 1 for the first caveat. */
   readonly number: number;
@@ -21,11 +21,11 @@ export interface InspectedLink {
   readonly problems?: readonly HopProblem[];
   /** The caveat's own bytes, for links that are not hops. */
   readonly raw?: RawBytes;
-  /** Where a third-party caveat says to ask for a discharge. */
+  /** The location that a third-party caveat gives for its discharge. */
   readonly location?: string;
 }
 
-/** What a macaroon says about itself, unverified. Never holds its signature. */
+/** The unverified content of a macaroon. Never holds its signature. */
 export interface InspectedMacaroon {
   readonly location?: string;
   /** The identifier's bytes. */
@@ -33,7 +33,7 @@ export interface InspectedMacaroon {
   readonly links: readonly InspectedLink[];
 }
 
-/** What a token says. Anyone can write a token that says anything: nothing here is verified. */
+/** The content of a token. Anyone can write a token that says anything: nothing here is verified. */
 export interface Inspection extends InspectedMacaroon {
   readonly verified: false;
   readonly format: MacaroonFormat;
@@ -41,13 +41,13 @@ export interface Inspection extends InspectedMacaroon {
   readonly bytes: number;
   /** The grant's id, such as `documents:read`; absent if this macaroon is not a capability. */
   readonly grant?: string;
-  /** What the identifier says; absent if this macaroon is not a capability. */
+  /** The content of the identifier; absent if this macaroon is not a capability. */
   readonly capability?: Identifier;
-  /** The one service that it was made for, if it names the key of one. */
+  /** The service whose key the token names; absent for a root key. */
   readonly service?: string;
-  /** What the readable hops leave together. */
+  /** The authority that the readable hops together leave. */
   readonly authority: Authority;
-  /** Of the last link: revoking it refuses this token and all that is narrowed from it. */
+  /** Revocation id of the last link: revoking it refuses this token and all that is narrowed from it. */
   readonly revocationId: string;
   readonly discharges: readonly InspectedMacaroon[];
   readonly warnings: readonly InspectionWarning[];

@@ -11,7 +11,7 @@ function isServiceName(text: unknown): text is string {
   return typeof text === "string" && SERVICE.test(text);
 }
 
-/** @throws TypeError unless the value can name a service that has a key of its own. */
+/** @throws TypeError if the value is not a valid service name. */
 export function assertServiceName(value: unknown): asserts value is string {
   if (!isServiceName(value)) throw new TypeError(`service ${WANTED}`);
 }
@@ -25,16 +25,16 @@ export function serviceKeyId(kid: string, service: string): string {
 export interface ServiceKeyId {
   /** The root key that it is derived from. */
   readonly root: string;
-  /** The one service that accepts what is made under it. */
+  /** The one service that accepts tokens made under the key. */
   readonly service: string;
 }
 
-/** Whether a key id cannot be a root key's. */
+/** Returns whether a key id has the mark of a service, `@`, which no root key's has. */
 export function hasServiceMark(kid: string): boolean {
   return kid.includes(MARK);
 }
 
-/** The parts of a service's key id; `undefined` for a root key's, and for what is neither. */
+/** Splits a service's key id; `undefined` for any other id. */
 export function readServiceKeyId(kid: string): ServiceKeyId | undefined {
   const at = kid.indexOf(MARK);
   if (at < 1) return undefined;
@@ -42,7 +42,10 @@ export function readServiceKeyId(kid: string): ServiceKeyId | undefined {
   return isServiceName(service) ? { root: kid.slice(0, at), service } : undefined;
 }
 
-/** The ids by which a revocation of a key concerns what is made under it: its own and its root key's. */
+/**
+ * Returns the key ids whose revocation revokes a token made under `kid`: `kid` itself and the root
+ * key it is derived from.
+ */
 export function revocableKeyIds(kid: string): readonly string[] {
   const derived = readServiceKeyId(kid);
   return derived === undefined ? [kid] : [kid, derived.root];

@@ -1,16 +1,21 @@
-import { completeLimits, type MacaroonLimits } from "../macaroon/limits.js";
+import { outlineBytes } from "../bytes/json.js";
+import { TokenError } from "../bytes/token-error.js";
+import { decodeUtf8 } from "../bytes/utf8.js";
+import { caveatTooLarge, completeLimits, type MacaroonLimits } from "../macaroon/limits.js";
+import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
+import { overLimits } from "../macaroon/over-limits.js";
 
-/** Upper bounds on a capability's token, each checked before any hashing. */
+/** Upper bounds on a capability's token, each checked before the work it bounds. */
 export interface CapabilityLimits extends MacaroonLimits {
-  /** Members of one array in a hop. */
+  /** Elements of one array in a hop. */
   readonly setMembers: number;
 }
 
 /**
  * The bounds of the specification (docs/spec.md, section 4). A token of 200 handles with 25 characters
  * each, attenuated once to 100 of them, fits; as base64url it leaves 2.6 KB of the 16 KiB that Node
- * gives all headers of a request. A checker may lower them, never raise
- * them: holders rely on what others accept.
+ * gives all headers of a request. A checker may lower the bounds, never raise them: a token that one
+ * checker accepts should not fail at the next.
  */
 export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze({
   bytes: 10_240,
@@ -23,7 +28,8 @@ export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze
 });
 
 /** Deepest JSON nesting that a hop can have: hop, constraints, operators, list. */
-export const MAX_HOP_DEPTH = 4;
+const MAX_HOP_DEPTH = 4;
+const OPENING_BRACE = 0x7b;
 
 /** @throws TypeError if a limit is not a whole number or is higher than the specification's. */
 export function capabilityLimits(given: Partial<CapabilityLimits> | undefined): CapabilityLimits {
@@ -35,4 +41,54 @@ export function capabilityLimits(given: Partial<CapabilityLimits> | undefined): 
     throw new TypeError(`limits.${name} can only be lowered: at most ${most}, not ${value}`);
   }
   return limits;
+}
+
+/** Returns the error for the first limit that `macaroons` together exceed; `undefined` if they fit. */
+export function overCapabilityLimits(
+  macaroons: readonly Macaroon[],
+  limits: CapabilityLimits,
+): TokenError | undefined {
+  return overLimits(macaroons, limits) ?? overHopLimits(macaroons, limits);
+}
+
+/** Returns the error for the first hop that exceeds a limit; `undefined` if all fit. */
+export function overHopLimits(
+  macaroons: readonly Macaroon[],
+  limits: CapabilityLimits,
+): TokenError | undefined {
+  for (const macaroon of macaroons) {
+    for (const [at, { kind, identifier }] of partsOf(macaroon).caveats.entries()) {
+      const over =
+        kind === "first-party" ? overHopShape(identifier, `hop ${at + 1}`, limits) : undefined;
+      if (over !== undefined) return over;
+    }
+  }
+  return undefined;
+}
+
+function overHopShape(
+  caveat: Uint8Array,
+  what: string,
+  limits: CapabilityLimits,
+): TokenError | undefined {
+  if (caveat[0] !== OPENING_BRACE) return undefined;
+  const { depth, longestArray } = outlineBytes(caveat);
+  const isWithin = depth <= MAX_HOP_DEPTH && longestArray <= limits.setMembers;
+  if (isWithin || decodeUtf8(caveat) === undefined) return undefined;
+  if (depth > MAX_HOP_DEPTH) {
+    return new TokenError("too_deep", `${what} is nested more than ${MAX_HOP_DEPTH} deep`);
+  }
+  const message = `${what} has a set of more than ${limits.setMembers} members`;
+  return new TokenError("too_many_members", message);
+}
+
+/**
+ * Checks one hop against the limits, before it is parsed or compared.
+ *
+ * @throws TokenError `caveat_too_large`, `too_deep` or `too_many_members`.
+ */
+export function assertHopFits(caveat: Uint8Array, limits: CapabilityLimits): void {
+  if (caveat.length > limits.caveatBytes) throw caveatTooLarge(caveat.length, limits.caveatBytes);
+  const over = overHopShape(caveat, "the hop", limits);
+  if (over !== undefined) throw over;
 }

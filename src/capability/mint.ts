@@ -16,8 +16,7 @@ import { revocationIdOf } from "../revocation/id.js";
 import { type GrantOperations, unknownGrant } from "./grants.js";
 import { encodeIdentifier, type Identifier } from "./identifier.js";
 import { readServiceKeyId } from "./key-id.js";
-import { CAPABILITY_LIMITS } from "./limits.js";
-import { overCapabilityLimits } from "./token.js";
+import { CAPABILITY_LIMITS, overCapabilityLimits } from "./limits.js";
 
 const CAPABILITY_ID_BYTES = 12;
 
@@ -26,29 +25,29 @@ export function newCapabilityId(random: (length: number) => Uint8Array): string 
   return `cap_${encodeBase64url(random(CAPABILITY_ID_BYTES))}`;
 }
 
-/** Seconds that a capability lives unless something else is asked for. */
+/** Default lifetime of a capability, in seconds. */
 const DEFAULT_LIFETIME = 15 * 60;
 
-/** Seconds that a capability may live unless the issuer is configured otherwise. */
+/** Longest lifetime of a capability by default, in seconds. */
 export const DEFAULT_MAX_LIFETIME: number = 24 * 60 * 60;
 
-/** Seconds that no issuer may be configured beyond: 90 days. */
+/** Longest lifetime that an issuer can be configured to allow, in seconds: 90 days. */
 export const MAX_LIFETIME: number = 90 * 24 * 60 * 60;
 
-/** What to grant, and the issuer's own restrictions: its hop. */
+/** The grant, and the issuer's own restrictions: its hop. */
 export interface MintRequest extends HopInit {
   /** The grant, such as `documents:read`. */
   readonly grant: string;
-  /** The user on whose behalf. */
+  /** The user on whose behalf the capability acts. */
   readonly principal?: string | undefined;
   /**
-   * Every operation, present and future, is meant. Without it and without `operations`, the operations
-   * of the grant are written into the hop; an issuer that does not know them refuses.
+   * `true` allows every operation, present and future. If neither this nor `operations` is given,
+   * the issuer writes the grant's operations into the hop, and refuses if it does not know them.
    */
   readonly anyOperation?: boolean | undefined;
   /**
-   * The one service it is for, as it stands in `audience`: made under the key of this service, so that
-   * the service can check it without the root key, and no other accepts it.
+   * The one service that accepts the capability, as listed in `audience`: the token is made under
+   * that service's key, so that the service can check it without the root key.
    */
   readonly service?: string | undefined;
 }
@@ -60,17 +59,17 @@ export interface MintedCapability {
   readonly id: string;
   readonly grant: string;
   readonly principal?: string;
-  /** The id of the key it was made under. */
+  /** The id of the key that the token was made under. */
   readonly keyId: string;
   readonly issued: string;
   readonly expires: string;
-  /** Revokes the capability with all that descends from it. */
+  /** The id that revokes the capability and all its descendants. */
   readonly revocationId: string;
   /** The issuer's hop. */
   readonly hop: Hop;
 }
 
-/** A fresh capability, and the canonical JSON of its identifier: no secret, and half of its token. */
+/** A new capability, and the canonical JSON of its identifier: not secret, and needed to rebuild its token. */
 export interface IssuedToken {
   readonly capability: MintedCapability;
   readonly identifier: string;
@@ -92,9 +91,9 @@ const OWN = ["grant", "principal", "anyOperation", "service"] as const;
 const MEMBERS: readonly string[] = [...OWN, ...HOP_KEYS];
 
 /**
- * A copy of what a program asks for, plain at every level but for a `Date` where a time stands.
+ * Copies a program's request; every value is plain, or a `Date` for a time.
  *
- * @throws TypeError naming what is not plain, not known or not a grant.
+ * @throws TypeError that names the property that is not plain, not known or not valid.
  */
 export function plainRequest(request: MintRequest): MintRequest {
   const {
@@ -116,8 +115,8 @@ export function plainRequest(request: MintRequest): MintRequest {
 /**
  * Makes a capability: the identifier, and the issuer's hop with an expiry.
  *
- * @param request - As {@link plainRequest} gives it.
- * @param id - From {@link newCapabilityId}, or of a capability that is made anew.
+ * @param request - The result of {@link plainRequest}.
+ * @param id - From {@link newCapabilityId}, or the id of a capability that is issued again.
  * @throws TypeError if the request is not valid or lives longer than the issuer allows.
  */
 export function mintToken(request: MintRequest, id: string, context: MintContext): IssuedToken {
@@ -165,7 +164,7 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
   return { capability, identifier: new TextDecoder().decode(encoded) };
 }
 
-/** Under a service's key, the issuer's hop names that service as its whole audience. */
+/** Returns the audience of the issuer's hop: under a service's key, that service alone. */
 function audienceFor({ audience }: MintRequest, kid: string): Pick<HopInit, "audience"> {
   const service = readServiceKeyId(kid)?.service;
   if (service === undefined) return {};
@@ -205,8 +204,8 @@ function operationsFor(
 }
 
 /**
- * The token of this identifier and these hops, the issuer's first: under the same root key, the same bytes
- * as when it was made. So an issuer need not keep tokens to know them.
+ * Rebuilds a token from its identifier and its hops, the issuer's first: the same root key gives
+ * the same bytes. An issuer need not store tokens, since it can rebuild them.
  */
 export function remakeToken(root: RootKey, identifier: string, hops: readonly string[]): string {
   return macaroonToText(hops.reduce(addFirstPartyCaveat, createMacaroon(root, { identifier })));

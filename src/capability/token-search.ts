@@ -6,11 +6,11 @@ import { binaryV2Length, readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.
 import { macaroonToText } from "../macaroon/write.js";
 import { CAPABILITY_LIMITS } from "./limits.js";
 
-/** Strings that may be tokens, at most, that one search judges. */
+/** Most candidate strings that one search verifies. */
 export const MAX_CANDIDATES = 64;
-/** Characters that one search judges in all: each token is hashed as often as it has links. */
+/** Most characters that one search verifies in total: a token is hashed once for each link. */
 const MAX_JUDGED = CAPABILITY_LIMITS.bytes * 8;
-/** Places where a macaroon seems to begin, at most, that one search reads. */
+/** Most possible beginnings of a macaroon that one search parses. */
 const MAX_BEGINNINGS = 1024;
 /** Bytes of the shortest identifier that a capability can have. */
 const MIN_IDENTIFIER_BYTES = 99;
@@ -24,7 +24,7 @@ const V2_LOCATION = 1;
 const V2_IDENTIFIER = 2;
 const BRACE = 0x7b;
 
-/** The result of a search: `too_many` if it would have to judge more than its bounds allow. */
+/** The result of a search: `too_many` if the search exceeds its bounds. */
 export type SearchResult = "none" | "token" | "too_many";
 
 // Both alphabets of base64. A run without "+" and "/" is found with the first. A loop with a lower bound, "{n,}",
@@ -34,16 +34,16 @@ const RUNS: readonly RegExp[] = ["A-Za-z0-9_-", "A-Za-z0-9+/"].map(
     new RegExp(`(?<![${alphabet}])[${alphabet}]{${MIN_TOKEN_LENGTH}}[${alphabet}]*`, "g"),
 );
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))/g;
-/** How many levels of escapes are resolved. Each is a pass over the string, so there is an end. */
+/** Most levels of JSON escapes that a search resolves; each level is one pass over the string. */
 const MAX_ESCAPE_LEVELS = 3;
 
 /**
  * Looks for tokens in data that must not hold any: in every string and property name, whatever precedes and follows
  * the token, in each alphabet of base64 and behind three levels of JSON escapes (a string of JSON in a string of JSON
  * in a string of JSON). The work grows with the length of the data, and at most {@link MAX_CANDIDATES} strings are
- * judged.
+ * verified.
  *
- * It finds what was put in a wrong place. It does not find a token that its holder hides, such as in hex or encrypted.
+ * Finds tokens that were put in the wrong place, not tokens that their holder hides, such as in hex or encrypted.
  */
 export class TokenSearch {
   readonly #isAuthentic: (token: string) => boolean;
@@ -108,8 +108,8 @@ export class TokenSearch {
 }
 
 /**
- * Each macaroon that a run of base64 holds, as base64url; `undefined` for what only begins like one. Locations are left
- * out: they are not signed, so a token is good whatever stands in them.
+ * Yields each macaroon in a run of base64, as base64url; `undefined` for a beginning that does not parse. Omits
+ * locations: they are not signed, so a token is valid with any location.
  */
 function* tokensIn(run: string): Generator<string | undefined> {
   // A macaroon may begin at any character: the group of four that holds it begins at one of four offsets.
@@ -121,7 +121,7 @@ function* tokensIn(run: string): Generator<string | undefined> {
   }
 }
 
-/** The binary macaroon that begins at an offset, without its locations; `undefined` if it is not one. */
+/** Returns the binary macaroon that begins at `at`, without its locations; `undefined` if there is none. */
 function tokenAt(bytes: Uint8Array, at: number): string | undefined {
   try {
     const macaroon = readBinaryV2(new Cursor(bytes, at), CAPABILITY_LIMITS, "left out");
@@ -133,7 +133,7 @@ function tokenAt(bytes: Uint8Array, at: number): string | undefined {
   }
 }
 
-/** Whether at an offset there are a version, a location or none, and an identifier in braces. */
+/** Returns whether a version, an optional location and an identifier in braces stand at `at`. */
 function beginsV2(bytes: Uint8Array, at: number): boolean {
   if (bytes[at] !== V2_VERSION) return false;
   let offset = at + 1;
@@ -146,7 +146,7 @@ function beginsV2(bytes: Uint8Array, at: number): boolean {
   return value >= MIN_IDENTIFIER_BYTES && bytes[end] === BRACE && bytes[end + value] === V2_END;
 }
 
-/** A LEB128 number, of which at most four bytes are read, as {@link Cursor.varint} does. */
+/** Reads a LEB128 number of at most four bytes, as {@link Cursor.varint} does. */
 function varintAt(bytes: Uint8Array, at: number): { readonly value: number; readonly end: number } {
   let value = 0;
   let end = at;
@@ -158,7 +158,7 @@ function varintAt(bytes: Uint8Array, at: number): { readonly value: number; read
   return { value, end };
 }
 
-/** A string that may be, or hold, a string of JSON, with its escapes resolved. */
+/** Resolves JSON escapes in a string, whether or not it is JSON. */
 function unescaped(text: string): string {
   return text.replace(ESCAPE, (_, code: string | undefined, character: string | undefined) =>
     code === undefined ? (character ?? "") : String.fromCharCode(Number.parseInt(code, 16)),

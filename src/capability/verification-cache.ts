@@ -5,15 +5,15 @@ import { sha256 } from "../macaroon/hmac.js";
 import type { AuthenticToken } from "./authentic-token.js";
 import { earliestExpiry } from "./verified-capability.js";
 
-/** How much a verification cache keeps. */
+/** Bounds of a verification cache. */
 export interface CacheBounds {
-  /** Verified tokens; 1,000 unless given. */
+  /** Most tokens kept; 1,000 by default. */
   readonly entries?: number | undefined;
-  /** The memory that the entries take, as estimated from their sizes, in bytes; 16 MiB unless given. */
+  /** Most memory of all entries, estimated from their sizes, in bytes; 16 MiB by default. */
   readonly bytes?: number | undefined;
 }
 
-/** What the bounds are unless given. */
+/** The default bounds. */
 export const CACHE_BOUNDS: { readonly entries: number; readonly bytes: number } =
   /* @__PURE__ */ Object.freeze({ entries: 1000, bytes: 16 * 1024 * 1024 });
 
@@ -24,15 +24,16 @@ interface Entry {
   readonly bytes: number;
 }
 
-// An estimate of what a parsed token takes with what is worked out from it: a fixed part, one for each link, one for
-// each character. Hops of many short limits take most.
+// Estimated memory of a parsed token and of what is derived from it: a fixed part, one for each link, one for each
+// character. Hops of many short limits take most.
 const ENTRY_BYTES = 1024;
 const LINK_BYTES = 1024;
 const BYTES_PER_CHARACTER = 32;
 
 /**
- * The tokens that were verified last, by a digest of their whole text: signature and discharges included. It holds
- * no decision. The caller must still look up the key of a token that is found here.
+ * Keeps the tokens verified most recently, by a digest of the whole string, signature and
+ * discharges included. It holds no decision. The caller must still look up the key of a token that
+ * is found here.
  */
 export class VerificationCache {
   /** The least recently used entry first. */
@@ -58,7 +59,7 @@ export class VerificationCache {
     return this.#bytes;
   }
 
-  /** Returns the token verified from the text of this digest, unless one of its hops has expired. */
+  /** Returns the token with this digest, unless one of its hops has expired. */
   find(digest: string): AuthenticToken | undefined {
     const now = this.#clock();
     const entry = this.#entries.get(digest);
@@ -100,7 +101,7 @@ export class VerificationCache {
   }
 }
 
-/** Returns the digest by which a cache knows a presented text, signature and discharges included. */
+/** Returns the digest that identifies a presented string in the cache, signature and discharges included. */
 export function digestOf(text: string): string {
   return encodeBase64url(sha256(encodeUtf8(text)));
 }

@@ -4,13 +4,13 @@ import { meetOf } from "../caveats/meet.js";
 import { deepFrozen } from "./frozen.js";
 import type { Identifier } from "./identifier.js";
 import { readServiceKeyId } from "./key-id.js";
-import { type AuthenticChain, hopsOf, type ReadLink } from "./token.js";
+import { type AuthenticChain, hopsOf, type ReadLink } from "./read-token.js";
 
 /** One verified link of an allowed capability. */
 export interface VerifiedHop {
   /** 1 for the issuer's hop. */
   readonly number: number;
-  /** What it says; absent for a third-party caveat, whose discharge was verified. */
+  /** The hop; absent for a third-party caveat, whose discharge is verified. */
   readonly hop?: Hop;
   readonly revocationId: string;
 }
@@ -24,19 +24,19 @@ export interface VerifiedCapability {
   readonly grant: string;
   readonly issuer: string;
   readonly keyId: string;
-  /** The one service it was made for, if it was made under that service's key. */
+  /** The one service that accepts the capability; absent if it was made under a root key. */
   readonly service?: string;
   readonly principal?: string;
   readonly issued: string;
   readonly expires: string;
   readonly hops: readonly VerifiedHop[];
-  /** What all hops, discharges' included, leave. */
+  /** The authority that all hops leave, discharges' included. */
   readonly authority: Authority;
-  /** Of the identifier, then of each link: revoking any of them revokes this token. */
+  /** Revocation ids of the identifier, then of each link: revoking any of them revokes this token. */
   readonly revocationIds: readonly string[];
 }
 
-/** An authentic token in the words of a decision. Frozen throughout. */
+/** Describes an authentic token for a decision. Frozen throughout. */
 export function verifiedCapability(
   identifier: Identifier,
   chains: readonly [AuthenticChain, ...AuthenticChain[]],
@@ -75,7 +75,7 @@ function verifiedHops({ links, revocationIds }: AuthenticChain): readonly Verifi
   });
 }
 
-/** The earliest expiry that any of these links has. Timestamps of the one form order as strings. */
+/** The earliest expiry that any of these links has. Times in canonical form sort as strings. */
 export function earliestExpiry(links: readonly ReadLink[]): string | undefined {
   const all = hopsOf(links).flatMap((hop) => (hop && ownMember(hop, "expires")) ?? []);
   return all.sort()[0];

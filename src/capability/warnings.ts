@@ -6,9 +6,9 @@ import type { Inspection, InspectionWarning } from "./inspection.js";
 const LONG = 24 * 60 * 60 * 1000;
 
 /**
- * What a holder should know of a token.
+ * Returns the warnings for a token's holder.
  *
- * @param over - Which limit it exceeds, if any.
+ * @param over - Message about the limit that the token exceeds, if any.
  * @param now - The moment to compare times with, in milliseconds since 1970.
  */
 export function warningsFor(

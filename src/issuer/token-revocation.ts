@@ -1,5 +1,6 @@
 import { type AuthenticToken, revocationQueryFor } from "../capability/authentic-token.js";
-import { authenticated, type CheckContext, ownExpiry } from "../capability/authorize.js";
+import { authenticateOrRecheck } from "../capability/authenticate.js";
+import { type CheckContext, ownExpiry } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
 import { MAX_LIFETIME } from "../capability/mint.js";
 import { formatTime } from "../caveats/time.js";
@@ -9,12 +10,12 @@ import type { RevocationEntry } from "../revocation/entry.js";
 export type TokenRevocation =
   | {
       readonly ok: true;
-      /** What to add to a list or store, unless `needless` says that nothing is to be done. */
+      /** The entry to add to a list or store, unless `needless` is set. */
       readonly entry: RevocationEntry;
       readonly capability: string;
-      /** Whether the token is the capability as it was issued, so that all of it is revoked. */
+      /** `true` if the token is the capability as issued, so that the entry revokes all of it. */
       readonly whole: boolean;
-      /** Why adding the entry would change nothing. */
+      /** The reason why adding the entry would change nothing. */
       readonly needless?: "revoked" | "expired";
     }
   | { readonly ok: false; readonly denial: Denial };
@@ -25,7 +26,7 @@ export function tokenRevocation(
   reason: string | undefined,
   context: CheckContext,
 ): TokenRevocation {
-  const result = authenticated(given, context);
+  const result = authenticateOrRecheck(given, context);
   if (!result.ok) return result;
   const { token } = result;
   const now = context.clock();
@@ -47,8 +48,8 @@ export function tokenRevocation(
 }
 
 /**
- * The latest moment at which a token that exists at `now`, in milliseconds since 1970, can expire,
- * however its issuer was configured: `until` when a revocation entry can go.
+ * Returns the latest possible expiry of a token that exists at `now`, in milliseconds since 1970,
+ * however its issuer is configured: the default `until` of a revocation entry.
  */
 export function latestExpiry(now: number): string {
   return formatTime(now + MAX_LIFETIME * 1000);

@@ -62,12 +62,15 @@ export function readBinaryV1(cursor: Cursor, limits: MacaroonLimits): Macaroon {
   });
 }
 
-/** Whether `byte` is one of `0` to `9` and `a` to `f`, as which every v1 macaroon starts. */
+/** Returns whether `byte` is `0` to `9` or `a` to `f`, as the first byte of every v1 macaroon is. */
 export function isLowerHex(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/.test(String.fromCharCode(byte));
 }
 
-/** Whether what is left starts, as far as it goes, like a v1 macaroon: with a location packet. */
+/**
+ * Returns whether the remaining bytes start like a v1 macaroon, with a location packet; a truncated
+ * packet counts.
+ */
 export function startsBinaryV1(cursor: Cursor): boolean {
   const name = cursor.bytes.subarray(cursor.offset + HEADER, cursor.offset + HEADER + FIRST.length);
   return isLowerHex(cursor.peek()) && name.every((byte, at) => byte === FIRST.charCodeAt(at));
@@ -124,7 +127,7 @@ function expect(packet: Packet, key: Key, seen: readonly Key[]): Packet {
   throw unexpected(packet, key, seen);
 }
 
-/** What is wrong with a packet that stands where `key` should; `seen` came before it. */
+/** Returns the error for a packet that stands in place of `key`, after the packets in `seen`. */
 function unexpected(packet: Packet, key: Key, seen: readonly Key[]): TokenError {
   const tooLate = KEYS.indexOf(packet.key) < KEYS.indexOf(key);
   const code = seen.includes(packet.key)

@@ -28,7 +28,7 @@ const FIELD_NAMES: Readonly<Record<number, string>> = {
 /**
  * Reads one v2 binary macaroon and leaves the cursor behind it. All bytes are copied.
  *
- * @param locations - `left out` reads a macaroon without its locations, which are not signed, whatever their bytes.
+ * @param locations - `left out` skips locations, which are not signed, and accepts any bytes in them.
  */
 export function readBinaryV2(
   cursor: Cursor,
@@ -45,7 +45,7 @@ export function readBinaryV2(
   const location = readLocation(head, start, locations);
   const caveats: Caveat[] = [];
   while (cursor.peek() !== END) {
-    // Where nothing follows, reading on says that the token is cut short.
+    // At the end of the bytes, reading on reports a truncated token instead.
     if (caveats.length >= limits.caveats && !cursor.done) throw tooManyCaveats(limits.caveats);
     caveats.push(readCaveat(cursor, limits, locations));
   }
@@ -165,7 +165,7 @@ export function vidLength(length: number, at?: number): TokenError {
   return new TokenError("vid_length", message, at);
 }
 
-/** Number of bytes {@link writeBinaryV2} gives. */
+/** Returns the number of bytes that {@link writeBinaryV2} writes. */
 export function binaryV2Length(macaroon: Macaroon): number {
   const { location, identifier, caveats } = partsOf(macaroon);
   let length = 1 + locationLength(location) + fieldLength(identifier.length) + 1;

@@ -29,9 +29,9 @@ export function bindSignature(
 }
 
 export interface MacaroonInit {
-  /** What the issuer needs to recognise the macaroon and find its key. Text is taken as UTF-8. */
+  /** Identifies the macaroon and its key to the issuer. Text is taken as UTF-8. */
   readonly identifier: string | Uint8Array;
-  /** Where it is to be used: a hint, not signed. */
+  /** The place where the macaroon is used: a hint, not signed. */
   readonly location?: string;
 }
 
@@ -62,13 +62,13 @@ export function addFirstPartyCaveat(macaroon: Macaroon, caveat: string | Uint8Ar
 }
 
 export interface ThirdPartyInit {
-  /** The secret shared with the third party; it makes the discharge with it. */
+  /** The secret shared with the third party, which makes the discharge with it. */
   readonly key: Uint8Array;
-  /** What the third party needs to know; the discharge must have it as its identifier. */
+  /** Tells the third party what to check; the discharge must have the same identifier. */
   readonly identifier: string | Uint8Array;
-  /** Where to ask for the discharge: a hint, not signed. */
+  /** The place to ask for the discharge: a hint, not signed. */
   readonly location?: string;
-  /** 24 bytes; random if absent, and it must never repeat for the same macaroon. */
+  /** A 24-byte nonce, never reused for the same macaroon; random if absent. */
   readonly nonce?: Uint8Array;
 }
 

@@ -8,7 +8,7 @@ const BLOCK_LENGTH = 64;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** SHA-256 and HMAC-SHA256 by one implementation. Both return 32 bytes of their own. */
+/** SHA-256 and HMAC-SHA256 by one implementation. Both return a fresh array of 32 bytes. */
 export interface Hashes {
   sha256(message: Uint8Array): Uint8Array;
   hmac(key: Uint8Array, message: Uint8Array): Uint8Array;

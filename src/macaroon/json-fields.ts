@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/j
 import { TokenError } from "../bytes/token-error.js";
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
 
-/** A JSON value as an object with none but the `known` members. */
+/** Returns a JSON value as an object whose members are all in `known`; throws for any other value. */
 export function readObject(value: Json, known: readonly string[], what: string): JsonObject {
   if (!isJsonObject(value)) throw new TokenError("json_type", `${what} is not a JSON object`);
   for (const name of Object.keys(value)) {

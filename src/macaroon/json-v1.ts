@@ -61,11 +61,16 @@ export function writeJsonV1(macaroon: Macaroon): Json {
     identifier: text(identifier, "the identifier"),
     caveats: caveats.map((caveat) => ({
       cid: text(caveat.identifier, "a caveat"),
-      ...(caveat.kind === "third-party" ? { vid: encodeBase64url(caveat.verificationId) } : {}),
-      ...(caveat.kind === "third-party" && caveat.location ? { cl: caveat.location } : {}),
+      ...thirdPartyMembers(caveat),
     })),
     signature: bytesToHex(signature),
   };
+}
+
+function thirdPartyMembers(caveat: Caveat): { readonly [name: string]: string } {
+  if (caveat.kind === "first-party") return {};
+  const vid = encodeBase64url(caveat.verificationId);
+  return caveat.location ? { vid, cl: caveat.location } : { vid };
 }
 
 function text(bytes: Uint8Array, what: string): string {

@@ -69,11 +69,16 @@ export function writeJsonV2(macaroon: Macaroon): Json {
     ...bytesMember("i", identifier),
     c: caveats.map((caveat) => ({
       ...bytesMember("i", caveat.identifier),
-      ...(caveat.kind === "third-party" ? { v64: encodeBase64url(caveat.verificationId) } : {}),
-      ...(caveat.kind === "third-party" && caveat.location ? { l: caveat.location } : {}),
+      ...thirdPartyMembers(caveat),
     })),
     s64: encodeBase64url(signature),
   };
+}
+
+function thirdPartyMembers(caveat: Caveat): { readonly [name: string]: string } {
+  if (caveat.kind === "first-party") return {};
+  const v64 = encodeBase64url(caveat.verificationId);
+  return caveat.location ? { v64, l: caveat.location } : { v64 };
 }
 
 function bytesMember(name: string, bytes: Uint8Array): { [name: string]: string } {

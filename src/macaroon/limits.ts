@@ -13,7 +13,7 @@ export interface MacaroonLimits {
   readonly caveatBytes: number;
   /** Discharges presented with a macaroon. */
   readonly discharges: number;
-  /** How deep discharges may need discharges of their own; 1 allows no nesting. */
+  /** Depth to which discharges may need discharges of their own; 1 allows no nesting. */
   readonly nesting: number;
 }
 
@@ -29,7 +29,10 @@ export const MACAROON_LIMITS: MacaroonLimits = /* @__PURE__ */ Object.freeze({
   nesting: 16,
 });
 
-/** Completes partial limits, refusing what is not a whole number of at least 0. */
+/**
+ * Completes partial limits; throws for an unknown limit and for one that is not a whole number of
+ * at least 0.
+ */
 export function completeLimits<T extends object>(defaults: T, given: Partial<T> | undefined): T {
   const own = given === undefined ? {} : plainObject(given, "limits");
   const unknown = Object.keys(own).find((name) => !Object.hasOwn(defaults, name));

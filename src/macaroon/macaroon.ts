@@ -1,7 +1,7 @@
 import { encodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { notA } from "../checks/kinds.js";
 
-/** A caveat that the party who checks the macaroon judges itself. */
+/** A caveat that the verifier of the macaroon judges. */
 export interface FirstPartyCaveat {
   readonly kind: "first-party";
   /** The caveat's own bytes: its predicate. */
@@ -11,11 +11,11 @@ export interface FirstPartyCaveat {
 /** A caveat that needs a discharge macaroon from another party. */
 export interface ThirdPartyCaveat {
   readonly kind: "third-party";
-  /** What the third party needs to know to make the discharge; also the discharge's identifier. */
+  /** Tells the third party what to check; also the identifier of the discharge. */
   readonly identifier: Uint8Array;
   /** 24-byte nonce and sealed caveat key: always 72 bytes. */
   readonly verificationId: Uint8Array;
-  /** Where to ask for the discharge. A hint: it is not signed. */
+  /** The place to ask for the discharge. A hint: it is not signed. */
   readonly location?: string;
 }
 
@@ -29,12 +29,6 @@ export interface MacaroonParts {
 }
 
 /**
- * The parts themselves, not copies. For this package's own modules, which never write to them; the
- * public getters of {@link Macaroon} copy.
- */
-export let partsOf: (macaroon: Macaroon) => MacaroonParts;
-
-/**
  * A macaroon (Birgisson et al., "Macaroons: Cookies with Contextual Caveats for Decentralized
  * Authorization in the Cloud", NDSS 2014): an immutable value. Nothing has been verified about it:
  * anyone can make one with any content.
@@ -45,16 +39,17 @@ export let partsOf: (macaroon: Macaroon) => MacaroonParts;
 export class Macaroon {
   readonly #parts: MacaroonParts;
 
-  static {
-    partsOf = (macaroon) => macaroon.#parts;
-  }
-
   /** @internal The parts are taken over, not copied. */
   constructor(parts: MacaroonParts) {
     this.#parts = parts;
   }
 
-  /** Where the macaroon is to be used. A hint: it is not signed. */
+  /** @internal Use {@link partsOf}. */
+  static partsOf(macaroon: Macaroon): MacaroonParts {
+    return macaroon.#parts;
+  }
+
+  /** The place where the macaroon is used. A hint: it is not signed. */
   get location(): string | undefined {
     return this.#parts.location;
   }
@@ -83,10 +78,18 @@ export class Macaroon {
   }
 }
 
-/** @throws TypeError naming the argument that is no {@link Macaroon}. */
+/** @throws TypeError that names the argument that is not a {@link Macaroon}. */
 export function assertMacaroon(value: unknown, where: string): asserts value is Macaroon {
   if (value instanceof Macaroon) return;
   throw notA(where, "a Macaroon, as createMacaroon() or parseMacaroon() gives it", value);
+}
+
+/**
+ * Returns the parts themselves, not copies. Only modules of this package use it, and they never write
+ * to the parts; the public getters of {@link Macaroon} copy.
+ */
+export function partsOf(macaroon: Macaroon): MacaroonParts {
+  return Macaroon.partsOf(macaroon);
 }
 
 function copyCaveat(caveat: Caveat): Caveat {
@@ -96,10 +99,10 @@ function copyCaveat(caveat: Caveat): Caveat {
 }
 
 /**
- * A caller's text or bytes as bytes of our own; a plain Uint8Array also for a Node Buffer, whose
- * `slice` would share memory.
+ * Copies a caller's string or bytes into a plain `Uint8Array`; a Node `Buffer` too, whose `slice`
+ * would share memory.
  *
- * @throws TypeError if it is neither, or text without a UTF-8 form.
+ * @throws TypeError if the value is neither, or is a string without a UTF-8 form.
  */
 export function toBytes(value: string | Uint8Array, what: string): Uint8Array {
   if (value instanceof Uint8Array) return new Uint8Array(value);

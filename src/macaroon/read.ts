@@ -15,7 +15,7 @@ import {
   tooManyDischarges,
 } from "./limits.js";
 import type { Macaroon } from "./macaroon.js";
-import { overLimits } from "./verify.js";
+import { overLimits } from "./over-limits.js";
 import { refuseJwt, unwrapped, wrapperOf } from "./wrapped.js";
 
 /** The four forms: v1 and v2 are binary and travel as base64url, the others are JSON text. */
@@ -42,8 +42,8 @@ export interface MacaroonText {
 /**
  * Reads a macaroon, or a macaroon followed by its discharges, in any of the four forms: base64 of
  * v1 or v2 binary (either alphabet, padded or not; several macaroons one after the other), or a v1
- * or v2 JSON object (several in an array). Also a macaroon in hex, as lnd prints it, behind the prefix of
- * PyPI, or in an L402 credential.
+ * or v2 JSON object (several in an array). Also reads a macaroon in hex (as lnd prints it), with
+ * the prefix of PyPI, or in an L402 credential.
  *
  * @throws TokenError if it is not well formed or exceeds a limit.
  * @throws TypeError if `text` is not a string.
@@ -58,11 +58,7 @@ export interface MacaroonText {
  * ```
  */
 export function readMacaroons(text: string, given?: Partial<MacaroonLimits>): MacaroonText {
-  return readWithin(text, completeLimits(MACAROON_LIMITS, given));
-}
-
-/** {@link readMacaroons} within limits that are complete already. */
-function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
+  const limits = completeLimits(MACAROON_LIMITS, given);
   assertText(text);
   if (text.length > maxCharacters(limits)) throw tooLarge(text.length, limits.bytes, "the text");
   const result = JSON_START.test(text)
@@ -77,7 +73,7 @@ function readWithin(text: string, limits: MacaroonLimits): MacaroonText {
  * Reads the one form in which a capability is presented: base64 of one or more v2 binary macaroons, root first;
  * either alphabet, padded or not.
  *
- * @param limits - Complete.
+ * @param limits - Limits with every property set.
  * @returns The macaroon, then its discharges.
  * @throws TokenError if it is not well formed, exceeds a limit, or is a macaroon in another form (`format_not_v2`).
  */
@@ -92,7 +88,7 @@ export function readV2Text(text: string, limits: MacaroonLimits): MacaroonText["
   return macaroons;
 }
 
-/** Characters above which a text exceeds `limits` in every form. */
+/** Returns the length above which a string exceeds `limits` in every form. */
 export function maxCharacters(limits: MacaroonLimits): number {
   return limits.bytes * TEXT_PER_BYTE;
 }
@@ -133,7 +129,7 @@ export function macaroonsFromBytes(
 ): MacaroonText {
   if (!(bytes instanceof Uint8Array)) throw notA("bytes", "a Uint8Array", bytes);
   const limits = completeLimits(MACAROON_LIMITS, given);
-  if (bytes.length > limits.bytes * TEXT_PER_BYTE) throw tooLarge(bytes.length, limits.bytes);
+  if (bytes.length > maxCharacters(limits)) throw tooLarge(bytes.length, limits.bytes);
   // A copy, and never a Node Buffer, whose slices would share the caller's memory.
   const result = readBinary(new Uint8Array(bytes), limits);
   const over = overLimits(result.macaroons, limits);

@@ -35,7 +35,7 @@ export class RootKey {
   }
 }
 
-/** @throws TypeError naming the argument that is no {@link RootKey}. */
+/** @throws TypeError that names the argument that is not a {@link RootKey}. */
 export function assertRootKey(value: unknown, where: string): asserts value is RootKey {
   if (!(value instanceof RootKey))
     throw notA(where, "a RootKey, as createRootKey() gives it", value);

@@ -6,7 +6,7 @@ import { type Macaroon, partsOf, type ThirdPartyCaveat } from "./macaroon.js";
 import type { RootKey } from "./root-key.js";
 import { openCaveatKey } from "./third-party.js";
 
-/** What can be wrong with the signatures of a macaroon and its discharges. */
+/** Faults that the signatures of a macaroon and its discharges can have. */
 export type SignatureFailureCode =
   | "signature_mismatch"
   | "discharge_missing"
@@ -28,17 +28,20 @@ export interface SignatureFailure {
 }
 
 /**
- * One macaroon whose signature has been verified: only {@link verifySignatures} makes these.
+ * A macaroon and the tags of its chain, verified before {@link verifySignatures} returns it.
  * `tags` are secret: `tags[k]` lets its reader strip every caveat after the k-th.
  */
-interface VerifiedChain {
+export interface VerifiedChain {
   readonly macaroon: Macaroon;
-  /** The tag of the identifier, then the tag after each caveat. Never bound. */
+  /** The tag of the identifier, then the tag after each caveat; not bound, unlike a discharge's signature. */
   readonly tags: readonly Uint8Array[];
 }
 
+/** The chain of the root macaroon, then those of its discharges in the order presented. */
+type VerifiedChains = readonly [VerifiedChain, ...VerifiedChain[]];
+
 export type SignatureResult =
-  | { readonly ok: true; readonly chains: readonly VerifiedChain[] }
+  | { readonly ok: true; readonly chains: VerifiedChains }
   | { readonly ok: false; readonly failure: SignatureFailure };
 
 interface Visit {
@@ -59,8 +62,8 @@ export function verifySignatures(
   maxNesting: number,
 ): SignatureResult {
   const { identifier, signature } = partsOf(root);
-  const rootChain = advance(root, key.tag(identifier));
-  if (!equalBytes(lastTag(rootChain), signature)) {
+  const { chain: rootChain, last: rootTag } = advance(root, key.tag(identifier));
+  if (!equalBytes(rootTag, signature)) {
     return fail("signature_mismatch", 0, undefined, "the signature does not match this key");
   }
 
@@ -95,9 +98,8 @@ export function verifySignatures(
         return fail("caveat_key_sealed", visit.index, at + 1, message);
       }
       const parts = partsOf(discharge);
-      const chain = advance(discharge, hmac(caveatKey, parts.identifier));
-      const expected = bindSignature(signature, lastTag(chain));
-      if (!equalBytes(expected, parts.signature)) {
+      const { chain, last } = advance(discharge, hmac(caveatKey, parts.identifier));
+      if (!equalBytes(bindSignature(signature, last), parts.signature)) {
         const message = `discharge ${found + 1} has a wrong signature, or is not bound to this macaroon`;
         return fail("discharge_mismatch", found + 1, undefined, message);
       }
@@ -107,7 +109,7 @@ export function verifySignatures(
     }
   }
 
-  const all = [rootChain];
+  const all: [VerifiedChain, ...VerifiedChain[]] = [rootChain];
   for (const [at, chain] of chains.entries()) {
     if (chain === undefined) {
       return fail(
@@ -122,18 +124,18 @@ export function verifySignatures(
   return { ok: true, chains: all };
 }
 
-function advance(macaroon: Macaroon, first: Uint8Array): VerifiedChain {
+/** Computes every tag of a macaroon's chain from the tag of its identifier. */
+function advance(
+  macaroon: Macaroon,
+  first: Uint8Array,
+): { readonly chain: VerifiedChain; readonly last: Uint8Array } {
   const tags = [first];
-  let tag = first;
+  let last = first;
   for (const caveat of partsOf(macaroon).caveats) {
-    tag = nextTag(tag, caveat);
-    tags.push(tag);
+    last = nextTag(last, caveat);
+    tags.push(last);
   }
-  return { macaroon, tags };
-}
-
-function lastTag(chain: VerifiedChain): Uint8Array {
-  return chain.tags[chain.tags.length - 1] ?? new Uint8Array();
+  return { chain: { macaroon, tags }, last };
 }
 
 function openVid(

@@ -1,18 +1,9 @@
-import type { TokenError, TokenErrorCode } from "../bytes/token-error.js";
+import type { TokenErrorCode } from "../bytes/token-error.js";
 import { assertArray, notA } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
-import { binaryV2Length } from "./binary-v2.js";
-import {
-  caveatTooLarge,
-  completeLimits,
-  identifierTooLarge,
-  MACAROON_LIMITS,
-  type MacaroonLimits,
-  tooLarge,
-  tooManyCaveats,
-  tooManyDischarges,
-} from "./limits.js";
+import { completeLimits, MACAROON_LIMITS, type MacaroonLimits } from "./limits.js";
 import { assertMacaroon, type Macaroon, partsOf } from "./macaroon.js";
+import { overLimits } from "./over-limits.js";
 import { assertRootKey, type RootKey } from "./root-key.js";
 import { type SignatureFailureCode, verifySignatures } from "./signatures.js";
 
@@ -20,14 +11,14 @@ export interface VerifyOptions {
   /** Bound discharges, in any order. Each must be needed exactly once. */
   readonly discharges?: readonly Macaroon[];
   /**
-   * Judges one first-party caveat: `true` alone passes, anything else fails, so that a callback that
-   * forgets to answer refuses. It runs only after every signature has held.
+   * Judges one first-party caveat: only `true` passes, so a callback that returns nothing refuses.
+   * Runs only after every signature is verified.
    */
   readonly check: (caveat: Uint8Array, macaroon: number) => boolean;
   readonly limits?: Partial<MacaroonLimits>;
 }
 
-/** Why a macaroon was not accepted. */
+/** One reason why a macaroon is refused. */
 export interface VerifyFailure {
   readonly code: SignatureFailureCode | TokenErrorCode | "caveat_unmet";
   /** 0 for the macaroon itself, k for the k-th discharge presented. */
@@ -43,8 +34,8 @@ export type VerifyResult =
 
 /**
  * The whole check of a generic macaroon: limits, every signature, then every first-party caveat.
- * A bad macaroon is a result, never an exception; with bad signatures it lists that one failure,
- * with unmet caveats it lists them all.
+ * Never throws for a bad macaroon: returns one failure for an exceeded limit or a bad signature, or
+ * one for each unmet caveat.
  *
  * @throws TypeError on wrong arguments.
  *
@@ -89,27 +80,4 @@ export function verifyMacaroon(
     }
   }
   return failures.length === 0 ? { ok: true } : { ok: false, failures };
-}
-
-/** The first limit that `macaroons`, presented together, exceed. */
-export function overLimits(
-  macaroons: readonly Macaroon[],
-  limits: MacaroonLimits,
-): TokenError | undefined {
-  if (macaroons.length - 1 > limits.discharges) return tooManyDischarges(limits.discharges);
-  let size = 0;
-  for (const macaroon of macaroons) {
-    const { identifier, caveats } = partsOf(macaroon);
-    if (identifier.length > limits.identifierBytes) {
-      return identifierTooLarge(identifier.length, limits.identifierBytes);
-    }
-    if (caveats.length > limits.caveats) return tooManyCaveats(limits.caveats);
-    for (const caveat of caveats) {
-      if (caveat.identifier.length > limits.caveatBytes) {
-        return caveatTooLarge(caveat.identifier.length, limits.caveatBytes);
-      }
-    }
-    size += binaryV2Length(macaroon);
-  }
-  return size > limits.bytes ? tooLarge(size, limits.bytes) : undefined;
 }

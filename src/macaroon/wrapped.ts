@@ -20,14 +20,17 @@ export function unwrapped(text: string): string {
   return L402.exec(text)?.[1] ?? text.replace(PYPI, "");
 }
 
-/** How a text is wrapped, for a message to the person who presents it as a capability; `undefined` if it is not. */
+/**
+ * Names the wrapper of a string, for a message to the person who presents it as a capability;
+ * `undefined` if there is none.
+ */
 export function wrapperOf(text: string): string | undefined {
   if (HEX.test(text)) return "hex";
   if (L402.test(text)) return "an L402 credential";
   return PYPI.test(text) ? "a token of PyPI" : undefined;
 }
 
-/** @throws TokenError for a JSON Web Token (RFC 7519), naming it. */
+/** @throws TokenError if the string is a JSON Web Token (RFC 7519); the message says so. */
 export function refuseJwt(text: string): void {
   if (!JWT.test(text)) return;
   const dot = text.indexOf(".");

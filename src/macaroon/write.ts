@@ -11,8 +11,8 @@ import type { MacaroonFormat } from "./read.js";
 /**
  * Writes a macaroon, followed by its discharges if any, as text in the form asked for.
  *
- * @throws TypeError on wrong arguments, or if that form cannot carry it (v1: fields over 65 kB;
- *   v1json: bytes that are not text).
+ * @throws TypeError on wrong arguments, or if `format` cannot carry a macaroon (v1: fields over 65
+ *   kB; v1json: bytes that are not UTF-8).
  */
 export function writeMacaroons(
   macaroons: readonly [Macaroon, ...Macaroon[]],

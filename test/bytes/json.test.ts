@@ -207,7 +207,7 @@ describe("outlineJson", () => {
     [",,,", 0, 0, false],
     ["[}", 1, 1, false],
   ])("of %o: depth %i, members %i, open %s", (text, depth, members, open) => {
-    expect(outlineJson(text)).toEqual({ depth, members, open });
+    expect(outlineJson(text)).toEqual({ depth, longestArray: members, open });
   });
 
   test("measures depth as JSON.parse would build it", () => {

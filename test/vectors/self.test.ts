@@ -7,7 +7,7 @@ import {
   type OwnRequest,
 } from "../../cli/vectors/self.js";
 import { CAPABILITY_LIMITS } from "../../src/capability/limits.js";
-import { readToken } from "../../src/capability/token.js";
+import { readToken } from "../../src/capability/read-token.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
 import { VECTORS } from "./support.js";
 

@@ -1,5 +1,5 @@
 import type { AuthenticToken } from "../../capability/authentic-token.js";
-import { hopsOf } from "../../capability/token.js";
+import { hopsOf } from "../../capability/read-token.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
 import { parseTime } from "../../caveats/time.js";

@@ -1,0 +1,54 @@
+import type { Hop } from "../caveats/hop.js";
+import type { HopProblem } from "../caveats/hop-rule.js";
+import { type HopReading, readHop } from "../caveats/read-hop.js";
+import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
+import { readV2Text } from "../macaroon/read.js";
+import { type CapabilityLimits, overHopLimits } from "./limits.js";
+
+/**
+ * Reads a token and enforces every limit but `nesting`, hops' included, before a signature is
+ * computed or a hop is parsed.
+ *
+ * @returns The macaroon, then its discharges.
+ * @throws TokenError if it is not well formed, exceeds a limit, or is in another form than v2 binary.
+ */
+export function readToken(
+  text: string,
+  limits: CapabilityLimits,
+): readonly [Macaroon, ...Macaroon[]] {
+  const macaroons = readV2Text(text, limits);
+  const over = overHopLimits(macaroons, limits);
+  if (over !== undefined) throw over;
+  return macaroons;
+}
+
+/** One link of a chain: a hop, an unreadable caveat or a third-party caveat. */
+export type ReadLink =
+  | { readonly kind: "hop"; readonly hop: Hop }
+  | { readonly kind: "unreadable"; readonly problems: readonly HopProblem[] }
+  | { readonly kind: "third-party" };
+
+/** One macaroon of an authentic token. */
+export interface AuthenticChain {
+  readonly links: readonly ReadLink[];
+  /** The revocation id of the identifier, then of each link. */
+  readonly revocationIds: readonly string[];
+}
+
+/** Reads the caveats of a macaroon, in order. */
+export function readLinks(macaroon: Macaroon): ReadLink[] {
+  return partsOf(macaroon).caveats.map(({ kind, identifier }) =>
+    kind === "third-party" ? { kind } : linkOf(readHop(identifier)),
+  );
+}
+
+function linkOf(reading: HopReading): ReadLink {
+  return reading.ok
+    ? { kind: "hop", hop: reading.hop }
+    : { kind: "unreadable", problems: reading.problems };
+}
+
+/** Returns the hop of each link; `undefined` for a third-party or unreadable caveat. */
+export function hopsOf(links: readonly ReadLink[]): (Hop | undefined)[] {
+  return links.map((link) => (link.kind === "hop" ? link.hop : undefined));
+}
