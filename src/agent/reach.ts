@@ -1,5 +1,5 @@
 import { repeated } from "../caveats/scalar.js";
-import type { HandleScope } from "../issuer/draft.js";
+import type { HandleScope } from "../issuer/handle.js";
 import type { AgentContext } from "./agent-options.js";
 import type { KnownGrant } from "./grant.js";
 import type { Ledger } from "./ledger.js";

@@ -5,23 +5,23 @@ const CREDENTIAL: Uint8Array = /* @__PURE__ */ encodeUtf8("proviso-revocation-fe
 const ANSWER = "proviso-revocation-feed-answer-v1 ";
 
 /**
- * What an issuer and one of its services know each other by when the service reads the revocations: both
- * are derived from the service's secret, and neither shows anything of it.
+ * Identifies an issuer and one of its services to each other on the revocation feed: both values
+ * are derived from the service's secret and reveal nothing of it.
  */
 export class FeedKey {
   readonly #secret: Uint8Array;
 
-  /** @param secret - The service's: 32 bytes. */
+  /** @param secret - The service's secret: 32 bytes. */
   constructor(secret: Uint8Array) {
     this.#secret = secret;
   }
 
-  /** What the service shows: 32 bytes. */
+  /** The credential that the service presents: 32 bytes. */
   credential(): Uint8Array {
     return hmac(this.#secret, CREDENTIAL);
   }
 
-  /** What stands by an answer, so that the service knows it for its issuer's: 32 bytes. */
+  /** The MAC of an answer, which proves to the service that its issuer sent it: 32 bytes. */
   mac(answer: string): Uint8Array {
     return hmac(this.#secret, encodeUtf8(ANSWER + answer));
   }

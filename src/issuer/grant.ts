@@ -2,41 +2,45 @@ import type { GrantOperations } from "../capability/grants.js";
 import { described } from "../checks/described.js";
 import { plainCopy, plainObject } from "../checks/plain.js";
 
-/** What an issuer offers: a name for a set of operations, under which it mints. */
+/** An issuer's offer: a name for a set of operations, under which it mints. */
 export interface Grant {
-  /** Such as `documents:read`: 1 to 128 printable ASCII characters without spaces. */
+  /** The grant's id, such as `documents:read`: 1 to 128 printable ASCII characters without spaces. */
   readonly id: string;
-  /** The operations it can give. */
+  /** The operations that the grant allows. */
   readonly operations: readonly string[];
-  /** For those who choose among grants; an issuing agent requires it. */
+  /** A description for those who choose among grants; an issuing agent requires it. */
   readonly description?: string;
-  /** Whether holders may attenuate its capabilities; unless given, if it is not legacy. */
+  /** `true` if holders may attenuate its capabilities; by default `true` unless the grant is `legacy`. */
   readonly attenuable?: boolean;
   /**
-   * A wrapper around something that knows no capabilities: it may be asked for without saying which
-   * resources, and is marked wherever it is used.
+   * `true` for a wrapper around something that knows no capabilities: requests need not name
+   * resources, and every use is marked.
    */
   readonly legacy?: boolean;
   /** Grants that have to be asked for together with this one. */
   readonly requires?: readonly string[];
   /**
-   * Whether, at each call, resources must still match the query of the request that named them. Unless
-   * given, they must where the principal's policy under this grant has conditions on fields.
+   * `true` checks at each call that resources still match the query of the request that named them.
+   * By default they are checked if the principal's policy under this grant has conditions on
+   * fields.
    */
   readonly recheck?: boolean;
-  /** Who must approve before something is issued under it; without it, what the policy allows is issued at once. */
+  /**
+   * The approval needed before anything is issued under the grant; if absent, everything the policy
+   * allows is issued at once.
+   */
   readonly approval?: GrantApproval;
 }
 
-/** Who approves, and how many of them must. */
+/** The approvers, and the number of approvals needed. */
 export interface GrantApproval {
-  /** Principals; the user on whose behalf it is asked for unless given. */
+  /** Principals who may approve; by default the user on whose behalf the request is made. */
   readonly approvers?: readonly string[];
-  /** How many must approve; 1 unless given. */
+  /** Number of approvals needed; 1 by default. */
   readonly needed?: number;
   /**
-   * Seconds for which a request waits to be decided, and then as long again to be collected: up to 30 days. Unless
-   * given, 1 day; for what agents of a registry ask for, as long as its settings say.
+   * Seconds that a request may wait for a decision, and then as long again to be collected: at most
+   * 30 days. Defaults to 1 day; for agents of a registry, to the registry's setting.
    */
   readonly lifetime?: number;
 }
@@ -46,7 +50,7 @@ const ID = /^[\x21-\x7e]{1,128}$/;
 /**
  * Grants by id.
  *
- * @throws TypeError naming the field that is wrong, such as `grants[1].operations`.
+ * @throws TypeError that names the wrong field, such as `grants[1].operations`.
  */
 export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant> {
   const own = plainCopy(grants, "grants");
@@ -75,9 +79,9 @@ export function grantsById(grants: readonly Grant[]): ReadonlyMap<string, Grant>
 }
 
 /**
- * The texts of a list, in an array of its own.
+ * Returns a copy of an array of strings.
  *
- * @throws TypeError naming what is not an array of non-empty texts.
+ * @throws TypeError that names the value that is not an array of non-empty strings.
  */
 export function texts(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value)) {

@@ -2,11 +2,14 @@ import { ecb } from "@noble/ciphers/aes.js";
 import { expand, extract } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
+import { isObject } from "../bytes/json.js";
 import { encodeUtf8 } from "../bytes/utf8.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
+import { assertString, notA } from "../checks/kinds.js";
 
 const LABEL = "proviso-handle-v1 ";
 const PREFIX = "rh_";
-/** 22 characters of base64url hold 4 bits more than a block: in the last one they are zero. */
+/** 22 base64url characters hold 4 bits more than a block: the low 4 bits of the last character are zero. */
 const FORM = /^rh_[A-Za-z0-9_-]{21}[AQgw]$/;
 const KEY_LENGTH = 32;
 const BLOCK = 16;
@@ -14,18 +17,42 @@ const BLOCK = 16;
 const NUMBER_BITS = 21;
 
 /**
- * Whether a text is written like a handle: `rh_` and 16 bytes of base64url, 25 characters. Whether it
- * is one, only the issuer's key can show.
+ * Returns whether a string has the form of a handle: `rh_` and 16 bytes of base64url, 25
+ * characters. Only the issuer's key can show whether it is one.
  */
 export function isHandle(text: string): boolean {
   return FORM.test(text);
 }
 
+/** The owner of handles: a capability, or, outside any capability, a principal. */
+export type HandleScope =
+  | Pick<VerifiedCapability, "id" | "keyId">
+  | {
+      /** The principal; its handles open for nobody else. */
+      readonly ambient: string;
+    };
+
+/** @throws TypeError if `scope` is not a scope, such as a Promise of a capability. */
+export function assertScope(scope: HandleScope): void {
+  if (!isObject(scope)) throw notA("scope", "a capability, or { ambient }", scope);
+  if ("ambient" in scope) {
+    assertString(scope.ambient, "scope.ambient");
+  } else {
+    assertString(scope.id, "scope.id");
+    assertString(scope.keyId, "scope.keyId");
+  }
+}
+
+/** Returns the scope of handles outside any capability; no capability id has its prefix. */
+export function ambientScope({ ambient }: { readonly ambient: string }): string {
+  return `ambient:${ambient}`;
+}
+
 /**
- * Seals numbers of resources into handles and back. A handle is one block of AES-256 under a key of its
- * scope: 75 zero bits and the number, big-endian. The same number in the same scope is the same handle,
- * in another scope it is noise, and a block that was made up opens with a probability of 2^-75. The key
- * of a scope is derived from a root key's secret by HKDF-SHA256 (RFC 5869).
+ * Seals resource numbers into handles, and opens handles. A handle is one block of AES-256 under a
+ * key of its scope: 75 zero bits and the number, big-endian. A number has one handle in a scope; in
+ * another scope the handle does not open, and a forged block opens with a probability of 2^-75. The
+ * key of a scope is derived from a root key's secret by HKDF-SHA256 (RFC 5869).
  */
 export class HandleKey {
   readonly #key: Uint8Array;
@@ -38,8 +65,8 @@ export class HandleKey {
   /**
    * The handle of each number.
    *
-   * @param scope - What the handles are for: a capability's id.
-   * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
+   * @param scope - The scope of the handles: a capability's id, or an ambient scope.
+   * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
    */
   seal(scope: string, numbers: readonly number[]): Map<number, string> {
     const distinct = [...new Set(numbers)];

@@ -1,5 +1,6 @@
 /**
- * What mints and checks: root keys, minting, authorization, the revocation list it looks into. No I/O.
+ * Mints and checks capabilities: root keys, minting, authorization, the revocation list that a
+ * check consults. No I/O.
  *
  * @module proviso/issuer
  */
@@ -23,8 +24,9 @@ export {
 } from "../revocation/list.js";
 export type { RevocationAddition, RevocationQuota, RevocationSink } from "../revocation/sink.js";
 export type { RevocationQuery, RevocationRecords, RevocationSource } from "../revocation/source.js";
-export type { CapabilityDraft, HandleScope, IssueOptions } from "./draft.js";
+export type { CapabilityDraft, IssueOptions } from "./draft.js";
 export type { Grant } from "./grant.js";
+export type { HandleScope } from "./handle.js";
 export { createIssuer, type Issuer } from "./issuer.js";
 export type { IssuerOptions } from "./issuer-options.js";
 export {

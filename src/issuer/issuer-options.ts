@@ -14,29 +14,29 @@ import { Keyring } from "./keyring.js";
 export interface IssuerOptions {
   /**
    * The grants and their operations. With them, an operation outside a token's grant is refused
-   * whatever its hops say, and minting without `operations` writes the grant's into the hop. Without
-   * them, every invocation names the grant it acts under.
+   * whatever its hops say, and minting without `operations` writes the grant's operations into the
+   * hop. Without them, every invocation names the grant it acts under.
    */
   readonly grants?: readonly Grant[] | undefined;
   /** The issuer's name: it stands in every token, and tokens with another name are refused. */
   readonly name: string;
   /**
-   * The keys: a keyring, which is used as it is for good, or a function that gives the present one
-   * each time, such as {@link followKeyringFile} makes.
+   * The keys: a keyring, used unchanged, or a function that returns the current one at each call,
+   * such as {@link followKeyringFile} makes.
    */
   readonly keys: Keyring | (() => Keyring);
-  /** Where revocations are looked up: a `RevocationList`, or a store. */
+  /** The source of revocations: a `RevocationList`, or a store. */
   readonly revocations: RevocationSource;
-  /** The name this service goes by in `audience`, for invocations that name none. */
+  /** The name of this service in `audience`, for invocations that give none. */
   readonly audience?: string | undefined;
   /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
   readonly maxLifetime?: number | undefined;
   /** Bounds lower than the specification's. */
   readonly limits?: Partial<CapabilityLimits> | undefined;
   /**
-   * How many verified tokens are remembered, so that a token seen before needs one digest: 1,000 entries and 16 MiB
-   * unless given; `false` remembers nothing. Every rule, revocation and time is judged at each call either way
-   * (docs/threat-model.md).
+   * Bounds of the cache of verified tokens, by which a repeated token costs one digest: 1,000
+   * entries and 16 MiB by default; `false` disables the cache. Every rule, revocation and time is
+   * judged at each call either way (docs/threat-model.md).
    */
   readonly cache?: CacheBounds | false | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
@@ -46,8 +46,16 @@ export interface IssuerOptions {
 }
 
 const OPTIONS = [
-  ...["grants", "name", "keys", "revocations", "audience"],
-  ...["maxLifetime", "limits", "cache", "clock", "random"],
+  "grants",
+  "name",
+  "keys",
+  "revocations",
+  "audience",
+  "maxLifetime",
+  "limits",
+  "cache",
+  "clock",
+  "random",
 ];
 
 interface CheckedOptions extends IssuerOptions {
@@ -56,7 +64,7 @@ interface CheckedOptions extends IssuerOptions {
   readonly limits: CapabilityLimits;
 }
 
-/** @throws TypeError naming the option that is wrong. */
+/** @throws TypeError that names the wrong option. */
 export function checkedOptions(options: IssuerOptions): CheckedOptions {
   const own = knownMembers(options, OPTIONS, "options");
   const { name, keys, revocations, audience, maxLifetime = DEFAULT_MAX_LIFETIME } = own;
@@ -83,8 +91,11 @@ export function checkedOptions(options: IssuerOptions): CheckedOptions {
     throw new TypeError(`maxLifetime must be 1 to ${MAX_LIFETIME} whole seconds`);
   }
   return {
-    ...{ ...own, maxLifetime, cache: checkedBounds(own.cache) },
-    ...{ clock: checkedClock(clock), limits: capabilityLimits(own.limits) },
+    ...own,
+    maxLifetime,
+    cache: checkedBounds(own.cache),
+    clock: checkedClock(clock),
+    limits: capabilityLimits(own.limits),
   };
 }
 
@@ -100,13 +111,13 @@ function checkedBounds(cache: IssuerOptions["cache"]): CacheBounds | false {
   return bounds;
 }
 
-/** The cache that options ask for. */
+/** Creates the cache that the options describe; `undefined` if it is disabled. */
 export function verificationCache(options: CheckedOptions): VerificationCache | undefined {
   const { cache, clock } = options;
   return cache === false ? undefined : new VerificationCache(cache ?? {}, clock);
 }
 
-/** A clock that answers something else than a number must not be compared with times. */
+/** Wraps a clock so that it throws if it returns anything but a finite number. */
 function checkedClock(clock: () => number): () => number {
   return () => {
     const now: unknown = clock();

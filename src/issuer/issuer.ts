@@ -27,27 +27,24 @@ import type { Invocation } from "../caveats/invocation.js";
 import { assertArray, assertString } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 import { plainObject } from "../checks/plain.js";
-import {
-  ambientScope,
-  assertScope,
-  type CapabilityDraft,
-  type HandleScope,
-  ISSUE_OPTIONS,
-  type IssueOptions,
-} from "./draft.js";
+import { type CapabilityDraft, ISSUE_OPTIONS, type IssueOptions } from "./draft.js";
 import { type Grant, grantsById, operationsOf } from "./grant.js";
+import { ambientScope, assertScope, type HandleScope } from "./handle.js";
 import { checkedOptions, type IssuerOptions, verificationCache } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
 import { openText, type SealedTextExpiry, sealText, type TextKey } from "./sealed-text.js";
 import { stillStands } from "./still-stands.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
-/** What an issuing agent does with capabilities. Made by {@link createIssuer}. */
+/**
+ * Mints and checks the capabilities of an issuing agent, and returns the entries that revoke them.
+ * Made by {@link createIssuer}.
+ */
 export class Issuer {
   readonly name: string;
-  /** Seconds that a capability may live. */
+  /** Longest lifetime of a capability, in seconds. */
   readonly maxLifetime: number;
-  /** By id; absent if the issuer does not know its grants. */
+  /** The grants by id; absent if the issuer does not know its grants. */
   readonly grants: ReadonlyMap<string, Grant> | undefined;
   readonly #keys: () => Keyring;
   readonly #context: CheckContext;
@@ -86,12 +83,12 @@ export class Issuer {
   }
 
   /**
-   * Makes a capability whose request needs to know its id, or names resources: the handles of their
-   * numbers are sealed for this capability alone, under the key that mints it.
+   * Makes a capability from a request that needs its id or names resources: the draft seals
+   * resource numbers into handles for this capability alone, under the key that mints it.
    *
-   * @param options - Its id, where it is made anew, and the service it is for.
+   * @param options - The id, to issue a capability again, and the one service that accepts it.
    * @returns The capability, and its identifier's canonical JSON for {@link Issuer.remake}.
-   * @throws TypeError as {@link Issuer.mint}, for what is no number of a resource, or for wrong options.
+   * @throws TypeError as {@link Issuer.mint}, for an invalid resource number, or for wrong options.
    *
    * @example
    * ```ts
@@ -147,7 +144,7 @@ export class Issuer {
   }
 
   /**
-   * The token of a capability that was issued here, from what is no secret of it.
+   * Rebuilds the token of a capability issued here from its parts, none of which is secret.
    *
    * @param issued - Identifier, hop and the hops after it in canonical JSON, as they were issued.
    * @returns `undefined` if the key it was made under is gone.
@@ -166,7 +163,10 @@ export class Issuer {
     return root === undefined ? undefined : remakeToken(root, identifier, [hop, ...further]);
   }
 
-  /** The number of the resource that each handle stands for in a scope; what is noise there is left out. */
+  /**
+   * Opens handles in a scope: returns the resource number of each, and omits handles that do not
+   * open there.
+   */
   openHandles(scope: HandleScope, handles: readonly string[]): Map<string, number> {
     assertScope(scope);
     assertArray(handles, "handles", "handles");
@@ -181,11 +181,11 @@ export class Issuer {
   }
 
   /**
-   * Handles that are not issued with a capability: for one that is not limited to any, or for calls
+   * Seals handles apart from issuing, for a capability that is not limited to handles or for calls
    * without a capability.
    *
    * @returns The handle of each number; none if the key that the capability was made under is gone.
-   * @throws TypeError unless every number is a whole one from 0 to 2^53 - 1.
+   * @throws TypeError if a number is not an integer from 0 to 2^53 - 1.
    */
   sealHandles(scope: HandleScope, numbers: readonly number[]): Map<number, string> {
     assertScope(scope);
@@ -196,8 +196,8 @@ export class Issuer {
   }
 
   /**
-   * Verifies every signature of a token, once for all that is asked of it afterwards: the other methods
-   * take what comes out in the place of the text, and need no HMAC and no parsing then. Judges no hop.
+   * Verifies every signature of a token once: the other methods accept the authentic token in place
+   * of the string, and then need no HMAC and no parsing. Judges no hop.
    *
    * @example
    * ```ts
@@ -221,10 +221,10 @@ export class Issuer {
   }
 
   /**
-   * Narrows an authentic token, for a party that cannot do so itself, by the same code as offline. The
-   * child is authentic too.
+   * Narrows an authentic token for a party that cannot do so itself, by the same code as
+   * {@link attenuate}. The child is authentic too.
    *
-   * @throws TokenError `has_discharges`, or for what would exceed a limit.
+   * @throws TokenError `has_discharges`, or if the child would exceed a limit.
    * @throws TypeError if the hop is invalid or an option is not known.
    */
   extend(token: AuthenticToken, hop: HopInit, options: AttenuateOptions = {}): Extension {
@@ -232,8 +232,9 @@ export class Issuer {
   }
 
   /**
-   * Whether a token is good for anything at all, and what it leaves: the whole check but for the
-   * rules on operation, handles and arguments. It allows no call; {@link Issuer.authorize} does.
+   * Checks a token without a call, and returns what it allows: everything but its grant and the
+   * rules on operation, handles and arguments. The answer allows no call; {@link Issuer.authorize}
+   * does.
    *
    * @throws TypeError if `by` has a wrong shape.
    */
@@ -242,9 +243,9 @@ export class Issuer {
   }
 
   /**
-   * Whether a token that was allowed before is still good for the same party, for asking again right before
-   * something runs: its key, its revocation and its times are looked at, and no rule that time does not change.
-   * It allows nothing, and says no reasons; {@link Issuer.standing} does.
+   * Rechecks a token that was allowed before, for the same party, right before something runs: its
+   * key, its revocation and its times, and no rule that time does not change. Returns no reasons
+   * and allows nothing; {@link Issuer.standing} returns reasons.
    *
    * @throws TypeError if the token is not authentic.
    */
@@ -253,22 +254,23 @@ export class Issuer {
   }
 
   /**
-   * Waits until the revocation list is as recent as it can be. {@link Issuer.authorize}, {@link Issuer.standing} and
-   * {@link Issuer.stillStands} are synchronous and go by what is known, until that is too old to be relied on; code
-   * that can wait calls this before. It rejects never.
+   * Waits until the revocation list is as recent as it can be. {@link Issuer.authorize},
+   * {@link Issuer.standing} and {@link Issuer.stillStands} are synchronous and use the list as it
+   * is known, until it is too old to be relied on; code that can wait calls `catchUp` first. Never
+   * rejects.
    */
   async catchUp(): Promise<void> {
     await this.#context.revocations.catchUp?.();
   }
 
   /**
-   * Checks a token against an invocation: limits and form, issuer and key, every signature,
-   * revocation, the grant, then every rule of every hop. Nothing else needs to be called, and a bad
-   * token is a refusal, never an exception.
+   * Checks a token against an invocation: limits and form, issuer and key, every signature; then
+   * revocation, the grant and every rule of every hop, whose denials are listed together in this
+   * order. Nothing else needs to be called, and a bad token is a refusal, never an exception.
    *
-   * @param token - Its text, or what {@link Issuer.authenticate} gave: then only the key is looked up
-   *   again.
-   * @throws TypeError if the invocation has a wrong shape, or leaves open under which grant the service acts; the
+   * @param token - The token as a string, or an authentic token, whose key is looked up again
+   *   instead of verifying its signatures.
+   * @throws TypeError if the invocation has a wrong shape or does not determine the grant; the
    *   message names the candidates.
    * @throws StorageError if `keys` follows a key file that cannot be read: nothing is allowed then.
    */
@@ -278,23 +280,25 @@ export class Issuer {
 
   /**
    * The entry that revokes a presented token and all that descends from it; add it to a list or
-   * store. Any party that presents a token may have it revoked, so only its signatures are checked. For a
-   * token that is revoked already, or has expired, adding is needless, and says so: otherwise one
-   * holder could fill the list with the children of a dead token. A revoked discharge does not count.
+   * store. Checks only that the token is authentic: any party that presents a token may have it
+   * revoked. For a token that is revoked or expired already, `needless` says so, so that no holder
+   * can fill the list with the children of a dead token. A revoked discharge does not make the
+   * entry needless.
    */
   revocationOf(token: string | AuthenticToken, reason?: string): TokenRevocation {
     return tokenRevocation(token, reason, this.#context);
   }
 
   /**
-   * Seals a text that is handed out and comes back: a cursor, a cookie, the state of a login. It can be
-   * neither read nor changed by others, and {@link Issuer.open} opens it for the same purpose alone, as long
-   * as the key that mints now is kept and not revoked.
+   * Seals a text that is handed out and comes back: a cursor, a cookie, the state of a login.
+   * Others can neither read nor change it; {@link Issuer.open} opens it for the same purpose alone,
+   * while the key that sealed it is kept and not revoked.
    *
-   * @param purpose - Such as `a2a-cursor`: 1 to 64 printable ASCII characters without spaces.
+   * @param purpose - The purpose, such as `a2a-cursor`: 1 to 64 printable ASCII characters without
+   *   spaces.
    * @param text - At most 16,384 bytes of UTF-8; its length shows.
-   * @param expires - When it ends: a time, a `Date` or a duration such as `15m`; never unless given.
-   * @returns Characters of base64url.
+   * @param expires - The expiry: a time, a `Date` or a duration such as `15m`; none by default.
+   * @returns A base64url string.
    * @throws TypeError for a purpose, text or expiry that is not valid.
    *
    * @example
@@ -315,12 +319,12 @@ export class Issuer {
   }
 
   /**
-   * The text that {@link Issuer.seal} sealed for this purpose, under a key of this issuer's own: what a
-   * service seals under its derived key opens at that service alone.
+   * Opens a text that {@link Issuer.seal} sealed for this purpose under a key of this issuer; a
+   * text sealed by a service under its derived key opens at that service alone.
    *
-   * @param sealed - Anything that came back.
-   * @returns `undefined` if it was not sealed so, was changed or has expired, if its key is gone or revoked,
-   *   or if the revocation list is too old to be relied on.
+   * @param sealed - The sealed text as it came back: any value.
+   * @returns `undefined` if `sealed` was not sealed for this purpose, was changed or has expired,
+   *   if its key is gone or revoked, or if the revocation list is too old to be relied on.
    * @throws TypeError for a purpose that is not valid.
    */
   open(purpose: string, sealed: unknown): string | undefined {
@@ -329,10 +333,11 @@ export class Issuer {
   }
 
   /**
-   * Whether a text is a token made under one of this issuer's keys, expired, revoked or without its
-   * discharges as it may be. It allows nothing: it finds what must not be kept or passed on.
+   * Returns whether a string is a token made under one of this issuer's keys, even if it is
+   * expired, revoked or without its discharges. Finds tokens that must not be stored or passed on;
+   * the answer allows nothing.
    *
-   * @throws TypeError if it is not a string.
+   * @throws TypeError if `text` is not a string.
    */
   isAuthentic(text: string): boolean {
     assertString(text, "text");
@@ -350,7 +355,8 @@ export class Issuer {
 }
 
 /**
- * An issuer: mints capabilities, checks them, and names what revokes them.
+ * Creates an issuer, which mints capabilities, checks them, and returns the entries that revoke
+ * them.
  *
  * @throws TypeError on wrong options.
  *

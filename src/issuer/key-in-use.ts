@@ -6,19 +6,19 @@ import { HandleKey } from "./handle.js";
 import { type RootJwk, SECRET_LENGTH } from "./root-jwk.js";
 import { TextKey } from "./sealed-text.js";
 
-/** One root key, for what is made under it. */
+/** One root key, with the keys derived from its secret. */
 export interface KeyInUse {
   readonly kid: string;
   readonly root: RootKey;
   /** Derived from the same secret; seals numbers of resources. */
   readonly handles: HandleKey;
-  /** Of the same secret; seals texts. */
+  /** Seals texts; holds the same secret. */
   readonly texts: TextKey;
-  /** Of the same secret; for the revocation feed of a service. */
+  /** Authenticates the revocation feed of a service; holds the same secret. */
   readonly feed: FeedKey;
 }
 
-/** @throws TypeError if the secret has another length; never showing it. */
+/** @throws TypeError if the secret has another length; the message does not show the secret. */
 export function keyInUse({ kid, k }: RootJwk): KeyInUse {
   const secret = decodeBase64(k);
   if (secret.length !== SECRET_LENGTH) {
@@ -34,9 +34,10 @@ export function keyInUse({ kid, k }: RootJwk): KeyInUse {
 }
 
 /**
- * The service whose keys these all are. Mixed with others, one could pass for what a root key derives.
+ * Returns the service that all these keys belong to; `undefined` for root keys. Refuses a mixture:
+ * a service's key among root keys could pass for one that a root key derives.
  *
- * @throws TypeError naming the key that does not belong.
+ * @throws TypeError that names the key that does not belong.
  */
 export function serviceOf(kids: readonly string[]): string | undefined {
   const services = kids.map((kid) => {

@@ -20,17 +20,17 @@ import {
 } from "./root-jwk.js";
 import type { TextKey } from "./sealed-text.js";
 
-/** What may be shown of a key: everything but the secret. */
+/** The public data of a key: everything but the secret. */
 export interface KeyInfo {
   readonly kid: string;
-  /** Whether new capabilities are made under it; the others only verify. */
+  /** `true` if new capabilities are made under the key; other keys only verify. */
   readonly mints: boolean;
   readonly created: string;
 }
 
-/** The members of {@link KeyringOptions}. */
+/** The property names of {@link KeyringOptions}. */
 export const KEYRING_OPTIONS: readonly string[] = ["clock", "random"];
-/** Keys of services that a keyring keeps derived: a caller that makes names up must not fill the memory. */
+/** Most derived keys of services that a keyring caches: invented service names must not fill the memory. */
 const MAX_DERIVED = 256;
 
 export interface KeyringOptions {
@@ -46,9 +46,9 @@ interface HeldKey {
 }
 
 /**
- * An issuer's root keys: one that mints, and older ones that still verify; or the keys that one service has
- * of an issuer, derived from these. An immutable value; rotating and retiring give a new keyring. Secrets
- * are held in private fields and leave only through {@link Keyring.exportJwkSet} and
+ * An issuer's root keys: one that mints, and older ones that still verify; or the keys of one
+ * service, derived from an issuer's. An immutable value; rotating and retiring give a new keyring.
+ * Secrets are held in private fields and leave only through {@link Keyring.exportJwkSet} and
  * {@link Keyring.serviceKeys}.
  */
 export class Keyring implements KeySource {
@@ -92,7 +92,7 @@ export class Keyring implements KeySource {
     return key;
   }
 
-  /** The key `kid`: one of these, or the key that is derived from one for a service, `KID@SERVICE`. */
+  /** Finds the key `kid`: a key of this keyring, or one derived from it for a service, `KID@SERVICE`. */
   find(kid: string): RootKey | undefined {
     assertString(kid, "kid");
     return this.#find(kid)?.root;
@@ -105,14 +105,14 @@ export class Keyring implements KeySource {
   }
 
   /**
-   * The key that opens the texts sealed under the key `kid`; only a key that this keyring holds itself. A
-   * service knows its derived key, so a text that it seals is not the issuer's.
+   * Finds the key that opens texts sealed under the key `kid`, among the keys that this keyring
+   * holds itself. A service knows its derived key, so a text that it seals is not the issuer's.
    */
   textKey(kid: string): TextKey | undefined {
     return this.#keys.get(kid)?.key.texts;
   }
 
-  /** What a service with the key `kid` reads the revocations by; `undefined` for a root key. */
+  /** Returns the feed key of the service whose key is `kid`; `undefined` for a root key. */
   feedKey(kid: string): FeedKey | undefined {
     assertString(kid, "kid");
     return readServiceKeyId(kid) === undefined ? undefined : this.#find(kid)?.feed;
@@ -161,11 +161,12 @@ export class Keyring implements KeySource {
   }
 
   /**
-   * What one service needs of these keys, as a JWK Set for {@link importKeyring}: for each root key the one
-   * that is derived from it for this service, with its secret. With it the service checks, narrows and
-   * mints what is good for this service alone; it reveals no root key.
+   * Derives the keys for one service, as a JWK Set for {@link importKeyring}: one for each root
+   * key, with its secret. The service can check, narrow and mint tokens for itself alone; the set
+   * reveals no root key.
    *
-   * @param service - As it stands in `audience`: 1 to 255 printable ASCII characters without spaces and "@".
+   * @param service - The name in `audience`: 1 to 255 printable ASCII characters without spaces and
+   *   "@".
    * @throws TypeError if the service's name is not valid, or these are a service's keys already.
    */
   serviceKeys(service: string): RootJwkSet {
@@ -202,7 +203,7 @@ export class Keyring implements KeySource {
   }
 }
 
-/** @throws TypeError naming the argument that is no {@link Keyring}. */
+/** @throws TypeError that names the argument that is not a {@link Keyring}. */
 export function assertKeyring(value: unknown, where: string): asserts value is Keyring {
   if (value instanceof Keyring) return;
   throw notA(where, "a Keyring, as createKeyring() or importKeyring() gives it", value);
@@ -227,7 +228,7 @@ export function createKeyring(options: KeyringOptions = {}): Keyring {
 /**
  * A keyring from a JWK Set, such as {@link Keyring.exportJwkSet} gives.
  *
- * @throws TypeError naming the member that is wrong; never showing a secret.
+ * @throws TypeError that names the property that is wrong; the message never shows a secret.
  *
  * @example
  * ```ts

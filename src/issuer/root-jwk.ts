@@ -10,7 +10,7 @@ export interface RootJwk {
   readonly alg: "HS256";
   /** The one key that mints may `sign`; all may `verify`. */
   readonly key_ops: readonly ("sign" | "verify")[];
-  /** When it was made, in seconds since 1970. */
+  /** Time of creation, in seconds since 1970. */
   readonly iat: number;
   /** 32 bytes, base64url. */
   readonly k: string;
@@ -28,7 +28,7 @@ const KID_BYTES = 9;
 const LATEST = 253_402_300_799;
 const MEMBERS = ["kty", "kid", "alg", "key_ops", "iat", "k"];
 
-/** @throws TypeError naming the member that is wrong; never showing a secret. */
+/** @throws TypeError that names the property that is wrong; the message never shows a secret. */
 export function checkedJwk(value: unknown, at: number): RootJwk {
   const where = `keys[${at}]`;
   if (typeof value !== "object" || value === null) throw new TypeError(`${where} is not an object`);
@@ -62,7 +62,7 @@ export function serviceJwk(jwk: RootJwk, service: string): RootJwk {
   return { ...copyOf(jwk), kid: serviceKeyId(jwk.kid, service), k };
 }
 
-/** What a new key is made from. */
+/** The inputs of a new key. */
 interface KeyMaking {
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -1,5 +1,5 @@
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
-import { expand, extract } from "@noble/hashes/hkdf.js";
+import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { Cursor, varintLength, writeVarint } from "../bytes/cursor.js";
@@ -9,20 +9,20 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 
-/** Bytes of UTF-8 that a text to seal may have. */
+/** Longest text to seal, in bytes of UTF-8. */
 export const MAX_SEALED_TEXT = 16_384;
 
 const LABEL = "proviso-sealed-text-v1 ";
 const PURPOSE = /^[\x21-\x7e]{1,64}$/;
 const KEY_LENGTH = 32;
 const NONCE_LENGTH = 24;
-/** Of base64url: the longest text, its expiry, nonce, tag and a long key id. */
+/** Longest sealed text, in base64url characters: the longest text, its expiry, nonce, tag and a long key id. */
 const LONGEST = Math.ceil(((MAX_SEALED_TEXT + 1024) * 4) / 3);
 
 /**
- * Seals texts that a server hands out and wants back unread and unchanged: a cursor, a session's cookie,
- * the state of a login. XSalsa20-Poly1305 with a random nonce, under a key for each purpose that
- * HKDF-SHA256 (RFC 5869) derives from a root key's secret.
+ * Encrypts and authenticates texts that a server hands out and gets back: a cursor, a session's
+ * cookie, the state of a login. XSalsa20-Poly1305 with a random nonce, under a key for each purpose
+ * that HKDF-SHA256 (RFC 5869) derives from a root key's secret.
  */
 export class TextKey {
   readonly #secret: Uint8Array;
@@ -41,7 +41,7 @@ export class TextKey {
     return box;
   }
 
-  /** `undefined` for what was not sealed with this key for this purpose. */
+  /** Returns `undefined` if `box` was not sealed with this key for this purpose. */
   open(purpose: string, box: Uint8Array): Uint8Array | undefined {
     try {
       const cipher = this.#cipher(purpose, box.subarray(0, NONCE_LENGTH));
@@ -52,19 +52,19 @@ export class TextKey {
   }
 
   #cipher(purpose: string, nonce: Uint8Array): ReturnType<typeof xsalsa20poly1305> {
-    const root = extract(sha256, this.#secret);
-    const key = expand(sha256, root, encodeUtf8(LABEL + purpose), KEY_LENGTH);
+    const info = encodeUtf8(LABEL + purpose);
+    const key = hkdf(sha256, this.#secret, undefined, info, KEY_LENGTH);
     return xsalsa20poly1305(key, nonce);
   }
 }
 
-/** A key for texts, and the id by which it is found again. */
+/** A key for texts, and its id. */
 export interface NamedTextKey {
   readonly kid: string;
   readonly texts: TextKey;
 }
 
-/** When a sealed text ends: as in a hop. */
+/** The expiry of a sealed text, written as in a hop. */
 export type SealedTextExpiry = string | Date;
 
 /** @see Issuer.seal */
@@ -96,7 +96,7 @@ export function sealText(
   return sealed;
 }
 
-/** When a text ends, as in a hop. */
+/** Returns the expiry of a text in canonical form. */
 function endOf(expires: SealedTextExpiry, now: number): string {
   const hop = plainHop({ expires }, "seal");
   assertTimes(hop);
@@ -112,10 +112,11 @@ export function openText(
 ): string | undefined {
   assertPurpose(purpose);
   if (typeof sealed !== "string" || sealed.length > LONGEST) return undefined;
-  const parts = partsOf(sealed);
-  const key = parts && keyOf(parts.kid);
-  const plain = parts && key?.open(purpose, parts.box);
-  const text = plain && decodeUtf8(plain);
+  const named = readBox(sealed);
+  if (named === undefined) return undefined;
+  const plain = keyOf(named.kid)?.open(purpose, named.box);
+  if (plain === undefined) return undefined;
+  const text = decodeUtf8(plain);
   if (text === undefined) return undefined;
   const at = text.indexOf(" ");
   const until = text.slice(0, at);
@@ -123,7 +124,8 @@ export function openText(
   return text.slice(at + 1);
 }
 
-function partsOf(sealed: string): { readonly kid: string; readonly box: Uint8Array } | undefined {
+/** Splits a sealed text into the id of its key and the box. */
+function readBox(sealed: string): { readonly kid: string; readonly box: Uint8Array } | undefined {
   try {
     const cursor = new Cursor(decodeBase64(sealed));
     const kid = decodeUtf8(cursor.take(cursor.varint("key id"), "key id"));

@@ -5,11 +5,11 @@ import { ownMember } from "../caveats/hop.js";
 import { formatTime } from "../caveats/time.js";
 
 /**
- * Whether what can have changed of a token since it was judged is as it was: its key is there, nothing of it is
- * revoked by a list that is current, and all its hops are in force at this moment. Of what no time changes, such as
- * a hop's invokers, it says nothing.
+ * Rechecks what can have changed since a token was judged: its key is found, a current list revokes
+ * nothing of it, and all its hops are in force now. Ignores rules that time does not change, such
+ * as a hop's invokers.
  *
- * @throws TypeError for what is no authentic token.
+ * @throws TypeError if `token` is not authentic.
  */
 export function stillStands(token: AuthenticToken, context: CheckContext): boolean {
   const { revocations, clock } = context;
@@ -22,7 +22,7 @@ export function stillStands(token: AuthenticToken, context: CheckContext): boole
   );
 }
 
-/** @param time - In the one form that hops have, which orders as text. */
+/** @param time - A time in canonical form, which sorts as a string. */
 function isInForce({ chains }: AuthenticToken, time: string): boolean {
   return chains.every(({ links }) =>
     links.every((link) => {

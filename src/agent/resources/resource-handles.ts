@@ -1,5 +1,5 @@
 import { encodeUtf8 } from "../../bytes/utf8.js";
-import type { HandleScope } from "../../issuer/draft.js";
+import type { HandleScope } from "../../issuer/handle.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { MAX_RESOURCE_NAME_BYTES } from "./field-value.js";
 import type { ResourceNumbers } from "./resource-numbers.js";
