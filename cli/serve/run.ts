@@ -14,6 +14,7 @@ import { openCallers } from "./callers.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "./config.js";
 import { openConsole } from "./console.js";
 import { listeningError } from "./listen.js";
+import { answerWhileLoading } from "./loading.js";
 import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
 import { type Closing, closeAll, openAll, pruneHourly } from "./opened.js";
 import { keepInForce, readPolicy } from "./policy.js";
@@ -92,9 +93,15 @@ async function open(
   );
 
   const { database: place, folder: homeFolder } = files;
+  const shown = loadingShown(context);
+  const loading = answerWhileLoading(address);
+  opened.push(() => loading.close());
   const home = await openHome({
     ...{ folder: homeFolder, database: place, grants, maxLifetime },
-    onLoading: loadingShown(context),
+    onLoading: (part) => {
+      shown(part);
+      loading.onLoading(part);
+    },
     revocations: revocationListOf(read),
     ledger: {
       retention: config.ledger.retention,
@@ -141,6 +148,7 @@ async function open(
     ...{ keys: home.keys, revocations, feedMaxAge, ledger, policy: policy.table },
     ...{ registry, registryStore: home.registryStore, health: home.problems, console },
   };
+  await loading.close();
   const server = await fromConfig(
     read.file,
     () => serveProtocols(parts, address),
