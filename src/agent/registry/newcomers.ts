@@ -38,7 +38,8 @@ export async function checkNewHosts(
     const next = unlinked[unlinked.length - most];
     if (next === undefined) continue;
     const retryAfter = Math.max(1, Math.ceil((next.created + COUNTED - now) / 1000));
-    const message = `${unlinked.length} hosts that no user has taken on have registered${words} within an hour, as many as may; wait ${retryAfter} s, or have a user approve one of them`;
+    const hosts = most === 1 ? "one host" : `${most} hosts`;
+    const message = `${hosts} that no user has taken on may register${words} within an hour, and no more; wait ${retryAfter} s, or have a user approve one of them`;
     leave("rate_limited", message, { retryAfter });
   }
 }
