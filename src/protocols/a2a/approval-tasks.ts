@@ -6,6 +6,7 @@ import {
   type SendMessageRequest,
   type StreamResponse,
   type Task,
+  type TaskPushNotificationConfig,
   TaskState,
 } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
@@ -91,7 +92,7 @@ export class ApprovalTasks {
   }
 
   /**
-   * The task that waits for what a message has asked for.
+   * The task that waits for what a message has asked for, and whether this message has begun it.
    *
    * @param answer - What the asker gets. What else than `pending` is in it is returned to the asker and not kept.
    * @throws TaskQuotaError or A2AError if the task cannot be kept; the same message again finds the approval.
@@ -100,7 +101,7 @@ export class ApprovalTasks {
     message: Message,
     call: Call,
     answer: { readonly pending: PendingAnswer },
-  ): Promise<Task> {
+  ): Promise<{ readonly task: Task; readonly isNew: boolean }> {
     const { tasks } = this.#options;
     const sight = this.sightOf(call);
     // A code is for the asker alone to show.
@@ -109,23 +110,27 @@ export class ApprovalTasks {
     const { id, contextId } = task;
     // The same request in another message, which has been decided.
     const known = await tasks.load(id, sight);
-    if (known !== undefined && hasEnded(known)) return known;
+    if (known !== undefined && hasEnded(known)) return { task: known, isNew: false };
     const begun = await tasks.begin(task, taskMessage(message, call), sight);
-    if (!begun.begun) return repeatedTask(begun, tasks, sight);
-    return { ...task, status: waitingStatus(id, contextId, answer, task.status) };
+    if (!begun.begun) return { task: await repeatedTask(begun, tasks, sight), isNew: false };
+    const status = waitingStatus(id, contextId, answer, task.status);
+    return { task: { ...task, status }, isNew: true };
   }
 
-  /** Waits for what a task that is answered waits for; its progress goes to the receiver that its message names. */
-  async await(
+  /**
+   * Waits for what a task that is answered waits for.
+   *
+   * @param receiver - Where its progress is to go, kept with it.
+   */
+  async waitFor(
     task: Task,
-    { configuration }: SendMessageRequest,
+    receiver: TaskPushNotificationConfig | undefined,
     context: ServerCallContext,
   ): Promise<void> {
     if (hasEnded(task)) return;
     const { id } = task;
-    const target = configuration?.taskPushNotificationConfig;
-    if (target !== undefined) {
-      await this.#options.push?.store.save(id, context, { ...target, taskId: id });
+    if (receiver !== undefined) {
+      await this.#options.push?.store.save(id, context, { ...receiver, taskId: id });
     }
     void this.#watch(id, callOf(context).caller);
   }

@@ -5,7 +5,7 @@ import type { Caller } from "../../agent/caller.js";
 import type { Json } from "../../bytes/json.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
 import { answerFault } from "./answer.js";
-import { type AdmittedCalls, type Call, giveUp } from "./call.js";
+import type { AdmittedCalls, Call } from "./call.js";
 import { connectionOf, type Known, UNKNOWN_CALLER } from "./connection.js";
 import {
   type Binding,
@@ -18,13 +18,12 @@ import {
 import { CAPABILITY_HEADER } from "./extension.js";
 import { type Gates, gate } from "./gate.js";
 import type { GuardedHandler } from "./guarded-handler.js";
-import { historyIn } from "./injected-history.js";
 import { flawInParams } from "./method-params.js";
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
 import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./places.js";
 import { readPresented } from "./presented.js";
 import { assertRpcRequest } from "./rpc-request.js";
-import { unreadIn } from "./unread.js";
+import { historyIn, unreadIn } from "./unread.js";
 
 /** What requests are let in by. */
 export interface BeforeOptions extends Gates {
@@ -104,9 +103,7 @@ export function before(
         return void res.json({ jsonrpc: "2.0", id: id ?? null, result: await run(admitted) });
       }
       calls.addFor(req, admitted);
-      call.connection.whenClosed(() => {
-        if (calls.take(admitted)) giveUp(admitted, agent, "invalid_request");
-      });
+      call.connection.whenClosed(() => calls.drop(admitted, agent, "invalid_request"));
       if (!res.closed) next();
     } catch (error) {
       const why = faultOf(error);

@@ -1,4 +1,5 @@
-import type { Message, SendMessageRequest, Task } from "@a2a-js/sdk";
+import type { Message, SendMessageRequest, Task, TaskPushNotificationConfig } from "@a2a-js/sdk";
+import { A2AError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, User } from "@a2a-js/sdk/server";
 import type { Request } from "express";
 import type { Admission } from "../../agent/admission.js";
@@ -8,9 +9,10 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthenticatedCapability, Presented } from "../../agent/presented.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import type { TaskView } from "../../stores/tasks/task-access.js";
+import { setTaskAccess, type TaskView } from "../../stores/tasks/task-access.js";
 import type { Connection } from "./connection.js";
 import type { Binding } from "./errors.js";
+import { EXTENSION_URI } from "./extension.js";
 import type { Outline } from "./places.js";
 import type { TaskRequest } from "./task-request.js";
 
@@ -110,6 +112,8 @@ export interface AnsweredMessage {
   readonly sight: Sight | undefined;
   readonly request: SendMessageRequest;
   readonly reply: Message | Task;
+  /** Where the progress of a task is to go that this message has begun. */
+  readonly receiver: TaskPushNotificationConfig | undefined;
 }
 
 /**
@@ -171,10 +175,59 @@ export class AdmittedCalls {
   /** Gives the SDK's handlers the user of a request: a stranger unless the gate has let it in. Refuses nothing. */
   readonly userBuilder = async (req: Request): Promise<User> => this.#users.get(req) ?? STRANGER;
 
-  /** Whether a call may make its operation now: it may once. */
-  take(admitted: Admitted): boolean {
-    return this.#waiting.delete(admitted);
+  /**
+   * Takes up the call that a context was made for, for its one operation.
+   *
+   * @throws A2AError unless the gate has let in such a call, and it was not taken up before.
+   */
+  take<Of extends OperationName>(operation: Of, context: ServerCallContext): OperationCall<Of> {
+    const admitted = admittedOf(context);
+    if (admitted === undefined || !isFor(operation, admitted)) throw notLetIn();
+    if (!this.#waiting.delete(admitted)) throw notLetIn();
+    const sight = sightOf(admitted);
+    if (sight !== undefined) setTaskAccess(context, sight.access);
+    if (usesExtension(admitted)) context.addActivatedExtension(EXTENSION_URI);
+    return admitted;
   }
+
+  /** Gives a call up that nothing has taken up. @param code - Why, as a refusal is called in the ledger. */
+  drop(admitted: Admitted, agent: IssuingAgent, code: string): void {
+    if (this.#waiting.delete(admitted)) giveUp(admitted, agent, code);
+  }
+}
+
+/** What the SDK's operations need. */
+export type OperationName = "message" | "task" | "card";
+
+/** A call that may make an operation: of messages, also those that are answered already. */
+export type OperationCall<Of extends OperationName> = Of extends "message"
+  ? AdmittedMessage | AnsweredMessage
+  : Extract<Admitted, { readonly need: Of }>;
+
+function isFor<Of extends OperationName>(
+  operation: Of,
+  admitted: Admitted,
+): admitted is OperationCall<Of> {
+  const { need } = admitted;
+  return need === operation || (operation === "message" && need === "answer");
+}
+
+function sightOf(admitted: Admitted): Sight | undefined {
+  return "sight" in admitted ? admitted.sight : undefined;
+}
+
+/** Whether the answer to a call says that the extension was in use. */
+function usesExtension({ need, call }: Admitted): boolean {
+  if (need === "card") return false;
+  return call.capabilities.length > 0 || call.outline.inMessage !== undefined;
+}
+
+/** Without `before` in front, no operation is done. */
+function notLetIn(): A2AError {
+  return new A2AError(
+    "this request has not come through the guard: mount its `before` in front of the SDK's handler, and give that " +
+      "the guard's `userBuilder`",
+  );
 }
 
 /**

@@ -1,8 +1,11 @@
 import { type Message, Role, SendMessageRequest } from "@a2a-js/sdk";
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { Admission } from "../../agent/admission.js";
+import type { Clearance, Refusal } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
+import type { Operation } from "../../agent/skill.js";
 import type { JsonObject } from "../../bytes/json.js";
-import { admit, authenticated } from "./admission.js";
+import type { VerifiedCapability } from "../../capability/authorize.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import type {
   Admitted,
@@ -12,9 +15,10 @@ import type {
   AuthenticCall,
   Call,
   Sight,
+  SkillLeave,
 } from "./call.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
-import { malformed, refuse } from "./errors.js";
+import { denialFault, malformed, refuse } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
 import { dataPart, newMessage } from "./parts.js";
 import type { Need } from "./places.js";
@@ -120,14 +124,15 @@ async function answerInMessage(
     return refuse(malformed("a method about capabilities stands alone, and belongs to no task"));
   }
   const waits = asked.method === METHODS.request ? approvals : undefined;
-  const answered = { need: "answer", call, request } as const;
+  const answered = { need: "answer", call, request, receiver: undefined } as const;
   const earlier = await waits?.earlier(request, message, call);
   if (earlier !== undefined) return { ...answered, reply: earlier, sight: waits?.sightOf(call) };
   const setting = { requestId: message.messageId, verificationUri };
   const { result, pending } = await method(agent, call.caller, asked.params, setting);
   if (pending !== undefined && waits !== undefined) {
-    const reply = await waits.begin(message, call, { ...result, pending });
-    return { ...answered, reply, sight: waits.sightOf(call) };
+    const { task, isNew } = await waits.begin(message, call, { ...result, pending });
+    const receiver = isNew ? request.configuration?.taskPushNotificationConfig : undefined;
+    return { ...answered, reply: task, sight: waits.sightOf(call), receiver };
   }
   const reply = newMessage({
     role: Role.ROLE_AGENT,
@@ -136,4 +141,70 @@ async function answerInMessage(
     extensions: [EXTENSION_URI],
   });
   return { ...answered, reply, sight: undefined };
+}
+
+/** Verifies what a call presents, once for all that follows. */
+async function authenticated(call: Call, agent: IssuingAgent): Promise<AuthenticCall> {
+  return { ...call, capabilities: await agent.authenticate(call.caller, call.capabilities) };
+}
+
+/** A call that was let in by all that it presents. */
+interface Entry {
+  readonly admission: Admission;
+  readonly sight: Sight;
+}
+
+/** Lets a call in by all that it presents. @throws Refused if the agent does not. */
+export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
+  const { caller, capabilities, declared } = call;
+  const admission = await agent.admit(caller, capabilities, declared);
+  if (!admission.allowed) return refuse(denialFault(admission.denials));
+  const judged = admission.capabilities.map(({ capability }) => capability);
+  return { admission, sight: sightOf(call, judged, agent) };
+}
+
+/** The tasks of these capabilities, or of ambient authority. */
+function sightOf(
+  { caller: { principal, invoker }, tenant }: Call,
+  capabilities: readonly VerifiedCapability[],
+  agent: IssuingAgent,
+): Sight {
+  const paths = capabilities.map(({ revocationIds }) => revocationIds);
+  const covers = agent.coverage(capabilities);
+  return {
+    tenant,
+    access: { principal, invoker, paths, covers },
+    expires: Math.min(...capabilities.map(({ expires }) => Date.parse(expires))),
+  };
+}
+
+/** A call that was cleared, and the tasks of the capability that this rests on. */
+interface Cleared<Of> {
+  readonly clearance: Of;
+  readonly sight: Sight;
+}
+
+/** Waits for leave. @throws Refused, with every reason, without it. */
+export async function cleared<Of extends Clearance<Operation>>(
+  clearing: Promise<Of | Refusal>,
+  call: AuthenticCall,
+  agent: IssuingAgent,
+): Promise<Cleared<Of>> {
+  const clearance = await clearing;
+  if (!clearance.allowed) return refuse(denialFault(clearance.denials));
+  const { capability } = clearance;
+  return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
+}
+
+/** Asks for leave to run a skill. @throws Refused, with every reason, without it. */
+export async function skillLeave(
+  asked: { readonly skill: string; readonly arguments: JsonObject },
+  call: AuthenticCall,
+  agent: IssuingAgent,
+): Promise<{ readonly leave: SkillLeave; readonly sight: Sight }> {
+  const { skill, arguments: given } = asked;
+  const { caller, capabilities, declared } = call;
+  const invocation = { skill, arguments: given, capabilities, declared };
+  const { clearance, sight } = await cleared(agent.clear(caller, invocation), call, agent);
+  return { leave: { kind: "skill", clearance, invocation }, sight };
 }

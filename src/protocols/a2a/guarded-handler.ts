@@ -1,6 +1,7 @@
 import type {
   ListTasksRequest,
   ListTasksResponse,
+  Message,
   SendMessageRequest,
   StreamResponse,
   Task,
@@ -10,7 +11,6 @@ import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { recordUse, setTaskAccess } from "../../stores/tasks/task-access.js";
-import { admit } from "./admission.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import {
   type Admitted,
@@ -18,13 +18,13 @@ import {
   type AdmittedMessage,
   type AnsweredMessage,
   type AuthenticCall,
-  admittedOf,
   giveUp,
-  type Sight,
+  type OperationCall,
+  type OperationName,
 } from "./call.js";
 import { type Fault, failedWithin, fault, faultOf, isOfStore, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
-import { sightOfTask } from "./gate.js";
+import { admit, sightOfTask } from "./gate.js";
 import { hasEnded } from "./open-tasks.js";
 import { follow, taskIdOf } from "./repeats.js";
 import { progressOf } from "./runs.js";
@@ -46,12 +46,6 @@ export interface GuardedHandlerOptions {
   /** Called with what fails within: its caller learns only that something did. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
-
-/** What an operation needs: of messages, those that run and those that are answered already. */
-type Operation = "message" | "task" | "card";
-type Let<Of extends Operation> = Of extends "message"
-  ? AdmittedMessage | AnsweredMessage
-  : Extract<Admitted, { readonly need: Of }>;
 
 /**
  * A request handler of the SDK behind the gate: it does what the gate has let in, and nothing
@@ -78,10 +72,7 @@ export class GuardedHandler implements Operations {
 
   readonly sendMessage: Operations["sendMessage"] = ({ tenant }, context) =>
     this.#shielded("message", context, async (admitted) => {
-      if (admitted.need === "answer") {
-        await this.#awaitReply(admitted, context);
-        return admitted.reply;
-      }
+      if (admitted.need === "answer") return this.#replied(admitted, context);
       const request = await this.#begun(admitted, context, tenant);
       const answer = await this.#inner.sendMessage(request, context);
       if ("artifacts" in answer) this.#options.visibility?.note(answer.id, context);
@@ -92,10 +83,10 @@ export class GuardedHandler implements Operations {
     { tenant }: Parameters<Operations["sendMessageStream"]>[0],
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const admitted = this.#take("message", context);
+    const admitted = this.#options.calls.take("message", context);
     const events =
       admitted.need === "answer"
-        ? this.#replied(admitted, context)
+        ? this.#replies(admitted, context)
         : this.#running(admitted, context, tenant);
     return this.#shieldedStream("message", admitted, context, events);
   }
@@ -122,15 +113,15 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  async *#replied(
+  async *#replies(
     admitted: AnsweredMessage,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { reply, call, sight } = admitted;
+    const { call, sight } = admitted;
     const { approvals } = this.#options;
     const { connection } = call;
     const expires = sight?.expires ?? Number.POSITIVE_INFINITY;
-    await this.#awaitReply(admitted, context);
+    const reply = await this.#replied(admitted, context);
     if ("artifacts" in reply && approvals?.has(reply.id) === true) {
       const events = approvals.stream(reply, context);
       return yield* whileAllowed(events, { expires, connection, again: async () => expires });
@@ -140,13 +131,16 @@ export class GuardedHandler implements Operations {
     return yield* whileAllowed(events, { expires, connection, again });
   }
 
-  async #awaitReply(
-    { reply, request }: AnsweredMessage,
+  /** The answer to a message that runs nothing. What it waits for is waited for from now on. */
+  async #replied(
+    { reply, receiver }: AnsweredMessage,
     context: ServerCallContext,
-  ): Promise<void> {
+  ): Promise<Message | Task> {
     const { approvals } = this.#options;
-    if (!("artifacts" in reply) || approvals?.has(reply.id) !== true) return;
-    await approvals.await(reply, request, context);
+    if ("artifacts" in reply && approvals?.has(reply.id) === true) {
+      await approvals.waitFor(reply, receiver, context);
+    }
+    return reply;
   }
 
   /** Lets a call in once more. @returns When the first of its capabilities expires. @throws Refused */
@@ -176,14 +170,14 @@ export class GuardedHandler implements Operations {
     params: Parameters<Operations["resubscribe"]>[0],
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const admitted = this.#take("task", context);
+    const admitted = this.#options.calls.take("task", context);
     const events = this.#followed(params, admitted, context);
     return this.#shieldedStream("task", admitted, context, events);
   }
 
   async *#followed(
     params: Parameters<Operations["resubscribe"]>[0],
-    { call, sight: { expires } }: Let<"task">,
+    { call, sight: { expires } }: OperationCall<"task">,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     await this.#assertVisible(params.id, context);
@@ -262,23 +256,12 @@ export class GuardedHandler implements Operations {
     };
   }
 
-  /** Takes up what the gate has let in for an operation. @throws A2AError where it has let nothing in. */
-  #take<Of extends Operation>(operation: Of, context: ServerCallContext): Let<Of> {
-    const admitted = admittedOf(context);
-    if (admitted === undefined || !isFor(operation, admitted)) throw notLetIn();
-    if (!this.#options.calls.take(admitted)) throw notLetIn();
-    const sight = sightOf(admitted);
-    if (sight !== undefined) setTaskAccess(context, sight.access);
-    if (usesExtension(admitted)) context.addActivatedExtension(EXTENSION_URI);
-    return admitted;
-  }
-
-  async #shielded<T, Of extends Operation>(
+  async #shielded<T, Of extends OperationName>(
     operation: Of,
     context: ServerCallContext,
-    work: (admitted: Let<Of>) => Promise<T>,
+    work: (admitted: OperationCall<Of>) => Promise<T>,
   ): Promise<T> {
-    const admitted = this.#take(operation, context);
+    const admitted = this.#options.calls.take(operation, context);
     try {
       return await work(admitted);
     } catch (error) {
@@ -291,7 +274,7 @@ export class GuardedHandler implements Operations {
    * console, too.
    */
   async *#shieldedStream(
-    operation: Operation,
+    operation: OperationName,
     admitted: Admitted,
     context: ServerCallContext,
     events: AsyncIterable<StreamResponse>,
@@ -333,21 +316,6 @@ export class GuardedHandler implements Operations {
 
 const NOT_STORED: Fault = fault(-32603, UNSTORED.text, UNSTORED.reason);
 
-function isFor<Of extends Operation>(operation: Of, admitted: Admitted): admitted is Let<Of> {
-  const { need } = admitted;
-  return need === operation || (operation === "message" && need === "answer");
-}
-
-function sightOf(admitted: Admitted): Sight | undefined {
-  return "sight" in admitted ? admitted.sight : undefined;
-}
-
-/** Whether the answer to a call says that the extension was in use. */
-function usesExtension({ need, call }: Admitted): boolean {
-  if (need === "card") return false;
-  return call.capabilities.length > 0 || call.outline.inMessage !== undefined;
-}
-
 type Metadata = { [key: string]: unknown };
 
 /** Tokens go no further than the gate: what is left is kept with the task. */
@@ -357,12 +325,4 @@ function withoutEntry(given: Metadata | undefined): Metadata {
   if (!Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
   const { [EXTENSION_URI]: _, ...others } = metadata;
   return others;
-}
-
-/** Without `before` in front, the handler does nothing. */
-function notLetIn(): A2AError {
-  return new A2AError(
-    "this request has not come through the guard: mount its `before` in front of the SDK's handler, and give that " +
-      "the guard's `userBuilder`",
-  );
 }

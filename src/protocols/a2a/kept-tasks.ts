@@ -22,9 +22,9 @@ import {
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { setTaskAccess } from "../../stores/tasks/task-access.js";
 import type { Earlier, TaskStore } from "../../stores/tasks/task-store.js";
-import { admit } from "./admission.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import { messageOf } from "./call.js";
+import { admit } from "./gate.js";
 import type { PushSender } from "./push-sender.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
 import { follow, repeatedTask, taskMessage } from "./repeats.js";

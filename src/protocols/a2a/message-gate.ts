@@ -4,7 +4,6 @@ import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
 import type { TaskStore } from "../../stores/tasks/task-store.js";
-import { admit, skillLeave } from "./admission.js";
 import type {
   AdmittedMessage,
   AnsweredMessage,
@@ -15,7 +14,7 @@ import type {
   SkillLeave,
 } from "./call.js";
 import { BUSY, malformed, refuse } from "./errors.js";
-import type { MessageGate, SkillGate } from "./gate.js";
+import { admit, type MessageGate, type SkillGate, skillLeave } from "./gate.js";
 import { type TaskEntrance, taskEntrance } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
@@ -52,7 +51,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
         if (earlier === undefined) return undefined;
         const { sight } = await admit(call, agent);
         const reply = await repeatedTask(earlier, tasks, sight);
-        return { need: "answer", call, sight, request, reply };
+        return { need: "answer", call, sight, request, reply, receiver: undefined };
       };
       const known = isAskedFirst(request, message, call) ? await repeated() : undefined;
       if (known !== undefined) return known;

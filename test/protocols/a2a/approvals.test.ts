@@ -343,10 +343,10 @@ test("the end is pushed to who asked for it, without a token", async () => {
   const target = (url: string) => ({
     ...{ tenant: "", id: "", taskId: "", url, token: "mine", authentication: undefined },
   });
-  const sendTo = (url: string) =>
+  const sendTo = (url: string, asked = message()) =>
     alice.sendMessage(
       {
-        ...message(),
+        ...asked,
         configuration: {
           ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
           taskPushNotificationConfig: target(url),
@@ -357,7 +357,10 @@ test("the end is pushed to who asked for it, without a token", async () => {
   expect(await denialOf(sendTo("http://127.0.0.1:9/away"))).toContain(
     "push notifications go only to",
   );
-  const { id } = taskIn(await sendTo(`${origin}/hook`));
+  const asked = message();
+  const { id } = taskIn(await sendTo(`${origin}/hook`, asked));
+  // The same message again asks for nothing more.
+  expect(taskIn(await sendTo(`${origin}/hook`, asked)).id).toBe(id);
   await alice.createTaskPushNotificationConfig({
     ...target(`${origin}/more`),
     taskId: id,
