@@ -1,4 +1,3 @@
-import { beside } from "../bytes/beside.js";
 import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { HopInit } from "../caveats/hop.js";
@@ -64,7 +63,7 @@ export class IssuingAgent {
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
-  readonly #leaves = beside<Clearance<Operation>, number | undefined>();
+  readonly #leaves = new WeakMap<Clearance<Operation>, number>();
   readonly #keepGrant: KeepGrant = async (caller, kept, { purpose, grant }) => {
     await this.#recorder.issued(caller, [{ id: kept.id, grant }], [kept], purpose, 0);
   };
@@ -200,7 +199,7 @@ export class IssuingAgent {
   async begin(clearance: Clearance<Operation>, caller: Presenter): Promise<void> {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) throw new TypeError("a call needs leave for each time it runs");
-    this.#leaves.set(clearance, undefined);
+    this.#leaves.delete(clearance);
     // What lies between leave and run, such as storing a task, takes time.
     await this.issuer.catchUp();
     const denials = clearance.lost?.();
@@ -240,7 +239,7 @@ export class IssuingAgent {
   forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
-    this.#leaves.set(clearance, undefined);
+    this.#leaves.delete(clearance);
     this.#recorder.invoked(caller, clearance, seconds, code);
   }
 

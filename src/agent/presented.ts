@@ -1,4 +1,3 @@
-import { beside } from "../bytes/beside.js";
 import type { AuthenticToken } from "../capability/authentic-token.js";
 import type { Authentication } from "../capability/authenticate.js";
 import type { RefusedCapability, VerifiedCapability } from "../capability/authorize.js";
@@ -103,16 +102,16 @@ function plainPresented(one: PresentedCapability): PresentedCapability {
 }
 
 // What is read from JSON must not pass for what was verified here, whatever members it has.
-const made = beside<Presented, true>();
+const made = new WeakSet<Presented>();
 
 /** Marks what was verified here. */
 export function branded<Answer extends AuthenticatedCapability>(answer: Answer): Answer {
-  made.set(answer, true);
+  made.add(answer);
   return Object.freeze(answer);
 }
 
 function isAuthenticated(one: Presented): one is AuthenticatedCapability {
-  return made.get(one) === true;
+  return made.has(one);
 }
 
 async function authenticated(

@@ -2,7 +2,6 @@ import type { Request, RequestHandler } from "express";
 import type { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Authenticator, Caller, CallerAuthentication, Presenter } from "../agent/caller.js";
 import { wwwAuthenticate } from "../auth/bearer.js";
-import { beside } from "../bytes/beside.js";
 import { type FaultWriter, RETRY_AFTER } from "./fault.js";
 import { optionalPackage } from "./optional-package.js";
 
@@ -17,8 +16,8 @@ export interface RateLimit {
 /** The limit that holds unless another is given. */
 export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 
-const callers = beside<Request, Caller>();
-const presenters = beside<Request, Presenter>();
+const callers = new WeakMap<Request, Caller>();
+const presenters = new WeakMap<Request, Presenter>();
 
 /** Who makes a request. @throws TypeError for one that was not authenticated. */
 export function callerOf(req: Request): Caller {

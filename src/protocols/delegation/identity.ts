@@ -8,14 +8,13 @@ import type {
 import type { CapabilityIdentity, Delegations } from "../../agent/delegation/delegations.js";
 import type { DelegationCaller } from "../../agent/delegation/holding.js";
 import { readBearer } from "../../auth/bearer.js";
-import { beside } from "../../bytes/beside.js";
 import { callerOf } from "../../http/callers.js";
 import { CAPABILITY_HEADER } from "../../http/headers.js";
 
 type Presented = Extract<CapabilityIdentity, { ok: true }>;
 
 // By the caller of one request: who presents a capability gets an object of its own.
-const presented = beside<Caller, Presented>();
+const presented = new WeakMap<Caller, Presented>();
 
 /** In characters; a server limits all headers together before that. */
 const LONGEST_HEADER = 48 * 1024;
