@@ -12,7 +12,7 @@ import {
   World,
 } from "./cache-world.js";
 
-const STEPS = sized(1_000_000, 4_000);
+const STEPS = sized(1_000_000, 2_000);
 const SEED = Number(process.env["PROVISO_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 // A walk keeps its texts for a while, as callers do; else small caches would never be hit.
 const PHASE = 200;

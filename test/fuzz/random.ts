@@ -21,7 +21,7 @@ const SHARES = {
 
 export type Target = keyof typeof SHARES;
 
-const RUNS = whole("PROVISO_FUZZ_RUNS", sized(240_000, 6_000));
+const RUNS = whole("PROVISO_FUZZ_RUNS", sized(240_000, 3_000));
 const SEED = whole("PROVISO_FUZZ_SEED", Date.now() % 2 ** 31);
 
 function whole(name: string, otherwise: number): number {

@@ -9,7 +9,7 @@ import {
 import { openStores, type StoreDatabase, tablesOf } from "../../src/stores/database.js";
 import { ResourceNumberStore } from "../../src/stores/resource-numbers.js";
 import { childProgram } from "../support/children.js";
-import { onBothDatabases } from "../support/databases.js";
+import { throughStores } from "../support/databases.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Names that a text column, a careless query or a careless comparison would take for one another. */
@@ -83,7 +83,7 @@ describe("in memory", () => {
   });
 });
 
-onBothDatabases((place) => {
+throughStores((place) => {
   async function opened(at?: string): Promise<StoreDatabase> {
     const database = await openStores(at ?? (await place()), "create");
     onTestFinished(() => database.close());

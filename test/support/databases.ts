@@ -23,8 +23,8 @@ function onSqlite(tests: Parameters<typeof onBothDatabases>[0]): void {
 }
 
 /**
- * As {@link onBothDatabases}, for what stands on stores that have such tests of their own: a quick run tries it
- * on SQLite alone.
+ * As {@link onBothDatabases}, but a quick run tries SQLite alone: for what stands on stores and on the SQL floor, which
+ * are themselves tested on both.
  */
 export const throughStores: typeof onBothDatabases = FULL ? onBothDatabases : onSqlite;
 

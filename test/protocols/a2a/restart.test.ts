@@ -239,34 +239,36 @@ if (FULL) {
   });
 }
 
-test("asked to stop, the agent answers what is under way, and writes down all of it", async () => {
-  const home = temporaryFolder();
-  const child = await Child.start(home);
-  const client = await child.client();
-  const { token, id: capability } = await request(client, { grants: ["work:do"] });
-  const holder = await withCapability(client, token);
-  const call = callOf("wait", { milliseconds: 400 });
-  const underWay = holder.sendMessage(call);
-  await pause(150);
-  child.process.kill("SIGTERM");
-  await pause(100);
-  expect(String(await failureOf(fetch(`${child.url}/healthz`)))).toContain("fetch failed");
-  const task = taskIn(await underWay);
-  expect(resultOf(task)).toEqual({ waited: 400 });
-  const ended = once(child.process, "exit");
-  expect(JSON.parse(await child.line())).toEqual({ stopped: true });
-  expect(await ended).toEqual([0, null]);
+if (FULL) {
+  test("asked to stop, the agent answers what is under way, and writes down all of it", async () => {
+    const home = temporaryFolder();
+    const child = await Child.start(home);
+    const client = await child.client();
+    const { token, id: capability } = await request(client, { grants: ["work:do"] });
+    const holder = await withCapability(client, token);
+    const call = callOf("wait", { milliseconds: 400 });
+    const underWay = holder.sendMessage(call);
+    await pause(150);
+    child.process.kill("SIGTERM");
+    await pause(100);
+    expect(String(await failureOf(fetch(`${child.url}/healthz`)))).toContain("fetch failed");
+    const task = taskIn(await underWay);
+    expect(resultOf(task)).toEqual({ waited: 400 });
+    const ended = once(child.process, "exit");
+    expect(JSON.parse(await child.line())).toEqual({ stopped: true });
+    expect(await ended).toEqual([0, null]);
 
-  const again = await Child.start(home);
-  const returned = await withCapability(await again.client(), token);
-  expect(resultOf(await returned.getTask({ tenant: "", id: task.id }))).toEqual({ waited: 400 });
-  const database = await openStores(join(home, "proviso.db"));
-  const ledger = openLedger(database);
-  const kinds = (await ledger.list({ capability })).map(({ kind, decision }) => [kind, decision]);
-  await database.close();
-  expect(kinds).toEqual([
-    ["issuance", "allowed"],
-    ["invocation", "allowed"],
-  ]);
-  await again.kill();
-});
+    const again = await Child.start(home);
+    const returned = await withCapability(await again.client(), token);
+    expect(resultOf(await returned.getTask({ tenant: "", id: task.id }))).toEqual({ waited: 400 });
+    const database = await openStores(join(home, "proviso.db"));
+    const ledger = openLedger(database);
+    const kinds = (await ledger.list({ capability })).map(({ kind, decision }) => [kind, decision]);
+    await database.close();
+    expect(kinds).toEqual([
+      ["issuance", "allowed"],
+      ["invocation", "allowed"],
+    ]);
+    await again.kill();
+  });
+}

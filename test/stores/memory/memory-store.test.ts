@@ -3,7 +3,7 @@ import type { Json } from "../../../src/bytes/json.js";
 import { openStores, type StoreDatabase, tablesOf } from "../../../src/stores/database.js";
 import { MemoryError } from "../../../src/stores/memory/memory-limits.js";
 import { type MemoryStore, openMemory } from "../../../src/stores/memory/memory-store.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 
 /** Keys that a careless collation, normalization or query would take for one another. */
 const ALIKE = [
@@ -29,7 +29,7 @@ const VALUES: readonly Json[] = [
   { __proto__x: 1, "": [true] },
 ];
 
-onBothDatabases((place) => {
+throughStores((place) => {
   async function database(at?: string): Promise<StoreDatabase> {
     const stores = await openStores(at ?? (await place()), "create");
     onTestFinished(() => stores.close());

@@ -3,13 +3,13 @@ import { TaskState } from "@a2a-js/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openStores, tablesOf } from "../../../src/stores/database.js";
 import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
-import { onBothDatabases, postgresIsMissing, postgresPlace } from "../../support/databases.js";
+import { postgresIsMissing, postgresPlace, throughStores } from "../../support/databases.js";
 import { as, newStore, opened, status, task } from "./support.js";
 
 const alice = as("alice");
 const HOUR = 3_600_000;
 
-onBothDatabases((place) => {
+throughStores((place) => {
   test("an instance that starts leaves the tasks of one that lives alone", async () => {
     const where = await place();
     const first = await opened(where);

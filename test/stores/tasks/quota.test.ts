@@ -7,7 +7,7 @@ import type { StoreDatabase } from "../../../src/stores/database.js";
 import { tablesOf } from "../../../src/stores/database.js";
 import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
 import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { administer } from "../../support/postgres.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { as, newStore, opened, status, task } from "./support.js";
@@ -22,7 +22,7 @@ const ENDS_AT_COMMIT = `
   CREATE CONSTRAINT TRIGGER ends AFTER DELETE ON task
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ends();`;
 
-onBothDatabases((place, dialect) => {
+throughStores((place, dialect) => {
   test("a principal has so many tasks, whatever capabilities it presents", async () => {
     let now = 1000;
     const store = await newStore(await place(), { quota: { tasks: 2 }, clock: () => now });

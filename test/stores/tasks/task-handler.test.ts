@@ -3,7 +3,7 @@ import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { DefaultRequestHandler, type ServerCallContext } from "@a2a-js/sdk/server";
 import { describe, expect, test } from "vitest";
 import type { TaskStore } from "../../../src/stores/tasks/task-store.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { as, CARD, executor, newStore, opened, sending } from "./support.js";
 
 function handlerOver(store: TaskStore): DefaultRequestHandler {
@@ -33,7 +33,7 @@ const hidden: [string, ServerCallContext][] = [
   ["another principal", as("bob", CREATOR)],
 ];
 
-onBothDatabases((place) => {
+throughStores((place) => {
   describe("the SDK's handler over the store", () => {
     test("carries a task through turns, and a restart between them", async () => {
       const path = await place();

@@ -4,12 +4,12 @@ import { type StoreQueries, tablesOf } from "../../../src/stores/database.js";
 import { viewerOf } from "../../../src/stores/tasks/accesses.js";
 import { listTasks } from "../../../src/stores/tasks/task-list.js";
 import { Tasks } from "../../../src/stores/tasks/tasks.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { as, opened, part, task } from "./support.js";
 
 const TEXT = "x".repeat(300_000);
 
-onBothDatabases((place) => {
+throughStores((place) => {
   test("a list reads from the database what it shows, and no more", async () => {
     const { store, database } = await opened(await place());
     const artifact = { artifactId: "a", name: "", description: "", metadata: undefined };

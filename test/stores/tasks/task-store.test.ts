@@ -4,7 +4,7 @@ import { InMemoryTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import { describe, expect, test } from "vitest";
 import { setTaskAccess, taskAccessOf } from "../../../src/stores/tasks/task-access.js";
 import { LISTING } from "../../protocols/a2a/callers.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { as, newStore, opened, part, status, task } from "./support.js";
 
 const EVERYTHING: ListTasksRequest = {
@@ -29,7 +29,7 @@ test("an access is copied, and must be whole", () => {
   for (const access of wrong) expect(() => setTaskAccess(context, access)).toThrow(TypeError);
 });
 
-onBothDatabases((place) => {
+throughStores((place) => {
   describe("a task", () => {
     const rich = task("task\0-\ud800", {
       contextId: "ctx\0",

@@ -3,7 +3,6 @@ import { readArguments, readLimits } from "../../cli/argument-expression.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { inspect } from "../../src/index.js";
 import { readMacaroons } from "../../src/macaroon/index.js";
-import { sized } from "../support/size.js";
 import { ASKED, issuer } from "./corpus.js";
 
 // Time is linear in the size of the input. What is quadratic takes 64 times as long for 8 times the
@@ -15,7 +14,7 @@ const TOO_LONG = 24;
 /** The first that is quick enough is the last. */
 const ROUNDS = 12;
 /** Milliseconds that the runs of one measurement take together. */
-const LEAST_WHOLE = sized(40, 8);
+const LEAST_WHOLE = 40;
 
 /** Runs it whatever it throws; that it throws only what it may is for the other tests to show. */
 function attempt(run: () => unknown): void {
