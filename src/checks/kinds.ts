@@ -25,7 +25,7 @@ export function assertOptionalString(
 /**
  * Throws unless an argument is an array.
  *
- * @param of - The items, as in `grants`.
+ * @param of - The items in the plural, such as `strings`.
  * @throws TypeError naming the argument.
  */
 export function assertArray(
@@ -36,7 +36,7 @@ export function assertArray(
   if (!Array.isArray(value)) throw notA(where, `an array of ${of}`, value);
 }
 
-/** An object that has a method: the method by which it is known, and what the object is and where it comes from. */
+/** An object known by one of its methods: the name of the method, and what the object is and comes from, in words. */
 export type Part = readonly [method: string, expected: string];
 
 /**
@@ -72,18 +72,18 @@ export const ISSUER: Part = ["authorize", "an issuer, as createIssuer() gives it
 export const LEDGER: Part = ["commit", "a ledger, as openLedger() gives it"];
 /** A policy. */
 export const POLICY: Part = ["permissions", "a policy, as createPolicyTable() gives it"];
-/** Where revocations go. */
+/** A list or store that takes revocations. */
 export const REVOCATIONS: Part = ["add", "a list or store, as openRevocations() gives it"];
-/** What is kept of a registry. */
+/** The store of a registry. */
 export const REGISTRY_STORE: Part = ["change", "a store, as openRegistry() gives it"];
 /** A registry. */
 export const REGISTRY: Part = ["register", "a registry, as createRegistry() gives it"];
-/** Who calls. */
+/** An authenticator of callers. */
 export const AUTHENTICATOR: Part = [
   "authenticate",
   "an authenticator, as createJwtAuthenticator() gives it",
 ];
-/** Where a server writes its log. */
+/** The log of a server. */
 export const LOG: Part = ["info", "an object with the functions info, warn and error"];
 
 /** The error for an argument of another kind than expected. It never shows what the argument holds. */
