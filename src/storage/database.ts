@@ -31,6 +31,8 @@ const RESERVE = 64 * 2 ** 20;
 const PATIENCE = 2000;
 /** Longer than PostgreSQL gives a statement. */
 const WRITE_TIMEOUT = 10_000;
+/** Milliseconds: a timer of Node fires at once where it is given more. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 /** Milliseconds that a probe waits for the database: who asks may give up after a second. */
 const PROBE = 900;
 const UNITS: { readonly [name: string]: string } = {
@@ -140,6 +142,9 @@ export async function openDatabase<Tables>(
   for (const [name, value] of Object.entries({ reserve, patience, writeTimeout })) {
     if (Number.isSafeInteger(value) && value >= 0) continue;
     throw new TypeError(`${name} must be a whole number of ${UNITS[name]}`);
+  }
+  if (writeTimeout < 1 || writeTimeout > LONGEST_TIMER) {
+    throw new TypeError(`writeTimeout must be 1 to ${LONGEST_TIMER} milliseconds`);
   }
   const limits = { reserve, writeTimeout };
   if (isAddress(place)) {

@@ -33,3 +33,13 @@ test("a path is not an address", () => {
     expect(isAddress(path)).toBe(false);
   }
 });
+
+test.each([
+  [{ reserve: -1 }, "reserve must be a whole number of bytes"],
+  [{ patience: 1.5 }, "patience must be a whole number of milliseconds"],
+  [{ writeTimeout: 0 }, "writeTimeout must be 1 to 2147483647 milliseconds"],
+  [{ writeTimeout: 2 ** 31 }, "writeTimeout must be 1 to 2147483647 milliseconds"],
+])("the options %j are refused before anything is opened", async (options, message) => {
+  const opening = openDatabase("/nowhere/proviso.db", SCHEMA, "create", options);
+  await expect(opening).rejects.toThrow(new TypeError(message));
+});
