@@ -97,13 +97,14 @@ export class Database<Tables> {
 
   /**
    * Why nothing can be written now: the code of a StorageError, such as `store_read_only` after a failover;
-   * `undefined` if writes go through. A full disk is {@link Database.hasRoom}'s.
+   * `undefined` if writes go through. A disk that is nearly full is {@link Database.hasRoom}'s; one that has just
+   * refused a write is `store_full` here.
    */
   async problem(): Promise<StorageErrorCode | undefined> {
     if (this.isClosed) return "store_unreachable";
     try {
       await inTime(this.#engine.assertUsable(), PROBE, () => unanswered(this.name, PROBE));
-      return undefined;
+      return this.#commits.problem;
     } catch (error) {
       return storeError(error, this.name).code;
     }

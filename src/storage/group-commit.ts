@@ -4,7 +4,7 @@ import { errorCode } from "../bytes/error-code.js";
 import type { Engine } from "./engine.js";
 import { inTime } from "./in-time.js";
 import { CallerQueries, type Queries } from "./queries.js";
-import { StorageError } from "./storage-error.js";
+import { StorageError, type StorageErrorCode } from "./storage-error.js";
 
 /**
  * The callback of a write. It must wait for its own queries alone: other writes wait until it settles.
@@ -37,6 +37,10 @@ interface Job<Tables> {
 const MAX_GROUP = 64;
 /** How often a call runs that a deadlock ends. */
 const MAX_ATTEMPTS = 4;
+/** Milliseconds for which a write that found no room, or a disk that takes no writes, counts as a problem. */
+const REMEMBERED = 10_000;
+/** What says so: a disk quota or a limit on a file's size shows in no count of free bytes. */
+const LASTING: readonly StorageErrorCode[] = ["store_full", "store_unwritable"];
 
 const SAVEPOINT: RawBuilder<unknown> = sql`SAVEPOINT call`;
 const ROLL_BACK: RawBuilder<unknown> = sql`ROLLBACK TO SAVEPOINT call`;
@@ -51,6 +55,7 @@ export class GroupCommit<Tables> {
   readonly #limits: WriteLimits;
   readonly #waiting: Job<Tables>[] = [];
   #running: Promise<void> | undefined;
+  #refused: { readonly code: StorageErrorCode; readonly until: number } | undefined;
 
   constructor(engine: Engine<Tables>, limits: WriteLimits) {
     this.#engine = engine;
@@ -73,6 +78,13 @@ export class GroupCommit<Tables> {
       this.#waiting.push({ urgent, attempts: 1, run, fail: reject });
       this.#running ??= this.#work();
     });
+  }
+
+  /** Why the disk has just taken no write; `undefined` once it has taken one, or some seconds later. */
+  get problem(): StorageErrorCode | undefined {
+    return this.#refused !== undefined && performance.now() < this.#refused.until
+      ? this.#refused.code
+      : undefined;
   }
 
   /** Fulfilled when every waiting call has been written or refused. */
@@ -119,12 +131,16 @@ export class GroupCommit<Tables> {
       for (const job of group) this.#failed(job, failed.get(job) ?? error);
       return;
     }
+    if (written.length > 0) this.#refused = undefined;
     for (const [job, error] of failed) this.#failed(job, error);
     for (const fulfill of written) fulfill();
   }
 
   /** Rejects a call, or runs it again if a deadlock with another process ended it. */
   #failed(job: Job<Tables>, error: unknown): void {
+    if (error instanceof StorageError && LASTING.includes(error.code)) {
+      this.#refused = { code: error.code, until: performance.now() + REMEMBERED };
+    }
     if (isDeadlock(error) && job.attempts < MAX_ATTEMPTS) {
       job.attempts += 1;
       this.#waiting.unshift(job);

@@ -34,7 +34,8 @@ export interface StoreDatabase {
   hasRoom(): Promise<boolean>;
   /**
    * Returns why nothing can be written now: the code of a StorageError, such as `store_read_only` after a failover;
-   * `undefined` if writes go through. For a full disk, ask {@link StoreDatabase.hasRoom}.
+   * `undefined` if writes go through. `store_full` if a write has just found no room; before it comes to that, ask
+   * {@link StoreDatabase.hasRoom}.
    */
   problem(): Promise<StorageErrorCode | undefined>;
   /** Waits for what is being written, and lets go of the database. */

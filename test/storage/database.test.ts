@@ -1,9 +1,11 @@
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/storage/database.js";
+import { storageError } from "../issuer/support.js";
 import { onBothDatabases } from "../support/databases.js";
 import { insert, names, put, schema, type Tables } from "./items.js";
 
-onBothDatabases((place) => {
+onBothDatabases((place, dialect) => {
   async function opened(): Promise<[Database<Tables>, string]> {
     const where = await place();
     return [await openDatabase<Tables>(where, schema, "new"), where];
@@ -60,4 +62,25 @@ onBothDatabases((place) => {
       await database.close();
     },
   );
+
+  test("a write that finds no room is a problem until one goes through", async () => {
+    const [database] = await opened();
+    const noRoom = (): Promise<unknown> =>
+      database.write(async (db) => {
+        if (dialect === "postgres") {
+          // As the server reports a full disk.
+          await sql`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`.execute(db);
+        } else {
+          await sql`PRAGMA max_page_count = 4`.execute(db);
+          await insert(db, "x".repeat(100_000));
+        }
+      });
+    expect(await database.problem()).toBeUndefined();
+    expect((await storageError(noRoom)).code).toBe("store_full");
+    expect(await database.problem()).toBe("store_full");
+    await put(database, "a");
+    expect(await database.problem()).toBeUndefined();
+    expect(await names(database)).toEqual(["a"]);
+    await database.close();
+  });
 });
