@@ -18,8 +18,15 @@ export interface Connection extends SqliteDatabase {
   commit(): Promise<void>;
 }
 
-/** Opens an SQLite file that is there; never makes one. */
-export type Connect = (path: string, name: string) => Connection;
+/**
+ * Opens an SQLite file that is there; never makes one.
+ *
+ * @param mode - `glance` reads the file as it stands: nothing beside it is read, made or removed. `write` unless given.
+ */
+export type Connect = (path: string, name: string, mode?: keyof typeof MODES) => Connection;
+
+/** What SQLite's URIs call them. */
+const MODES = { write: "mode=rw", glance: "mode=ro&immutable=1" } as const;
 
 const load = createRequire(import.meta.url);
 
@@ -52,9 +59,9 @@ export async function loadLibsql(name: string): Promise<Connect> {
   try {
     // It is CommonJS: an import would load Node's module loader and lex it for exports first.
     const Libsql = load("libsql") as typeof import("libsql");
-    return (path, called) => {
+    return (path, called, mode = "write") => {
       // A plain path would be made if it is missing, or taken for an address on the network.
-      const url = `${pathToFileURL(path).href}?mode=rw`;
+      const url = `${pathToFileURL(path).href}?${MODES[mode]}`;
       return attempt(called, () =>
         connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), called),
       );

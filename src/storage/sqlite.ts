@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { sql } from "kysely";
 import type { Engine } from "./engine.js";
-import { type Connection, loadLibsql } from "./libsql.js";
+import { type Connect, type Connection, loadLibsql } from "./libsql.js";
 import { migrate, type Schema } from "./migrations.js";
 import {
   createPrivateFile,
@@ -84,6 +84,7 @@ export async function openSqlite<Tables>(
   };
   try {
     const [reading, writing, checking] = [open(), open(), open()];
+    assertOurs(connect, path, schema, name);
     await bringUpToDate(writing, schema, name, "old");
     // Only now is it known to be a database of ours.
     await withPatience(patience, () => {
@@ -146,13 +147,29 @@ async function bringUpToDate<Tables>(
   });
 }
 
-/** The format of a file that must be a database of ours. */
-function formatOf(connection: Connection, schema: Schema, name: string): number {
+/**
+ * Refuses a file of another program before anything else is read of it: SQLite would, as it closes the file, move into
+ * it what the log beside it holds, and remove the log.
+ */
+function assertOurs(connect: Connect, path: string, schema: Schema, name: string): void {
+  const connection = connect(path, name, "glance");
+  try {
+    assertApplication(connection, schema, name);
+  } finally {
+    connection.close();
+  }
+}
+
+function assertApplication(connection: Connection, schema: Schema, name: string): void {
   const id = pragma(connection, "application_id");
   if (schema.outdated.some((known) => known === id)) throw new StorageError("store_outdated", name);
-  if (id !== schema.applicationId) {
-    throw new StorageError("store_corrupt", name, { detail: "the file is something else" });
-  }
+  if (id === schema.applicationId) return;
+  throw new StorageError("store_corrupt", name, { detail: "the file is something else" });
+}
+
+/** The format of a file that must be a database of ours. */
+function formatOf(connection: Connection, schema: Schema, name: string): number {
+  assertApplication(connection, schema, name);
   const format = pragma(connection, "user_version");
   if (typeof format !== "number" || format < 1) {
     throw new StorageError("store_corrupt", name, { detail: "it has no format" });

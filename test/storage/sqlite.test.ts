@@ -1,5 +1,15 @@
-import { spawn } from "node:child_process";
-import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import Database from "libsql";
@@ -181,6 +191,32 @@ describe("a file", () => {
     expect(await open(at("foreign.db"))).toBe("store_corrupt");
     expect(await open(at("old.db"))).toBe("store_outdated");
     expect(await open(at("blank.db"))).toBe("store_corrupt");
+  });
+
+  test.each([
+    ["another program's", "0", "store_corrupt"],
+    ["an older proviso's", "0x6f6c6421", "store_outdated"],
+  ])("that is %s keeps every byte, and its log", async (_, id, code) => {
+    const folder = temporaryFolder();
+    const owner = new Database(join(folder, "owner.db"));
+    owner.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${id}`);
+    owner.exec("CREATE TABLE item (name); PRAGMA wal_checkpoint");
+    owner.exec("INSERT INTO item VALUES ('a'), ('b')");
+    // As a crash of its owner leaves them.
+    const path = join(folder, "left.db");
+    for (const end of ["", "-wal"]) copyFileSync(join(folder, `owner.db${end}`), `${path}${end}`);
+    owner.close();
+    chmodSync(path, 0o600);
+    const content = (): unknown => ["", "-wal"].map((end) => readFileSync(`${path}${end}`, "hex"));
+    const before = content();
+    const program = childProgram("storage", "open-refused");
+    const run = spawnSync(process.execPath, [program, path], { encoding: "utf8" });
+    expect(run.stdout).toBe(code);
+    expect(content()).toEqual(before);
+    expect(readdirSync(folder).filter((name) => name.startsWith("left"))).toEqual([
+      "left.db",
+      "left.db-wal",
+    ]);
   });
 
   test("is made once, whoever comes first, and never over another", async () => {
