@@ -125,14 +125,18 @@ async function poolOf(address: string, name: string): Promise<Pool> {
   });
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
+  // An address's own options come after ours; `pg` would take them in the place of ours.
+  const url = new URL(address);
+  const own = url.searchParams.getAll("options");
+  url.searchParams.delete("options");
   const pool = new pg.Pool({
-    connectionString: address,
+    connectionString: url.href,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: PATIENCE,
     application_name: "proviso",
     lock_timeout: PATIENCE,
     statement_timeout: LONGEST_STATEMENT,
-    options: SESSION,
+    options: [SESSION, ...own].join(" "),
     stream: unsilent,
     // A poll that waits must not keep a process from ending.
     allowExitOnIdle: true,

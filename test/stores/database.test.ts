@@ -47,6 +47,22 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     await stores.close();
   });
 
+  test("waits for the disk also where its address names a schema, and its server would not", async () => {
+    const where = new URL(await postgresPlace());
+    const setting = `ALTER DATABASE ${where.pathname.slice(1)}`;
+    await administer(where.href, "CREATE SCHEMA other");
+    await administer(where.href, `${setting} SET synchronous_commit = off`);
+    onTestFinished(() => administer(where.href, `${setting} RESET synchronous_commit`));
+    where.searchParams.set("options", "-c search_path=other");
+    const stores = await openStores(where.href, "create");
+    const { rows } = await tablesOf(stores).read((db) =>
+      sql<{ path: string; commit: string }>`SELECT current_setting('search_path') AS path,
+        current_setting('synchronous_commit') AS commit`.execute(db),
+    );
+    expect(rows).toEqual([{ path: "other", commit: "on" }]);
+    await stores.close();
+  });
+
   test.each(["LATIN1", "SQL_ASCII"])(
     "in %s is refused before anything is kept in it",
     async (encoding) => {
