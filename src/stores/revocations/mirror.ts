@@ -94,10 +94,11 @@ export class RevocationMirror {
   /** As {@link RevocationSource.catchUp} promises. */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age * 1000 > FEW * this.#refreshEvery;
-    // What is under way may have been read before this process was stopped: then one look more.
+    // One that is under way may have been read, or given up, because this process was stopped: then one look more.
     for (let looks = 0; looks < 2 && isBehind(); looks++) {
+      const isUnderWay = this.#refreshing !== undefined;
       await this.#refresh();
-      if (this.#problem !== undefined || this.#database.isClosed) return;
+      if (this.#database.isClosed || (this.#problem !== undefined && !isUnderWay)) return;
     }
   }
 

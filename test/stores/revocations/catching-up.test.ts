@@ -57,6 +57,16 @@ onBothDatabases((place) => {
       expect(read.mock.calls.length).toBe(before);
     });
 
+    test("a look that was under way, and was given up for the pause, is no answer", async () => {
+      const { database, store } = await opened({ staleAfter: 60 });
+      const read = vi.spyOn(tablesOf(database), "read");
+      read.mockImplementationOnce(() => new Promise(() => {}));
+      await vi.waitFor(() => expect(read).toHaveBeenCalled());
+      revokeElsewhere("cap_1");
+      await store.catchUp();
+      expect(finds(store, "cap_1")).toBe(true);
+    });
+
     test("who cannot wait is refused, where the list has grown too old", async () => {
       const { store } = await opened({ staleAfter: 0.05 });
       const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
