@@ -64,7 +64,7 @@ export interface TextLeave {
   readonly request: Extract<TaskRequest, { kind: "text" }>;
 }
 
-/** What a caller's work takes up until it is over. Both are given back once, however often they are called. */
+/** What a caller's work takes up until it is over. Each function counts once, however often it is called. */
 export interface Held {
   /** Gives back the slot of the work. */
   readonly release: () => void;
@@ -196,7 +196,7 @@ export class AdmittedCalls {
   }
 }
 
-/** What the SDK's operations need. */
+/** What an operation of the SDK needs. */
 export type OperationName = "message" | "task" | "card";
 
 /** A call that may make an operation: of messages, also those that are answered already. */

@@ -41,7 +41,7 @@ export interface MessageGate {
 /** How calls of `a2a/skill/invoke` get leave; absent where the agent has no skills of its own. */
 export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
 
-/** What leave is asked of. */
+/** What decides about leave. */
 export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageGate;
@@ -58,6 +58,10 @@ export interface Gates {
  * @throws Refused, or the A2AError to answer, without it. Nothing is held then.
  */
 export async function gate(read: Call, need: Need, gates: Gates): Promise<Admitted> {
+  return Object.freeze(await admittedFor(need, read, gates));
+}
+
+async function admittedFor(need: Need, read: Call, gates: Gates): Promise<Admitted> {
   if (need === "caller" || need === "card") return { need, call: read };
   const call = await authenticated(read, gates.agent);
   switch (need) {
@@ -145,7 +149,8 @@ async function answerInMessage(
 
 /** Verifies what a call presents, once for all that follows. */
 async function authenticated(call: Call, agent: IssuingAgent): Promise<AuthenticCall> {
-  return { ...call, capabilities: await agent.authenticate(call.caller, call.capabilities) };
+  const capabilities = await agent.authenticate(call.caller, call.capabilities);
+  return Object.freeze({ ...call, capabilities });
 }
 
 /** A call that was let in by all that it presents. */

@@ -130,7 +130,9 @@ test("what one guard has let in is nothing to another", async () => {
       method: "POST",
       headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
       body: JSON.stringify({
-        ...{ jsonrpc: "2.0", id: 1, method: "SendMessage" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
         params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] } },
       }),
     },
