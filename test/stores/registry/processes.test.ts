@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { openRegistry } from "../../../src/stores/registry/registry-store.js";
 import { childProgram } from "../../support/children.js";
-import { onBothDatabases } from "../../support/databases.js";
+import { throughStores } from "../../support/databases.js";
 import { databaseAt, host, NOW } from "./support.js";
 
-onBothDatabases((place) => {
+throughStores((place) => {
   test("of two processes one is the first to use an id, and no change of either is lost", async () => {
     const where = await place();
     const store = openRegistry(await databaseAt(where));

@@ -8,6 +8,7 @@ import {
   createMcpPlugin,
   type McpLimits,
 } from "../../../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
+import { FULL } from "../../../support/size.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { call, closed, refusal } from "./calls.js";
 
@@ -119,26 +120,28 @@ test("what goes wrong with a server has a code, and the next call starts it agai
   expect(await code(counted(mcp, { principal: "carol" }))).toBe("too_many_servers");
 });
 
-test("a server that no longer reads is ended, counted until then, and started anew", async () => {
-  const mcp = plugin({ timeout: 500, servers: 1 });
-  const first = await counted(mcp);
-  expect((await refusal(odd(mcp, "deafen"))).code).toBe("server_timeout");
-  const next = counted(mcp);
-  expect((await refusal(counted(mcp, { principal: "bob" }))).code).toBe("too_many_servers");
-  expect((await next).count).toBe(1);
-  expect(() => process.kill(first.pid, 0)).toThrow("ESRCH");
-  await odd(mcp, "count");
-  // One that is slow in a single call goes on.
-  expect((await refusal(odd(mcp, "hang"))).code).toBe("server_timeout");
-  expect((await counted(mcp)).count).toBe(3);
-  // Of a session that has ended, it counts while it is being ended.
-  const ending = mcp.endSession?.({ id: "s1", agentId: "" });
-  expect((await refusal(counted(mcp, { principal: "bob", session: "s2" }))).code).toBe(
-    "too_many_servers",
-  );
-  await ending;
-  expect((await counted(mcp, { principal: "bob", session: "s2" })).count).toBe(1);
-});
+if (FULL) {
+  test("a server that no longer reads is ended, counted until then, and started anew", async () => {
+    const mcp = plugin({ timeout: 500, servers: 1 });
+    const first = await counted(mcp);
+    expect((await refusal(odd(mcp, "deafen"))).code).toBe("server_timeout");
+    const next = counted(mcp);
+    expect((await refusal(counted(mcp, { principal: "bob" }))).code).toBe("too_many_servers");
+    expect((await next).count).toBe(1);
+    expect(() => process.kill(first.pid, 0)).toThrow("ESRCH");
+    await odd(mcp, "count");
+    // One that is slow in a single call goes on.
+    expect((await refusal(odd(mcp, "hang"))).code).toBe("server_timeout");
+    expect((await counted(mcp)).count).toBe(3);
+    // Of a session that has ended, it counts while it is being ended.
+    const ending = mcp.endSession?.({ id: "s1", agentId: "" });
+    expect((await refusal(counted(mcp, { principal: "bob", session: "s2" }))).code).toBe(
+      "too_many_servers",
+    );
+    await ending;
+    expect((await counted(mcp, { principal: "bob", session: "s2" })).count).toBe(1);
+  });
+}
 
 test("lists show what the session may call, and nothing else", async () => {
   const mcp = plugin();
