@@ -26,7 +26,7 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   store_timeout: "try again when the database is less busy",
   store_corrupt: "restore the database from a backup, or name the right one",
   store_full: "free space on its disk, then repeat",
-  store_version: "npm install proviso@latest",
+  store_version: "use the version of proviso that made it, or a later one",
   store_outdated: "move the home's folder away and run proviso init",
   store_replaced: "put the first one back, or start again to rely on the new one",
   store_unavailable: "npm install libsql, or pg for PostgreSQL",

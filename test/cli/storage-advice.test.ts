@@ -31,7 +31,7 @@ test.each([
   ["store_unwritable", "let this user write to /a/b"],
   ["store_folder_unwritable", "let this user write to the folder /a/b"],
   ["key_file_unwritable", "let this user write to the folder /a, on a disk with space left"],
-  ["store_version", "npm install proviso@latest"],
+  ["store_version", "use the version of proviso that made it, or a later one"],
 ] as const)("for %s", (code, advice) => {
   expect(adviceForStorage(new StorageError(code, "/a/b"))).toBe(advice);
 });
