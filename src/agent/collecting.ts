@@ -43,6 +43,7 @@ export async function collectApproved(
   keep: Keep,
 ): Promise<RequestOutcome> {
   const { approvals } = known(context.registry);
+  await context.issuer.catchUp();
   const found = await approvals.get(id);
   const own =
     found?.subject.kind === "capabilities" &&
@@ -139,6 +140,7 @@ async function issue(
   const further = approved.hops.map(({ hop }) => hop);
   const numbers = await context.handles.numbersOf((resources ?? []).map(({ name }) => name));
   // What was revoked meanwhile would come back by a token of a later moment.
+  await context.issuer.catchUp();
   if (known(context.registry).approvals.isVoid(used)) return undefined;
   const { capability, identifier } = context.issuer.issue(
     (draft) => {

@@ -61,6 +61,7 @@ export class ApprovalSettling {
   /** @see Approvals.decide */
   async decide(id: string, by: Approver, answer: ApproverAnswer): Promise<DecisionOutcome> {
     for (let attempt = 1; ; attempt++) {
+      await this.#inForce.catchUp();
       const seen = await this.get(id);
       if (seen === undefined) return unknown();
       const tentative = this.tried(seen, by, answer);

@@ -12,10 +12,16 @@ export interface InForce {
    * @param moment - Milliseconds since 1970.
    */
   isRevoked(principal: string, moment: number): boolean;
+  /** Waits until what is known as revoked is recent: before a decision, which outlives a later revocation. */
+  catchUp(): Promise<void>;
 }
 
 /** For approvals without a registry: the rule at opening counts alone, and nothing is revoked. */
-export const NOTHING_IN_FORCE: InForce = { rulesFor: () => [], isRevoked: () => false };
+export const NOTHING_IN_FORCE: InForce = {
+  rulesFor: () => [],
+  isRevoked: () => false,
+  catchUp: async () => {},
+};
 
 /**
  * An approval as it stands now: the very same, or with the state that it has by now, because its time is over, its

@@ -31,5 +31,6 @@ export function inForceOf({
       approvalsOf(subject).map(({ lifetime: _, ...rule }): ApprovalRule => rule),
     isRevoked: (principal, issued) =>
       revocations.find({ links: [], keys: [], capability: "", principal, issued }).length > 0,
+    catchUp: async () => revocations.catchUp?.(),
   };
 }

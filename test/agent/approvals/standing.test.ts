@@ -32,6 +32,7 @@ throughStores((place) => {
       inForce: {
         rulesFor: () => inForce.rules,
         isRevoked: (principal, moment) => moment < (inForce.revoked.get(principal) ?? 0),
+        catchUp: async () => {},
       },
     });
     const whole = principal === "" ? SUBJECT : { ...SUBJECT, principal };

@@ -114,6 +114,33 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
+  /** The list as of a process that was stopped: what another revoked meanwhile is known after the next look. */
+  function revokeElsewhere(given: World): void {
+    let isKnown = false;
+    const catchUp = async (): Promise<void> => {
+      if (!isKnown) revoke(given);
+      isKnown = true;
+    };
+    Object.assign(given.revocations, { catchUp });
+  }
+
+  test("what another process revoked while this one stood still is seen before anything is collected", async () => {
+    const { given, agent, ask, approve } = await opened();
+    const id = await ask();
+    await approve(id);
+    revokeElsewhere(given);
+    expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+    expect(await issued(given)).toBe(0);
+  });
+
+  test("and before anything is decided", async () => {
+    const { given, ask, approve } = await opened({ approvers: ["bob", "carol"], needed: 2 });
+    const id = await ask();
+    await approve(id, "bob");
+    revokeElsewhere(given);
+    expect(await approve(id, "carol")).toMatchObject({ ok: false, code: "approval_settled" });
+  });
+
   test("requests that a revocation ended do not count among those that wait", async () => {
     const { given, agent, ask } = await opened();
     for (let at = 0; at < 8; at++) await ask();
