@@ -1,6 +1,6 @@
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked } from "./asking.js";
-import { forgetAgents } from "./forgetting.js";
+import { forgetAgents, forgetGrants } from "./forgetting.js";
 import { autonomousPrincipal, newGrant, newId, permittedOf, standingOf } from "./granting.js";
 import { defaultsOf, hostFor } from "./hosts.js";
 import { activated, registryEvent } from "./keeping.js";
@@ -107,6 +107,11 @@ async function register(
   const agent = known ?? newAgent(asked, host, facts.ids.agent, context);
   const waiting =
     known === undefined ? undefined : await waitingAnswer(draft, host, known, context);
+  if (known !== undefined && waiting === undefined) {
+    // It asks anew each time that what it waited for has ended.
+    const grants = await everyRecord(draft.grants, { agent: known.id });
+    await forgetGrants(draft, grants, context.clock());
+  }
   const answer = waiting ?? (await grantAll(draft, asked, host, agent, facts, context));
   // A stranger that registers a pending agent again and again, each time under another key, fills no table.
   if (waiting === undefined || isOfUser(host)) {

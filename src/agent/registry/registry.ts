@@ -133,7 +133,7 @@ export class Registry {
     return this.#context.store.read((view) => hostWithKey(view, thumbprint));
   }
 
-  /** Hosts that were given the key and have not proven it; two at most. */
+  /** Hosts that were given the key and have not proven it. */
   hostsGiven(thumbprint: string): Promise<readonly HostRecord[]> {
     return this.#context.store.read((view) => hostsGiven(view, thumbprint));
   }

@@ -1,4 +1,5 @@
 import type { Request } from "express";
+import { isOfUser } from "../../agent/registry/looking.js";
 import type { HostRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import { readBearer } from "../../auth/bearer.js";
@@ -91,8 +92,9 @@ export async function partyOf(
   const standing = standingFault(party, admitted);
   if (standing !== undefined) return standing;
   const { jwt } = party;
-  const key = thumbprintOf(party);
-  const used = await usedBefore({ thumbprint: key, stranger: isStranger(party) }, jwt, context);
+  const thumbprint = thumbprintOf(party);
+  const stranger = isStranger(party) && !(await isUsersKey(thumbprint, context));
+  const used = await usedBefore({ thumbprint, stranger }, jwt, context);
   if (used !== undefined) return used;
   const introspected = admitted === "introspected";
   // A JWT that is introspected was for a request to another server.
@@ -100,6 +102,14 @@ export async function partyOf(
   if (unbound !== undefined) return unbound;
   if (party.kind === "agent" && !introspected) await noteAgent(party, context);
   return party;
+}
+
+/** True if a host of a user was given the key, at enrolment or rotation, and has not proven it yet. */
+async function isUsersKey(
+  thumbprint: string,
+  { registry }: Pick<PartyContext, "registry">,
+): Promise<boolean> {
+  return (await registry.hostsGiven(thumbprint)).some(isOfUser);
 }
 
 /** Whose JWT it is. */
@@ -186,7 +196,7 @@ async function hostOf(
   }
   if (host !== undefined) return { kind: "signer", thumbprint: iss, holder: host, jwt };
   const [given] = await registry.hostsGiven(iss);
-  if (given !== undefined) return { kind: "signer", thumbprint: iss, given, jwt };
+  if (given !== undefined) return { kind: "signer", thumbprint: iss, jwt };
   return admitted === "host-itself"
     ? refuse("host_not_found", "no host has this key")
     : unknownHost();

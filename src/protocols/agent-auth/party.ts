@@ -23,8 +23,6 @@ export interface SigningHost {
   readonly thumbprint: string;
   /** The host that has proven the key; of any standing. */
   readonly holder?: HostRecord;
-  /** Without a holder: a host that was given the key, the only one or one of several. */
-  readonly given?: HostRecord;
   readonly jwt: VerifiedJwt;
 }
 
@@ -94,9 +92,9 @@ export function hostIn(party: Party): HostRecord | undefined {
   return party.kind === "host" || party.kind === "agent" ? party.host : undefined;
 }
 
-/** True if anyone can make such a party: no user has taken its host on. */
+/** True if anyone can make such a party: no user has taken on a host that is known by its key. */
 export function isStranger(party: Party): boolean {
-  const host = party.kind === "signer" ? (party.holder ?? party.given) : hostIn(party);
+  const host = hostIn(party);
   return host === undefined || !isOfUser(host);
 }
 

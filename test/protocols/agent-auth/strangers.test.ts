@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { objectIn } from "../../../src/client/received.js";
-import { type Answer, Driver, driver, granted, linked, newKey, said } from "./driver.js";
+import { type Answer, Driver, driver, granted, linked, newKey, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
 // Hosts that no user has taken on, over HTTP.
@@ -60,6 +60,42 @@ test("JWTs of strangers fill no room of agents of users", async () => {
   expect(said(rotated)).toBe("200");
   const after = new Driver(home, fresh, own.agent);
   expect(said(await after.asHost(`/agent/status?agent_id=${own.agentId}`))).toBe("200");
+});
+
+test("nor do they keep out a host that a user has made, and that has not proven its key", async () => {
+  const home = await bank({ mostUsed: 8 });
+  const enrolled = await driver(home);
+  const made = await home.registry.createHost({ principal: "alice", name: "Laptop" });
+  const token = made.ok ? made.enrolmentToken : undefined;
+  const { jwk: public_key } = enrolled.host;
+  // Strangers were given the same key, too, and come first.
+  for (let at = 0; at < 2; at++) {
+    const other = await driver(home);
+    expect(said(await other.register({ mode: "autonomous" }))).toBe("200");
+    expect(said(await other.asHost("/host/rotate-key", { public_key }))).toBe("200");
+  }
+  expect(said(await send(`${home.url}/host/enroll`, { json: { token, public_key } }))).toBe("200");
+  for (let at = 0; at < 4; at++) await (await driver(home)).register({ capabilities: ["fly"] });
+  expect(said(await (await driver(home)).register())).toBe("503 unavailable");
+  // Its first registration, and what it asks while it waits for its user.
+  expect(said(await enrolled.register())).toBe("200");
+  const status = () => enrolled.asHost(`/agent/status?agent_id=${enrolled.agentId}`);
+  expect(said(await status())).toBe("200");
+});
+
+test("a stranger that registers again whenever its request has ended leaves 500 grants at most", async () => {
+  const home = await bank();
+  const alone = await driver(home);
+  const capabilities = [
+    ...["check_balance", "list_payees", "transfer_funds", "delete_payee", "print_report"],
+    ...["always_fails", "fibs", "waits"],
+  ];
+  for (let at = 0; at < 66; at++) {
+    expect(said(await alone.register({ capabilities }))).toBe("200");
+    home.clock.now += 301_000;
+  }
+  // Those that it waits for besides.
+  expect(await home.registry.grantsOf(alone.agentId)).toHaveLength(500 + capabilities.length);
 });
 
 test("the ledger keeps 60 refusals a minute of what strangers are denied, however many names they ask for", async () => {
