@@ -4,12 +4,13 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isErrno } from "../src/bytes/error-code.js";
 import type { Context } from "./context.js";
-import { type CliError, environmentError } from "./exit.js";
+import { CliError, environmentError } from "./exit.js";
 import { packageFile } from "./package-file.js";
 
 /** Packages that the build puts into the command's own files. */
 const BUNDLED = ["@noble/curves", "kysely", "lru-cache"];
-const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^/']+)/;
+/** What Node says of a package; of a file it says the path. */
+const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[a-z\d][^/'\\:]*)[/']/i;
 
 /**
  * The error about packages that are not installed, where that is what an error comes from. It names all that
@@ -19,8 +20,9 @@ export function missingPackages(context: Context, error: unknown): CliError | un
   const missed = missedBy(error);
   if (missed === undefined) return undefined;
   const ours = optionalPackages();
-  // Another one is missed by a module of the user's own.
-  const names = ours.includes(missed) ? ours.filter(isMissing) : [missed];
+  // Another one is missed by a module of the user's own, or by one of these.
+  const found = ours.includes(missed) ? ours.filter(isMissing) : [];
+  const names = found.length === 0 ? [missed] : found;
   const message = `not installed, and needed: ${names.join(", ")}`;
   const scope = isInProject(context) ? "" : "--global ";
   return environmentError("package_missing", message, `npm install ${scope}${names.join(" ")}`);
@@ -28,7 +30,7 @@ export function missingPackages(context: Context, error: unknown): CliError | un
 
 /** The package that an error of Node, or its cause, says is not there. */
 function missedBy(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!(error instanceof Error) || error instanceof CliError) return undefined;
   if (!isErrno(error) || !error.code?.endsWith("MODULE_NOT_FOUND")) return missedBy(error.cause);
   return NOT_FOUND.exec(error.message)?.[1];
 }
@@ -44,7 +46,7 @@ function isMissing(name: string): boolean {
     createRequire(packageFile("package.json")).resolve(name);
     return false;
   } catch (error) {
-    // A package without an entry for \`require\` is there all the same.
+    // A package without an entry for `require` is there all the same.
     return isErrno(error) && error.code === "MODULE_NOT_FOUND";
   }
 }
