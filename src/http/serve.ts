@@ -75,6 +75,8 @@ export async function serve<Protocols extends Mounted>(
   // A caller that sends slowly holds on to a connection no longer than this.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
+  // Node drops headers beyond a count, and a capability among them; their size is bounded.
+  server.maxHeadersCount = 0;
   // Nor does one that does not read its answers; while a skill runs there may be nothing to read.
   server.timeout = (options.timeout ?? TIMEOUT) + 30_000;
   const listening = await listen(server, address);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Request } from "express";
-import { isJsonObject, type Json } from "../../bytes/json.js";
+import { isJsonObject, isObject, type Json } from "../../bytes/json.js";
 import { MAX_CANDIDATES, TokenSearch } from "../../capability/token-search.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
@@ -15,6 +15,10 @@ import { messageParts, unreadName } from "./unread-names.js";
  */
 export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
   const { originalUrl, headers, rawHeaders, rawTrailers } = req;
+  const most = mostHeaders(req);
+  if (Math.max(rawHeaders.length, rawTrailers.length) >= 2 * most) {
+    return `a request must have fewer than ${most} headers: those beyond are not read`;
+  }
   const asked = originalUrl.indexOf("?");
   const query = asked < 0 ? NO_QUERY : new URLSearchParams(originalUrl.slice(asked));
   const message = messageParts(outline.params["message"]);
@@ -109,6 +113,17 @@ function unreadHeader(
   }
   return undefined;
 }
+
+/** Returns how many headers, and how many trailers, the request's server reads: Node drops those beyond. */
+function mostHeaders({ socket }: Request): number {
+  const server: unknown = Reflect.get(socket, "server");
+  const most = isObject(server) ? server["maxHeadersCount"] : undefined;
+  if (typeof most !== "number") return NODE_MOST_HEADERS;
+  return most > 0 ? most : Number.POSITIVE_INFINITY;
+}
+
+/** The limit of a server that sets none. */
+const NODE_MOST_HEADERS = 1000;
 
 /** Names, in lower case, and values of headers as they came. */
 function pairsOf(raw: readonly string[]): readonly (readonly [name: string, value: string])[] {

@@ -1,11 +1,13 @@
 import { request } from "node:http";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
+import { CAPABILITY_HEADER } from "../../../src/protocols/a2a/client/index.js";
 import { at, quietConsole, send, textAt } from "./callers.js";
 import { userMessage } from "./set-up.js";
 import { type Reached, SIDES } from "./sides.js";
 
-// A token in a file, in an address or in a trailer is found as anywhere else, and refuses the request.
+// A token in a file, in an address or in a trailer is found as anywhere else, and refuses the request; so does a
+// request with more headers than are read.
 
 function utf16(text: string, big: boolean): Buffer {
   const little = Buffer.from(text, "utf16le");
@@ -153,3 +155,39 @@ test.each(SIDES)("in a trailer, and in a header that comes twice: %s", async (_,
   });
   expect(textAt(unread, "error", "message")).toContain("the body must be");
 });
+
+/** Sends a request whose capability stands behind many headers. */
+function sendLast(path: string, headers: Reached["headers"], body: string): Promise<Json> {
+  const { [CAPABILITY_HEADER]: token = "", ...others } = headers;
+  const fillers = Array.from({ length: 1100 }, () => ["a", "1"]);
+  const lines = [...Object.entries(others), ...fillers, [CAPABILITY_HEADER, token]].flat();
+  const length = ["Host", "localhost", "Content-Length", String(Buffer.byteLength(body))];
+  return new Promise((resolve, reject) => {
+    const sent = request(path, { method: "POST", headers: [...length, ...lines] }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      answer.on("end", () => resolve(JSON.parse(text)));
+    });
+    sent.on("error", reject).end(body);
+  });
+}
+
+// Node drops headers beyond a thousand unless a server says otherwise: a call would run without its capability.
+test.each(SIDES)(
+  "a capability behind a thousand headers is read, or refuses: %s",
+  async (side, start) => {
+    quietConsole();
+    const { rpcUrl, restUrl, headers } = await start();
+    const params = { message: userMessage([{ text: "say hi" }]) };
+    for (const [path, body] of [
+      [rpcUrl, { jsonrpc: "2.0", id: 1, method: "SendMessage", params }],
+      [`${restUrl}/message:send`, { message: userMessage([{ text: "say hi" }]) }],
+    ] as const) {
+      const answer = await sendLast(path, headers, JSON.stringify(body));
+      if (side === "an agent") expect(at(answer, "error"), path).toBeNull();
+      else expect(textAt(answer, "error", "message"), path).toContain("fewer than 1000 headers");
+    }
+  },
+);
