@@ -1,10 +1,10 @@
 import { outcomeOf } from "./answering.js";
 import { readAsked } from "./asking.js";
 import { forgetGrants } from "./forgetting.js";
-import { newGrant, permittedOf, principalOfAgent, standingOf } from "./granting.js";
+import { newGrant, permittedOf, principalOfAgent, standingOf, withholding } from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { activated, registryEvent } from "./keeping.js";
-import { type HostedAgent, hostedAgent, seenAgent, seenGrant, withheldNow } from "./looking.js";
+import { type HostedAgent, hostedAgent, revokedNames, seenAgent, seenGrant } from "./looking.js";
 import { keepAnswered } from "./opening.js";
 import { leave, type Outcome } from "./outcomes.js";
 import type { AgentRecord } from "./records.js";
@@ -22,7 +22,11 @@ export async function reactivateAgent(
   const about = { asker: { agent: id }, record: id, agent: id };
   return outcomeOf("agent.reactivated", about, context, async () => {
     for (;;) {
-      const seen = await context.store.read((view) => hostedAgent(view, id));
+      const { seen, kept } = await context.store.read(async (view) => ({
+        seen: await hostedAgent(view, id),
+        kept: await everyRecord(view.grants, { agent: id }),
+      }));
+      const revoked = revokedNames(kept, context);
       const names = seen === undefined ? [] : defaultsOf(seen.host, context);
       const principal = seen === undefined ? undefined : principalOfAgent(seen.agent, seen.host);
       const terms = names.flatMap((name) => context.terms?.get(name) ?? []);
@@ -31,17 +35,25 @@ export async function reactivateAgent(
         const found = await hostedAgent(draft, id);
         if (found === undefined) return leave("agent_not_found", "there is no such agent");
         if (principalOfAgent(found.agent, found.host) !== principal) return undefined;
-        return reactivate(draft, found, permitted, context);
+        return reactivate(draft, found, { permitted, revoked }, context);
       });
       if (answer !== undefined) return answer;
     }
   });
 }
 
+/** What is found out before the change. */
+interface Facts {
+  /** The names that the policy permits. */
+  readonly permitted: ReadonlySet<string>;
+  /** The names of what the revocation list ended. */
+  readonly revoked: readonly string[];
+}
+
 async function reactivate(
   draft: RegistryDraft,
   { agent: kept, host }: HostedAgent,
-  permitted: ReadonlySet<string>,
+  { permitted, revoked }: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer> {
   const agent = seenAgent(kept, context);
@@ -57,7 +69,7 @@ async function reactivate(
   if (agent.status !== "expired") refuseStatus(agent.status);
   if (host.status === "revoked") leave("host_revoked", "the agent's host has been revoked");
   await draft.put("hosts", host);
-  const owner = withheldNow(agent, await everyRecord(draft.grants, { agent: agent.id }), context);
+  const owner = withholding(agent, revoked);
   for (const approval of await draft.approvals.find({ agent: agent.id, state: "pending" })) {
     await context.approvals.cancelIn(draft, approval, { agent: agent.id });
   }

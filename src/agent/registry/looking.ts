@@ -1,4 +1,4 @@
-import { isLive, isOffered, NOT_OFFERED, withholding } from "./granting.js";
+import { isLive, isOffered, NOT_OFFERED } from "./granting.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft, type RegistryView } from "./registry-store.js";
@@ -51,23 +51,18 @@ export function isRevoked(
 }
 
 /**
- * An agent from which is withheld, too, what ended with all that its principal had.
+ * The capabilities whose grants the revocation list ended, and nothing else. Read before a change that ends grants:
+ * such a change revokes them first.
  *
- * @param kept - Its grants, as they are stored.
+ * @param kept - The grants of an agent, as they are stored.
  */
-export function withheldNow(
-  agent: AgentRecord,
+export function revokedNames(
   kept: readonly AgentGrant[],
   context: Pick<RegistryContext, "revocations">,
-): AgentRecord {
-  // A capability by itself is also revoked before a change that ends its grant, whatever the reason.
-  const ended = kept.filter(
-    (grant) => grant.status === "active" && isRevoked({ ...grant, capabilityId: "" }, context),
-  );
-  return withholding(
-    agent,
-    ended.map(({ capability }) => capability),
-  );
+): readonly string[] {
+  return kept
+    .filter((grant) => grant.status === "active" && isRevoked(grant, context))
+    .map(({ capability }) => capability);
 }
 
 /** Settles what an agent waits for and what has ended without a decision. */

@@ -2,17 +2,24 @@ import type { OpenedApproval } from "../approvals/opening.js";
 import { answeredBefore, keepAnswer, outcomeOf, type Repeatable, repeatable } from "./answering.js";
 import { checkTexts, readAsked, type Wanted } from "./asking.js";
 import { forgetGrants } from "./forgetting.js";
-import { coversWanted, newGrant, permittedOf, principalOfAgent, standingOf } from "./granting.js";
+import {
+  coversWanted,
+  newGrant,
+  permittedOf,
+  principalOfAgent,
+  standingOf,
+  withholding,
+} from "./granting.js";
 import { defaultsOf } from "./hosts.js";
 import { keepAsked } from "./keeping.js";
 import {
   type HostedAgent,
   hostedAgent,
   isOfUser,
+  revokedNames,
   seenAgent,
   seenGrant,
   settleApprovalsOf,
-  withheldNow,
 } from "./looking.js";
 import { openApproval, waitingFor } from "./opening.js";
 import { leave, type Outcome, type RegistryCode } from "./outcomes.js";
@@ -89,7 +96,7 @@ async function requested(
   const fresh = uncovered.filter((one) => !waiting.some((grant) => coversWanted(grant, one, now)));
   // More than a delegated agent began with takes its user's consent; an autonomous agent has no user.
   const defaults = agent.mode === "autonomous" ? defaultsOf(host, context) : [];
-  const owner = withheldNow(agent, kept, context);
+  const owner = withholding(agent, revokedNames(kept, context));
   const granting = { host, agent: owner, defaults, permitted };
   const living = live.length + waiting.length + fresh.length;
   if (living > context.settings.bounds.grantsPerAgent) {

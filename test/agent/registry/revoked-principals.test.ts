@@ -146,6 +146,32 @@ throughStores((place) => {
     expect(again.grants).toMatchObject([{ status: "pending" }]);
   });
 
+  test.each(["delegated", "autonomous"] as const)(
+    "a default that is revoked by its id comes back to no %s agent",
+    async (mode) => {
+      const given = await opened({ anyone: true });
+      const { registry, clock } = given;
+      if (mode === "delegated") await linkedHost(given);
+      const { agent } = done(await registry.register(registration({ mode })));
+      const first = await registry.grantsOf(agent.id);
+      const balance = first.find(({ capability }) => capability === "check_balance");
+      const at = formatTime(clock.now);
+      given.revocations.add({ kind: "capability", id: balance?.capabilityId ?? "", at });
+      const asked = { capabilities: [{ name: "check_balance" }] };
+      const again = done(await registry.requestGrants(agent.id, asked));
+      const status = mode === "delegated" ? "pending" : "denied";
+      expect(again.grants).toMatchObject([{ status }]);
+      for (let times = 0; times < 2; times++) {
+        clock.now += 3_600_000;
+        const { grants } = done(await registry.reactivate(agent.id));
+        expect(grants.map(({ capability }) => capability)).toEqual(
+          first.map(({ capability }) => capability).filter((name) => name !== "check_balance"),
+        );
+        expect(await given.agent.executeGrant({ agent, ...CALL })).toMatchObject({ ok: false });
+      }
+    },
+  );
+
   test("approvers who are others by now do not end the agent, which can register again", async () => {
     const settings = { approval: { approvers: ["dave"] }, defaults: [] };
     const given = await opened({ settings });
