@@ -134,7 +134,8 @@ async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
     throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
   }
-  return caller;
+  // An app may give one object for many requests, and change it.
+  return Object.freeze({ principal, invoker });
 }
 
 interface Reading {

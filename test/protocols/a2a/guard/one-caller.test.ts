@@ -163,3 +163,36 @@ test("a request whose caller has gone before its operation is called runs nothin
   expect(at((await read()).body, "result", "id")).toBe(id);
   expect(load).toHaveBeenCalledTimes(2 * loads);
 });
+
+test("an app that gives one object for all requests, and changes it", async () => {
+  const shared = { principal: "", invoker: "" };
+  const { url, desk: own } = await startDesk(await desk({ mode: "prefer" }), {
+    caller: (req) => {
+      const [, principal = "", invoker = ""] =
+        /^Bearer (.+):(.+)$/.exec(req.get("Authorization") ?? "") ?? [];
+      return Object.assign(shared, { principal, invoker });
+    },
+    needs: async (message) => {
+      // Another request comes meanwhile.
+      Object.assign(shared, { principal: "bob", invoker: "other" });
+      return needs(message);
+    },
+  });
+  const params = { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] } };
+  for (const [path, body] of [
+    ["/rpc", { jsonrpc: "2.0", id: 1, method: "SendMessage", params }],
+    ["/rest/message:send", params],
+  ] as const) {
+    const { status } = await send(`${url}${path}`, {
+      method: "POST",
+      headers: {
+        ...{ "Content-Type": "application/json", Authorization: "Bearer alice:assistant" },
+        "A2A-Version": "1.0",
+      },
+      body: JSON.stringify(body),
+    });
+    expect(status).toBe(200);
+  }
+  const alice = { principal: "alice", invoker: "assistant" };
+  expect(own.cleared.map(({ caller }) => caller)).toEqual([alice, alice]);
+});
