@@ -75,7 +75,12 @@ const FAULTS: readonly (readonly [fault: string, file: string, from: string, to:
     "return Refusal(tuple(denials))",
     "return Refusal(tuple(denials[:1]))",
   ],
-  ["reads snake_case alone", "card_places", "(name, snake(name))", "(snake(name),)"],
+  [
+    "reads snake_case alone",
+    "card_places",
+    "spellings = dict.fromkeys((name, snake(name)))",
+    "spellings = (snake(name),)",
+  ],
   [
     "takes the first of two places",
     "card_places",
