@@ -61,9 +61,12 @@ if (FULL) {
     // The ledger of the agent in the place of the home's.
     mkdirSync(bench.home);
     const link = `ln -s "${agent.ledgerPath}" "${bench.home}/proviso.db"`;
+    // One example compares the card with its committed version.
+    const author = "-c user.name=alice -c user.email=alice@example.com";
+    const commit = `git init --quiet && git add card.json && git ${author} commit --quiet -m card`;
     // Alice looks into her console now and then.
     const approving = setInterval(() => void decideAll(agent, "approve"), 100);
     onTestFinished(() => clearInterval(approving));
-    expect(await shell.runLines([link, ...script])).not.toContain("proviso:");
+    expect(await shell.runLines([link, commit, ...script])).not.toContain("proviso:");
   });
 }
