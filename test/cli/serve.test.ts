@@ -354,7 +354,7 @@ test("what is written to the console stands in the log; of a refused stream, not
     });
   expect(at((await rpc("SubscribeToTask", { id: "none" })).body, "error", "code")).toBe(-32001);
   await rpc("SendMessage", {
-    message: { role: "ROLE_USER", messageId: "m1", parts: [{ text: "print" }] },
+    message: { role: "ROLE_USER", messageId: randomUUID(), parts: [{ text: "print" }] },
   });
   await running.says(/"text":"a library says","msg":"console"/, "stderr");
   expect(running.stderr).not.toMatch(/^a library|more than a line|Pre-stream/m);
