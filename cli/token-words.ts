@@ -9,7 +9,8 @@ import type { Scalar } from "../src/caveats/scalar.js";
 import { seenFromNow } from "./moment.js";
 import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from "./output.js";
 
-const BARE = /^[A-Za-z0-9_.:/@*+-]+$/;
+// Neither "*" nor a last ":", which --arg takes for a pattern and for an operator of other languages.
+const BARE = /^[A-Za-z0-9_.:/@+-]*[A-Za-z0-9_./@+-]$/;
 
 /** Handles in a row that are shown whole, and how many of a longer one. */
 const [MOST_HANDLES, FIRST_HANDLES] = [6, 3];

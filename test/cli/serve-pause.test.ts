@@ -11,6 +11,8 @@ import { CONFIG, POLICY, serveSpawned, WAIT, writeAgent } from "./serving.js";
 
 const CALLS = 40;
 const PAUSE = 3000;
+/** Milliseconds after which what a call notes has been written. */
+const IDLE = 1000;
 
 throughStores((place) => {
   test("calls that waited while the process stood still are refused if their tokens were revoked", async () => {
@@ -35,6 +37,8 @@ throughStores((place) => {
     const revoking = await openStores(database);
     const revocations = await openRevocations(revoking);
     const at = "2026-01-01T00:00:00Z";
+    // A process that is stopped amid a write would keep its lock.
+    await sleep(IDLE);
     running.child.kill("SIGSTOP");
     const answers = call(tokens);
     const over = sleep(PAUSE);

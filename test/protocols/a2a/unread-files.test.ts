@@ -157,7 +157,11 @@ test.each(SIDES)("in a trailer, and in a header that comes twice: %s", async (_,
 });
 
 /** Sends a request whose capability stands behind many headers. */
-function sendLast(path: string, headers: Reached["headers"], body: string): Promise<Json> {
+function sendLast(
+  path: string,
+  headers: Reached["headers"],
+  body: string,
+): Promise<{ readonly status: number | undefined; readonly text: string }> {
   const { [CAPABILITY_HEADER]: token = "", ...others } = headers;
   const fillers = Array.from({ length: 1100 }, () => ["a", "1"]);
   const lines = [...Object.entries(others), ...fillers, [CAPABILITY_HEADER, token]].flat();
@@ -168,7 +172,7 @@ function sendLast(path: string, headers: Reached["headers"], body: string): Prom
       answer.setEncoding("utf8").on("data", (chunk: string) => {
         text += chunk;
       });
-      answer.on("end", () => resolve(JSON.parse(text)));
+      answer.on("end", () => resolve({ status: answer.statusCode, text }));
     });
     sent.on("error", reject).end(body);
   });
@@ -185,7 +189,10 @@ test.each(SIDES)(
       [rpcUrl, { jsonrpc: "2.0", id: 1, method: "SendMessage", params }],
       [`${restUrl}/message:send`, { message: userMessage([{ text: "say hi" }]) }],
     ] as const) {
-      const answer = await sendLast(path, headers, JSON.stringify(body));
+      const { status, text } = await sendLast(path, headers, JSON.stringify(body));
+      // Node 24 refuses so many headers itself.
+      if (side !== "an agent" && status === 431) continue;
+      const answer: Json = JSON.parse(text);
       if (side === "an agent") expect(at(answer, "error"), path).toBeNull();
       else expect(textAt(answer, "error", "message"), path).toContain("fewer than 1000 headers");
     }
