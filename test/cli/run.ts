@@ -43,10 +43,11 @@ export function runProgram(
   { input = "", env = {}, cwd, unprivileged = false }: RunOptions = {},
 ): Promise<Run> {
   // Nothing of the tests' own environment that would change colours or the home.
-  const { PATH, TMPDIR } = process.env;
+  const { PATH, TMPDIR, NODE_DISABLE_COMPILE_CACHE } = process.env;
   return new Promise((resolve, reject) => {
     const user = unprivileged && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    const allEnv = { PATH, TMPDIR, HOME: "/nonexistent", ...env };
+    const own = { PATH, TMPDIR, NODE_DISABLE_COMPILE_CACHE, HOME: "/nonexistent" };
+    const allEnv = { ...own, ...env };
     const child = spawn(command, args, { cwd, env: allEnv, ...user });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
