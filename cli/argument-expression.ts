@@ -183,7 +183,7 @@ function isPattern(text: string, value: Json): value is string {
   return typeof value === "string" && value.includes("*") && !text.startsWith('"');
 }
 
-/** How an expression is written that is meant as it stands. */
+/** Returns the hint that shows how to write a text that stands for itself. */
 function literally(expression: string): string {
   return `for this very text, write '${withoutTokens(expression)}'`;
 }

@@ -108,7 +108,7 @@ function usageFailure(error: CommanderError): CliErrorInit {
   return { ...shared, message, hint: withoutTokens(`did ${suggestion}`) };
 }
 
-/** What commander says in words that a user has to read twice. */
+/** Messages of commander, and the plainer words for them. */
 function ownWords({ code, message }: CommanderError): Pick<CliErrorInit, "message"> | undefined {
   if (code === "commander.excessArguments") {
     const [, verb, most, given] =

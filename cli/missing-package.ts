@@ -9,7 +9,7 @@ import { packageFile } from "./package-file.js";
 
 /** Packages that the build puts into the command's own files. */
 const BUNDLED = ["@noble/curves", "kysely", "lru-cache"];
-/** What Node says of a package; of a file it says the path. */
+/** Node's message for a missing package; for a missing file it has the path instead. */
 const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[a-z\d][^/'\\:]*)[/']/i;
 
 /**
@@ -51,7 +51,7 @@ function isMissing(name: string): boolean {
   }
 }
 
-/** Whether the command is installed in the project that the user stands in, and not for all of them. */
+/** Returns true if the command is installed in the user's project, and not globally. */
 function isInProject({ cwd }: Context): boolean {
   const [project = ""] = fileURLToPath(packageFile("./")).split(/[\\/]node_modules[\\/]/);
   return cwd !== undefined && !relative(project, cwd).startsWith("..");

@@ -78,7 +78,7 @@ interface ReadText {
   readonly source?: string;
 }
 
-/** What becomes of bytes that are not text: they are refused, or written as base64url. */
+/** The treatment of bytes that are not text: refused, or written as base64url. */
 type Binary = "refused" | "base64url";
 
 function readText(

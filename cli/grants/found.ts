@@ -102,7 +102,7 @@ export async function revokeUser(
 }> {
   const { hosts, agents } = await registry.revokeUser(principal, OPERATOR);
   const effect = `every token issued up to now, what waits, and ${counted(hosts, "host")} with ${counted(agents, "agent")}`;
-  return { ...{ principal, kind: "user", hosts, agents }, effect };
+  return { principal, kind: "user", hosts, agents, effect };
 }
 
 /** Takes back what waits, and revokes what has been collected. */

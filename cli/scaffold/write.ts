@@ -54,7 +54,8 @@ export async function writeAgent(
       else writeFileSync(path, file.text, { flag: "wx" });
     }
     const keyring = await createHome({
-      ...{ folder: join(building, HOME_FOLDER), issuer: name },
+      folder: join(building, HOME_FOLDER),
+      issuer: name,
       database,
     });
     if (isNew) renameSync(building, folder);

@@ -63,7 +63,7 @@ export interface AgentConfig {
   readonly log: "info" | "warn" | "silent";
 }
 
-/** How soon what other processes revoke counts, in milliseconds. */
+/** Time until revocations by other processes count, in milliseconds. */
 export interface RevocationListConfig {
   readonly refreshMs?: number;
   readonly staleAfterMs?: number;

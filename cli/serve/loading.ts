@@ -21,7 +21,7 @@ export function answerWhileLoading(address: Address): LoadingServer {
   let listening: Promise<unknown> | undefined;
   return {
     onLoading(part) {
-      // Of a free port nobody knows the number yet; one that is taken is reported when the agent itself listens.
+      // Port 0 has no number yet; a port in use is reported when the agent itself listens.
       if (address.port !== 0 && part < 1) listening ??= listen(server, address).catch(() => {});
     },
     async close() {

@@ -72,7 +72,9 @@ async function compile(): Promise<Ajv2020> {
     verbose: true,
     // The schemas are this package's own, and the code that they become runs once: checking the one and
     // optimizing the other would take a tenth of the time in which an agent starts.
-    ...{ meta: false, validateSchema: false, code: { optimize: false } },
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
   });
   // Known to editors, and the words used here where a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);

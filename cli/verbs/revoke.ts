@@ -81,7 +81,7 @@ async function run(context: Context, given: Options, argument?: string): Promise
   });
 }
 
-/** Whether an option says what to revoke. */
+/** Returns true if an option names the thing to revoke. */
 function isNamed({ id, capability, principal, key }: Options): boolean {
   return (id ?? capability ?? principal ?? key) !== undefined;
 }

@@ -37,7 +37,8 @@ export async function compileArgumentChecks(
   judge ??= new Ajv2020();
   const ajv = new Ajv2020({
     ...{ allErrors: true, strict: true, allowUnionTypes: true, ownProperties: true },
-    ...{ meta: false, validateSchema: false },
+    meta: false,
+    validateSchema: false,
   });
   ajv.addFormat("resource-handle", { type: "string", validate: isHandle });
   const checks = new Map<string, ArgumentCheck>();

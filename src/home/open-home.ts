@@ -34,7 +34,7 @@ export interface HomeOptions {
   /** The name this service goes by in `audience`, for invocations that name none. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
-  /** How soon what other processes revoke counts here; as `openRevocations` has it unless given. */
+  /** Time until revocations by other processes count here; as `openRevocations` has it unless given. */
   readonly revocations?: Pick<RevocationStoreOptions, "refreshEvery" | "staleAfter"> | undefined;
   /** Called while the revocations are read, with the part that has been read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;

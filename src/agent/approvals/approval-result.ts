@@ -131,7 +131,7 @@ export function isApproved(
   return [approval.rule, ...inForce].every((rule) => approvalsMissing(approval, rule) === 0);
 }
 
-/** How many approvals a rule needs besides those that there are. */
+/** Counts the approvals that a rule still needs. */
 export function approvalsMissing(
   { subject, decisions }: Pick<Approval, "subject" | "decisions">,
   rule: ApprovalRule,
@@ -148,7 +148,7 @@ const CAUSES: { readonly [Cause in ApprovalCause]: string } = {
   approvers_changed: "other people approve it by now, and too few of them have; ask again",
 };
 
-/** Why an approval ended without a decision that ends it, in words for the asker; `undefined` for any other. */
+/** Explains to the asker why an approval ended without a final decision; `undefined` for any other. */
 export function causeWords({ cause }: Pick<Approval, "cause">): string | undefined {
   return cause === undefined ? undefined : CAUSES[cause];
 }

@@ -12,7 +12,7 @@ export interface AskedGrant {
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent where it names none. */
   readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
-  /** What the asker and the server demand already; nothing merges. */
+  /** Hops that the asker and the server already demand; nothing merges. */
   readonly hops: readonly GrantHop[];
   /** The agent grant that waits for it. */
   readonly agentGrant?: string;

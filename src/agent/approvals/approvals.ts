@@ -28,7 +28,7 @@ export interface ApprovalsOptions {
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
   readonly effects?: ApprovalEffects | undefined;
-  /** What counts besides what is stored: rules by now, and revocations; nothing unless given. */
+  /** The present rules and revocations, which count besides the stored records; none unless given. */
   readonly inForce?: InForce | undefined;
 }
 

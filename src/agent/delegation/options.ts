@@ -50,7 +50,10 @@ export interface DelegationContext {
 }
 
 const PARTS = {
-  ...{ agent: AGENT, registry: REGISTRY_STORE, revocations: REVOCATIONS, ledger: LEDGER },
+  agent: AGENT,
+  registry: REGISTRY_STORE,
+  revocations: REVOCATIONS,
+  ledger: LEDGER,
 };
 const OPTIONAL = [
   ...["agents", "tenant", "allowEqual", "maxDelegations", "maxRevocations", "observe", "clock"],

@@ -33,7 +33,9 @@ export async function openApproval(
     principal === undefined ? await hintWithRoom(draft, loginHint, context) : undefined;
   const asked = grants.map(
     (grant): AskedGrant => ({
-      ...{ grant: grant.grant, operations: [grant.operation], hops: grant.hops },
+      grant: grant.grant,
+      operations: [grant.operation],
+      hops: grant.hops,
       ...{ agentGrant: grant.id, name: grant.capability },
       description: terms?.get(grant.capability)?.description ?? grant.capability,
     }),

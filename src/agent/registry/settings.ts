@@ -92,8 +92,11 @@ const LIFETIMES: Required<RegistryLifetimes> = {
 };
 const LONGEST = 366 * DAY;
 const BOUNDS: Required<RegistryBounds> = {
-  ...{ pendingHosts: 1000, pendingHostsPerAddress: 20, pendingHostsPerNetwork: 100 },
-  ...{ agentsPerHost: 100, grantsPerAgent: 256 },
+  pendingHosts: 1000,
+  pendingHostsPerAddress: 20,
+  pendingHostsPerNetwork: 100,
+  agentsPerHost: 100,
+  grantsPerAgent: 256,
   ...{ pendingPerAgent: 8, pendingPerHost: 32, pendingPerUser: 64, hostsPerUser: 100 },
 };
 const MODES: readonly AgentMode[] = ["delegated", "autonomous"];

@@ -136,7 +136,10 @@ function approvedGrant(
   const by = decisions.at(-1)?.approver;
   return {
     ...grant,
-    ...{ status: "active", principal, hops: all, updated: now },
+    status: "active",
+    principal,
+    hops: all,
+    updated: now,
     expires: endOf(all, now, subject.lifetime),
     ...(by === undefined ? {} : { grantedBy: by }),
   };

@@ -126,7 +126,8 @@ const SCHEMAS: ReadonlyMap<Json | undefined, Schema> = new Map(
 
 const ajv = new Ajv2020({
   ...{ strict: true, allowUnionTypes: true, ownProperties: true, verbose: true },
-  ...{ meta: false, validateSchema: false },
+  meta: false,
+  validateSchema: false,
 });
 ajv.addFormat("timestamp", isTimestamp);
 ajv.addKeyword({

@@ -217,7 +217,8 @@ export async function outputChecks(
   const ajv = new Ajv2020({
     ...{ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true },
     // Compiling what schemas are judged by takes far longer than compiling them.
-    ...{ meta: false, validateSchema: false },
+    meta: false,
+    validateSchema: false,
   });
   const checks = new Map<string, OutputCheck>();
   for (const [name, { output }] of terms) {

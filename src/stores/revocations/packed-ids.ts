@@ -21,7 +21,7 @@ interface Page {
 }
 
 /**
- * Ids of one kind, each with the time when it goes, in 20 bytes and some room to grow: 29 bytes at 10 million. They
+ * Ids of one kind, each with the time when it goes, in 20 bytes and some room to grow: 28 bytes at 1 million. They
  * are kept in ascending order in pages, which are split when they are full. Ids are compared whole, so look-ups are
  * exact, and no choice of ids makes them slow. An id of another form is for the caller to keep in another way.
  */

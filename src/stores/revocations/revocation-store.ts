@@ -25,7 +25,7 @@ import { RevocationRows } from "./rows.js";
 /**
  * Revocations in a database that several processes share. Each process holds in memory what is revoked and
  * until when, so that a look-up does no I/O, and follows what the others revoke; when and why is read from the
- * database. Ten million revoked links take 29 bytes each. Made by `openRevocations`.
+ * database. A million revoked links take 28 bytes each. Made by `openRevocations`.
  *
  * Look-ups never throw. While the database cannot be read, what is known goes on being refused, and
  * after `staleAfter` seconds everything is. So it is once the database is closed.
