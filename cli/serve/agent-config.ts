@@ -4,10 +4,10 @@ import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
+import type { OpenIdLoginOptions } from "../../src/console/login/openid.js";
 import type { RateLimit } from "../../src/http/callers.js";
 import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
-import type { OpenIdLoginOptions } from "../../src/protocols/approvals/login/openid.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
 /**

@@ -3,11 +3,8 @@ import { resolve } from "node:path";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { readDuration } from "../../src/caveats/time.js";
 import { isLoopback } from "../../src/client/address.js";
-import {
-  type ConsoleLogin,
-  createDevelopmentLogin,
-} from "../../src/protocols/approvals/login/login.js";
-import { createOpenIdLogin } from "../../src/protocols/approvals/login/openid.js";
+import { type ConsoleLogin, createDevelopmentLogin } from "../../src/console/login/login.js";
+import { createOpenIdLogin } from "../../src/console/login/openid.js";
 import type { Context } from "../context.js";
 import type { ConsoleLoginConfig } from "./agent-config.js";
 import { fromConfig, invalidConfig, problemAt, type ReadConfig } from "./config.js";

@@ -4,6 +4,7 @@ import type { Ledger } from "../../src/agent/ledger.js";
 import type { Policy } from "../../src/agent/policy.js";
 import type { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
+import { CONSOLE_PATH, mountConsole } from "../../src/console/console.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
@@ -14,7 +15,6 @@ import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
 import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
-import { APPROVALS_PATH, mountApprovals } from "../../src/protocols/approvals/console.js";
 import {
   type DelegationServerOptions,
   mountDelegation,
@@ -89,7 +89,7 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
       const { issuer, skills } = agent;
       const { name } = config;
       const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
-      const { approvalsUrl, warnings, stop } = mountApprovals({ ...parts, ...console }, place);
+      const { approvalsUrl, warnings, stop } = mountConsole({ ...parts, ...console }, place);
       const addresses = [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }];
       return { addresses, warnings, stop };
     },
@@ -208,7 +208,7 @@ function a2aOptions(parts: AgentParts, { url }: Place): A2AOptions {
       ...(collections === undefined ? {} : { collections }),
     },
     ...(runTask === undefined ? {} : { runTask }),
-    ...(parts.console === undefined ? {} : { verificationUri: `${url}${APPROVALS_PATH}` }),
+    ...(parts.console === undefined ? {} : { verificationUri: `${url}${CONSOLE_PATH}` }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
     ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
     timeout: timeoutMs,

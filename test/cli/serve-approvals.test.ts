@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { Visitor, words } from "../protocols/approvals/visitor.js";
+import { Visitor, words } from "../console/visitor.js";
 import { Bench, type Document, document } from "./run.js";
 import { CONFIG, freePort, serve, serveSpawned, TOKENS, writeAgent } from "./serving.js";
 

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { html, type Markup } from "../approvals/markup/markup.js";
-import { plain } from "../approvals/markup/said.js";
+import { html, type Markup } from "../../http/markup/markup.js";
+import { plain } from "../../http/markup/said.js";
 import type { CardOptions } from "./card.js";
 import { METHODS } from "./extension.js";
 

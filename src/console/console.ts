@@ -1,0 +1,215 @@
+import { hash } from "node:crypto";
+import type { ErrorRequestHandler, RequestHandler } from "express";
+import express from "express";
+import type { Ledger } from "../agent/ledger.js";
+import type { Registry } from "../agent/registry/registry.js";
+import { assertMembers } from "../checks/members.js";
+import { isLoopback } from "../client/address.js";
+import type { RateLimit } from "../http/callers.js";
+import { failureFault } from "../http/fault.js";
+import { DENIAL_HEADER } from "../http/headers.js";
+import { refuseWhileDraining } from "../http/listen.js";
+import { type AgentLog, failureLog, requestLog } from "../http/log.js";
+import type { AgentMetrics } from "../http/metrics.js";
+import type { Mounted, Place } from "../http/serve.js";
+import { type Desk, refuse } from "./desk.js";
+import { FormError, readForms } from "./form.js";
+import {
+  faultPages,
+  limitRequests,
+  refuseCrossSite,
+  refuseForgedForms,
+  refuseFrames,
+  requireUser,
+  secureHeaders,
+} from "./guards.js";
+import { argumentsOf, type DescribedSkill } from "./limits/arguments.js";
+import { onlyReadsBy } from "./limits/effects.js";
+import type { ConsoleLogin } from "./login/login.js";
+import { deviceRoutes } from "./routes/device.js";
+import { grantRoutes } from "./routes/grants.js";
+import { hostRoutes } from "./routes/hosts.js";
+import { loginRoutes, logoutRoute } from "./routes/login.js";
+import { requestRoutes } from "./routes/requests.js";
+import { CODE_LIMITS, CodeAttempts, type CodeLimits } from "./session/code-attempts.js";
+import { Confirmations } from "./session/confirmations.js";
+import type { Seal } from "./session/cookies.js";
+import { NewHosts } from "./session/new-hosts.js";
+import { Sessions } from "./session/sessions.js";
+import { SignIns } from "./session/sign-ins.js";
+import { STYLE } from "./style.js";
+
+/** What the approvals console rests on. */
+export interface ConsoleOptions {
+  /** What the agent is called. */
+  readonly name: string;
+  /** With the approvals that users decide about. */
+  readonly registry: Registry;
+  /** Seals the cookies of sessions. */
+  readonly issuer: Seal;
+  /** How users sign in. */
+  readonly login: ConsoleLogin;
+  /** The agent's skills: their schemas say what the user can limit. */
+  readonly skills: Iterable<DescribedSkill>;
+  /** Keeps what the console refuses. */
+  readonly ledger: Pick<Ledger, "note">;
+  readonly log: AgentLog;
+  readonly metrics?: AgentMetrics | undefined;
+  /** Seconds that a session lives; 3600 unless given. */
+  readonly lifetime?: number | undefined;
+  /**
+   * How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. Sign-ins
+   * count apart.
+   */
+  readonly rate?: RateLimit | undefined;
+  readonly codes?: Partial<CodeLimits> | undefined;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** An approvals console that is mounted. */
+export interface MountedConsole extends Mounted {
+  /** Where users see what waits for them. */
+  readonly approvalsUrl: string;
+  /** Where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
+  readonly deviceUrl: string;
+  /** What the operator should know at the start, such as that presence is not checked; a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+const MEMBERS = [
+  ...["name", "registry", "issuer", "login", "skills", "ledger", "log", "metrics"],
+  ...["lifetime", "rate", "codes", "clock"],
+];
+/** The console's path below the address of the agent. */
+export const CONSOLE_PATH = "/approvals";
+const RATE: RateLimit = { requests: 300, seconds: 60 };
+const LONGEST = 24 * 60 * 60;
+
+/**
+ * Mounts the approvals console: pages on which users sign in, see what agents ask for and why, take something
+ * away from it, approve or deny it, and revoke what they gave.
+ *
+ * @throws TypeError naming the option that is wrong; for development tokens at an address that is not loopback.
+ */
+export function mountConsole(options: ConsoleOptions, place: Place): MountedConsole {
+  assertMembers(options, MEMBERS, "options");
+  const { name, registry, login, issuer: seal, ledger, log, metrics } = options;
+  const { lifetime = 3600, clock = Date.now, rate = RATE, codes } = options;
+  if (!Number.isSafeInteger(lifetime) || lifetime < 60 || lifetime > LONGEST) {
+    throw new TypeError(
+      `options.lifetime: must be a whole number of seconds from 60 to ${LONGEST}`,
+    );
+  }
+  const url = new URL(`${place.url}${CONSOLE_PATH}`);
+  if (login.kind === "development" && !isLoopback(url.hostname)) {
+    throw new TypeError(
+      "options.login: development tokens are for loopback; use createOpenIdLogin",
+    );
+  }
+  const secure = url.protocol === "https:";
+  const skills = [...options.skills];
+  const cookies = { seal, secure, clock };
+  const desk: Desk = {
+    ...{ name, registry, approvals: registry.approvals, login },
+    ...{ origin: url.origin, base: url.pathname, url: url.href, now: clock },
+    sessions: new Sessions({ ...cookies, lifetime }),
+    signIns: new SignIns(cookies),
+    confirmations: new Confirmations(cookies),
+    newHosts: new NewHosts(cookies),
+    attempts: new CodeAttempts({ ...CODE_LIMITS, ...codes }),
+    ...{ argumentsOf: argumentsOf(skills), onlyReads: onlyReadsBy(skills) },
+    ...{ record: recordIn(ledger, clock), onFailure: failureLog(log) },
+  };
+  const answer = faultPages(desk);
+  // It costs nothing, and a page that is refused is shown with it.
+  const style = express.Router().get("/style.css", styleSheet);
+  const open = express.Router();
+  loginRoutes(desk, open);
+  const own = express.Router();
+  own.use(requireUser(desk), refuseForgedForms(desk));
+  logoutRoute(desk, own);
+  requestRoutes(desk, own);
+  deviceRoutes(desk, own);
+  grantRoutes(desk, own);
+  hostRoutes(desk, own);
+  place.app.use(
+    CONSOLE_PATH,
+    requestLog({ binding: "approvals", denialHeader: DENIAL_HEADER, log, metrics }),
+    secureHeaders,
+    refuseWhileDraining(place.isDraining, answer),
+    style,
+    limitRequests(desk, rate),
+    refuseFrames(desk),
+    refuseCrossSite(desk),
+    ...readForms(answer),
+    open,
+    own,
+    unknownPage(desk),
+    failedPage(desk),
+  );
+  return {
+    ...{ approvalsUrl: url.href, deviceUrl: `${url.href}/device` },
+    warnings: warningsOf(login, skills),
+    stop: async () => {},
+  };
+}
+
+function warningsOf(
+  login: ConsoleLogin,
+  skills: readonly Pick<DescribedSkill, "id" | "effect">[],
+): readonly string[] {
+  if (login.kind === "openid" && login.checksPresence) return [];
+  const changing = skills.filter(({ effect }) => effect !== "read").map(({ id }) => id);
+  if (changing.length === 0) return [];
+  return [
+    `WARNING: approvals: presence is not checked, and a password alone approves what changes data (${changing.join(", ")}); the login's "presence" names what the provider reports of a security key`,
+  ];
+}
+
+const STYLE_TAG = `"${hash("sha256", STYLE, "base64url")}"`;
+
+const styleSheet: RequestHandler = (req, res) => {
+  res.set({ "Cache-Control": "public, max-age=300", ETag: STYLE_TAG });
+  if (req.get("If-None-Match") === STYLE_TAG) return res.status(304).end();
+  return res.type("css").send(STYLE);
+};
+
+function unknownPage(desk: Desk): RequestHandler {
+  return (req, res) =>
+    refuse(desk, req, res, {
+      ...{ status: 404, code: "not_found", title: "No such page", recorded: true },
+      message: "The approvals console has no such page.",
+    });
+}
+
+function failedPage(desk: Desk): ErrorRequestHandler {
+  return (error, req, res, next) => {
+    if (error instanceof FormError) {
+      return refuse(desk, req, res, {
+        ...{ status: 400, code: "invalid_request", title: "Not understood" },
+        message: `No page of the console sends such a form: ${error.message}.`,
+      });
+    }
+    if (error instanceof URIError && !res.headersSent) return unknownPage(desk)(req, res, next);
+    desk.onFailure(error, "approvals");
+    if (res.headersSent) return next(error);
+    const { status, reason: code, retryAfter } = failureFault(error);
+    return refuse(desk, req, res, {
+      ...{ status, code, title: "Something failed", recorded: true },
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      message: "Nothing was decided. Try again; if it fails again, ask the operator of this agent.",
+    });
+  };
+}
+
+/** Writes what the console refuses into the ledger: never what a form had in it. */
+function recordIn(ledger: Pick<Ledger, "note">, clock: () => number): Desk["record"] {
+  return ({ code, record }, session) =>
+    ledger.note({
+      ...{ kind: "approval", at: new Date(clock()).toISOString(), decision: "refused" },
+      ...{ change: "approval.refused", codes: [code] },
+      ...(session === undefined ? {} : { principal: session.principal }),
+      ...(record === undefined ? {} : { record }),
+    });
+}

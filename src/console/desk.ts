@@ -1,0 +1,81 @@
+import type { Request, Response } from "express";
+import type { Approvals } from "../agent/approvals/approvals.js";
+import type { Registry } from "../agent/registry/registry.js";
+import type { ArgumentsOf } from "./limits/arguments.js";
+import type { OnlyReads } from "./limits/effects.js";
+import type { ConsoleLogin } from "./login/login.js";
+import { type FaultParts, faultPage, type PageParts, page } from "./pages/layout.js";
+import type { CodeAttempts } from "./session/code-attempts.js";
+import type { Confirmations } from "./session/confirmations.js";
+import type { NewHosts } from "./session/new-hosts.js";
+import type { Session, Sessions } from "./session/sessions.js";
+import type { SignIns } from "./session/sign-ins.js";
+
+/** Something that the console refuses: what the user is shown, and what the ledger keeps. */
+export interface Refusal extends FaultParts {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 429 | 500 | 503;
+  /** A stable word, such as `approver_denied`. */
+  readonly code: string;
+  /** The approval, grant or host concerned. */
+  readonly record?: string;
+  /** Whether what was decided about it has been recorded already. */
+  readonly recorded?: boolean;
+  /** Seconds after which to try again. */
+  readonly retryAfter?: number;
+}
+
+/** What every page of the console rests on. */
+export interface Desk {
+  /** What the agent is called. */
+  readonly name: string;
+  /** Of the address that users open, such as `https://agent.example`. */
+  readonly origin: string;
+  /** The path of the console at that address, such as `/approvals`. */
+  readonly base: string;
+  /** The address of the console. */
+  readonly url: string;
+  readonly login: ConsoleLogin;
+  readonly registry: Registry;
+  readonly approvals: Approvals;
+  readonly sessions: Sessions;
+  readonly signIns: SignIns;
+  readonly confirmations: Confirmations;
+  readonly newHosts: NewHosts;
+  readonly attempts: CodeAttempts;
+  readonly argumentsOf: ArgumentsOf;
+  readonly onlyReads: OnlyReads;
+  readonly now: () => number;
+  /** Writes what was refused into the ledger. */
+  readonly record: (refusal: Refusal, session: Session | undefined) => void;
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+export function show(
+  desk: Desk,
+  req: Request,
+  res: Response,
+  parts: PageParts,
+  status = 200,
+): void {
+  const session = desk.sessions.of(req);
+  res
+    .status(status)
+    .type("html")
+    .send(page(desk, session, parts).toString());
+}
+
+/** Refuses: with a page that says what happened, and in the ledger. */
+export function refuse(desk: Desk, req: Request, res: Response, refusal: Refusal): void {
+  const session = desk.sessions.of(req);
+  if (refusal.recorded !== true) desk.record(refusal, session);
+  if (refusal.retryAfter !== undefined) res.setHeader("Retry-After", String(refusal.retryAfter));
+  res
+    .status(refusal.status)
+    .type("html")
+    .send(page(desk, session, faultPage(desk, refusal)).toString());
+}
+
+/** Sends the browser on to another page of the console, by GET. */
+export function goTo(desk: Desk, res: Response, path: string): void {
+  res.redirect(303, `${desk.base}${path}`);
+}

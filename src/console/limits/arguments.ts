@@ -1,0 +1,112 @@
+import type { AskedGrant } from "../../agent/approvals/approval.js";
+import type { Skill } from "../../agent/skill.js";
+import { isObject } from "../../bytes/json.js";
+import type { Authority } from "../../caveats/authority.js";
+import { isScalar, type Scalar, type ScalarType, scalarType } from "../../caveats/scalar.js";
+
+/** An argument that the user can limit, as far as the skill's schema says what it is. */
+export interface Argument {
+  readonly name: string;
+  /** The types that its values have; several where the schema does not say. */
+  readonly types: readonly ScalarType[];
+  /** All values that the schema allows, where it lists them. */
+  readonly choices?: readonly Scalar[];
+  /** In the words of the skill's author. */
+  readonly description?: string;
+  /** Whether a skill's schema has it; else a limit that is demanded already names it. */
+  readonly fromSkill: boolean;
+}
+
+/** What can be limited of a grant that is asked for. */
+export interface Arguments {
+  readonly known: readonly Argument[];
+  /** Whether a call may have other arguments too. */
+  readonly open: boolean;
+}
+
+/** Finds what can be limited. @param authority - What is asked for with its limits. */
+export type ArgumentsOf = (asked: AskedGrant, authority: Authority) => Arguments;
+
+/** What is read of a skill. */
+export type DescribedSkill = Pick<Skill, "id" | "operation" | "input" | "effect">;
+
+const TYPES: readonly ScalarType[] = ["string", "number", "boolean", "null"];
+const MOST_ARGUMENTS = 40;
+const MOST_CHOICES = 24;
+
+/** Reads the arguments of grants from the schemas of skills, and from the limits that are demanded already. */
+export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
+  const all = [...skills];
+  return (asked, authority) => {
+    const concerned = all.filter(({ id, operation }) =>
+      asked.name === undefined ? asked.operations.includes(operation) : id === asked.name,
+    );
+    const known = new Map<string, Argument>();
+    for (const { input } of concerned) {
+      for (const argument of argumentsIn(input)) {
+        const before = known.get(argument.name);
+        known.set(argument.name, before === undefined ? argument : either(before, argument));
+      }
+    }
+    for (const [name, { types }] of Object.entries(authority.constraints ?? {})) {
+      if (!known.has(name)) known.set(name, { name, types, fromSkill: false });
+    }
+    const open =
+      concerned.length === 0 ||
+      concerned.some(({ input }) => input["additionalProperties"] !== false);
+    return { known: [...known.values()].slice(0, MOST_ARGUMENTS), open };
+  };
+}
+
+function* argumentsIn(schema: DescribedSkill["input"]): Iterable<Argument> {
+  const { properties } = schema;
+  if (!isObject(properties)) return;
+  for (const [name, property] of Object.entries(properties)) {
+    // A handle names a resource: what it may be is for the resources of the grant to say.
+    if (!isObject(property) || property["format"] === "resource-handle") continue;
+    const choices = choicesIn(property);
+    const types = typesIn(property, choices);
+    if (types.length === 0) continue;
+    const { description } = property;
+    yield {
+      ...{ name, types, fromSkill: true },
+      ...(choices === undefined ? {} : { choices }),
+      ...(typeof description === "string" ? { description } : {}),
+    };
+  }
+}
+
+function typesIn(
+  property: { readonly [keyword: string]: unknown },
+  choices: readonly Scalar[] | undefined,
+): readonly ScalarType[] {
+  if (choices !== undefined) return typesOf(choices);
+  const { type } = property;
+  if (type === undefined) return TYPES;
+  const named = (Array.isArray(type) ? type : [type]).map((one) =>
+    one === "integer" ? "number" : one,
+  );
+  return TYPES.filter((one) => named.includes(one));
+}
+
+function choicesIn(property: {
+  readonly [keyword: string]: unknown;
+}): readonly Scalar[] | undefined {
+  const listed = Object.hasOwn(property, "const") ? [property["const"]] : property["enum"];
+  if (!Array.isArray(listed) || listed.length > MOST_CHOICES || !listed.every(isScalar)) {
+    return property["type"] === "boolean" ? [true, false] : undefined;
+  }
+  return listed.length === 0 ? undefined : listed;
+}
+
+function typesOf(values: readonly Scalar[]): readonly ScalarType[] {
+  return TYPES.filter((type) => values.some((value) => scalarType(value) === type));
+}
+
+/** An argument that two skills of one grant have. */
+function either(one: Argument, other: Argument): Argument {
+  const { name } = one;
+  const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));
+  const { description } = one;
+  return { name, types, fromSkill: true, ...(description === undefined ? {} : { description }) };
+}

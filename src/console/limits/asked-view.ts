@@ -1,0 +1,48 @@
+import type { AskedGrant } from "../../agent/approvals/approval.js";
+import type { AgentGrant } from "../../agent/registry/records.js";
+import type { Authority } from "../../caveats/authority.js";
+import { meetOf } from "../../caveats/meet.js";
+import { textsIn } from "../markup/voices.js";
+import type { Arguments, ArgumentsOf } from "./arguments.js";
+import type { OnlyReads } from "./effects.js";
+
+/** What pages read of the agent's skills. */
+export interface Reading {
+  readonly argumentsOf: ArgumentsOf;
+  readonly onlyReads: OnlyReads;
+}
+
+/** What is asked for, or was granted, as pages show it. */
+export interface AskedView {
+  readonly place: number;
+  readonly asked: AskedGrant;
+  /** What all that is demanded already leaves of it. */
+  readonly authority: Authority;
+  readonly limitable: Arguments;
+  /** Whether it can change data. */
+  readonly changes: boolean;
+  /** The texts that are not the asker's, but this server's or of users. */
+  readonly own: ReadonlySet<string>;
+}
+
+/** @param place - Among the grants that are asked for. */
+export function viewOf(asked: AskedGrant, place: number, reading: Reading): AskedView {
+  const authority = meetOf([asked.hops.map(({ hop }) => hop)]);
+  const limitable = reading.argumentsOf(asked, authority);
+  const own = new Set(asked.operations);
+  for (const { name, choices = [], fromSkill } of limitable.known) {
+    if (!fromSkill) continue;
+    own.add(name);
+    for (const choice of choices) if (typeof choice === "string") own.add(choice);
+  }
+  for (const { by, hop } of asked.hops)
+    if (by !== "agent") for (const text of textsIn(hop)) own.add(text);
+  return { place, asked, authority, limitable, changes: !reading.onlyReads(asked), own };
+}
+
+/** What an agent was granted, or waits for. */
+export function viewOfGrant(grant: AgentGrant, reading: Reading): AskedView {
+  const { grant: id, operation, capability: name, hops } = grant;
+  const asked = { grant: id, operations: [operation], name, hops, description: "" };
+  return viewOf(asked, 0, reading);
+}

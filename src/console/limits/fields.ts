@@ -1,0 +1,101 @@
+import { hash } from "node:crypto";
+import type { Approval } from "../../agent/approvals/approval.js";
+import type { Authority } from "../../caveats/authority.js";
+import { allows } from "../../caveats/domain.js";
+import type { Argument } from "./arguments.js";
+import { type AskedView, type Reading, viewOf } from "./asked-view.js";
+
+/** The fields by which the user takes something away from one grant that is asked for. */
+export interface GrantFields extends AskedView {
+  readonly arguments: readonly ArgumentFields[];
+  /** Operations, of which fewer can be kept; empty where there is only one. */
+  readonly operations: readonly string[];
+  /** Names of the fields of rows in which the user names an argument. */
+  readonly others: readonly OtherFields[];
+  /** Whether it is granted at all. */
+  readonly granted: string;
+  readonly keep: string;
+}
+
+/** The names of one argument's fields. */
+export interface ArgumentFields {
+  readonly argument: Argument;
+  readonly min: string;
+  readonly max: string;
+  readonly in: string;
+  readonly not_in: string;
+}
+
+/** The names of the fields in which the user names an argument, and limits it. */
+export interface OtherFields {
+  readonly name: string;
+  readonly rule: string;
+  readonly values: string;
+}
+
+/** All fields of an approval's form. */
+export interface ApprovalFields {
+  readonly asked: readonly AskedView[];
+  /** Of what is asked for, that from which something can be taken away. */
+  readonly grants: readonly GrantFields[];
+  /** Names these very fields: a form with others was made before the agent's skills changed. */
+  readonly form: string;
+}
+
+const OTHER_ROWS = 2;
+/** The name of the field by which all that is granted is bound to the agent. */
+export const BIND = "bind";
+
+export function fieldsOf({ subject, digest }: Approval, desk: Reading): ApprovalFields {
+  const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
+  // An agent that is taken over ends: there is nothing to take away from what it had.
+  const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
+  const shape = grants.map((fields) => [
+    fields.arguments.map(({ argument }) => argument),
+    ...[fields.operations, fields.others.length, fields.changes],
+  ]);
+  const form = hash("sha256", JSON.stringify([digest, shape]), "base64url");
+  return { asked, grants, form };
+}
+
+function grantFields(view: AskedView): GrantFields {
+  const { place, asked, authority } = view;
+  const { known, open } = view.limitable;
+  const operations = authority.operations ?? asked.operations;
+  const name = (...parts: readonly (string | number)[]): string => ["g", place, ...parts].join("-");
+  return {
+    ...view,
+    arguments: known.map((argument, at) => ({
+      argument: stillAllowed(argument, authority),
+      ...{ min: name(at, "min"), max: name(at, "max") },
+      ...{ in: name(at, "in"), not_in: name(at, "not") },
+    })),
+    operations: operations.length > 1 ? operations : [],
+    others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
+      name: name("other", row, "name"),
+      rule: name("other", row, "rule"),
+      values: name("other", row, "values"),
+    })),
+    ...{ granted: name("granted"), keep: name("keep") },
+  };
+}
+
+/** Of values that are listed, those that what is demanded already leaves. */
+function stillAllowed(
+  { choices, ...argument }: Argument,
+  { constraints = {} }: Authority,
+): Argument {
+  const domain = Object.hasOwn(constraints, argument.name) ? constraints[argument.name] : undefined;
+  const left = choices?.filter((choice) => domain === undefined || allows(domain, choice));
+  return left === undefined ? argument : { ...argument, choices: left };
+}
+
+export function namesOf({ grants }: ApprovalFields): ReadonlySet<string> {
+  const names = ["csrf", "digest", "form", "answer", "reason", "lifetime", "unit", BIND];
+  for (const { arguments: known, others, granted, keep } of grants) {
+    names.push(granted, keep);
+    for (const fields of known) names.push(fields.min, fields.max, fields.in, fields.not_in);
+    for (const fields of others) names.push(fields.name, fields.rule, fields.values);
+  }
+  return new Set(names);
+}

@@ -1,0 +1,222 @@
+import type { ApprovalSubject } from "../../agent/approvals/approval.js";
+import { overreaches } from "../../caveats/attenuation.js";
+import { constraintRule } from "../../caveats/constraints-rule.js";
+import type { Constraint, Hop, HopInit } from "../../caveats/hop.js";
+import type { Overreach } from "../../caveats/hop-rule.js";
+import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
+import { parseTime } from "../../caveats/time.js";
+import { normalizeHop } from "../../caveats/write-hop.js";
+import { html, type Part } from "../../http/markup/markup.js";
+import type { Form } from "../form.js";
+import { voiceFor } from "../markup/voices.js";
+import { domainWords } from "../markup/words.js";
+import {
+  type ApprovalFields,
+  type ArgumentFields,
+  BIND,
+  type GrantFields,
+  type OtherFields,
+} from "./fields.js";
+import { ANY, type FieldProblem, readChoices, readNumber, readValues } from "./read-values.js";
+
+/** What a user takes away. */
+export interface Limits {
+  /** The places of the grants that are granted. */
+  readonly granted: readonly number[];
+  /** One hop for each place from which something is taken away. */
+  readonly hops: { readonly [place: string]: Hop };
+  readonly problems: readonly FieldProblem[];
+}
+
+const UNITS: Readonly<Record<string, number>> = { minutes: 60, hours: 3600, days: 86_400 };
+
+/** Reads what a form takes away. A field that is empty takes away nothing. */
+export function readLimits(
+  form: Form,
+  fields: ApprovalFields,
+  subject: ApprovalSubject,
+  now: number,
+): Limits {
+  const problems: FieldProblem[] = [];
+  const lifetime = readLifetime(form, subject.lifetime, problems);
+  const bound = form.text(BIND) === "yes" ? { invokers: [subject.agent.id] } : {};
+  const granted: number[] = [];
+  const hops: Record<string, Hop> = {};
+  for (const grant of fields.grants) {
+    if (form.text(grant.granted) !== "yes") continue;
+    granted.push(grant.place);
+    const init = { ...readGrant(form, grant, problems), ...bound };
+    const hop = checkedHop(
+      lifetime === undefined ? init : { ...init, expires: ending(grant, lifetime, now) },
+      grant,
+      problems,
+    );
+    if (hop !== undefined) hops[String(grant.place)] = hop;
+  }
+  if (granted.length === 0 && fields.grants.length > 0) {
+    const message = "Choose at least one of what is asked for, or deny the request.";
+    problems.push({ field: fields.grants[0]?.granted ?? "reason", message });
+  }
+  return { granted, hops, problems };
+}
+
+function readLifetime(form: Form, most: number, problems: FieldProblem[]): number | undefined {
+  const given = form.text("lifetime").trim();
+  if (given === "") return undefined;
+  const unit = UNITS[form.text("unit")] ?? 60;
+  const count = /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  if (count === 0) {
+    problems.push({ field: "lifetime", message: "Give the time as a whole number above 0." });
+    return undefined;
+  }
+  if (count * unit > most) {
+    const message = `That is longer than what is asked for, ${most} seconds; it can only be made shorter.`;
+    problems.push({ field: "lifetime", message });
+    return undefined;
+  }
+  return count * unit;
+}
+
+/** When it ends: never later than what is demanded already. */
+function ending({ authority }: GrantFields, lifetime: number, now: number): Date {
+  const bound = authority.expires === undefined ? undefined : parseTime(authority.expires);
+  const end = now + lifetime * 1000;
+  return new Date(bound === undefined ? end : Math.min(end, bound));
+}
+
+function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): HopInit {
+  const limits = new Map<string, Constraint>();
+  for (const fields of grant.arguments) {
+    const limit = readArgument(form, fields, problems);
+    if (limit !== undefined) limits.set(fields.argument.name, limit);
+  }
+  for (const fields of grant.others) {
+    const [name, limit] = readOther(form, fields, problems) ?? [];
+    if (name === undefined || limit === undefined) continue;
+    if (limits.has(name)) {
+      const message = `There is a limit on ${shown(name)} already; give it there.`;
+      problems.push({ field: fields.name, message });
+    }
+    limits.set(name, limit);
+  }
+  const kept = form.all(grant.keep).filter((operation) => grant.operations.includes(operation));
+  if (grant.operations.length > 0 && kept.length === 0) {
+    problems.push({ field: grant.keep, message: "Keep at least one of the operations." });
+  }
+  return {
+    ...(limits.size === 0 ? {} : { constraints: Object.fromEntries(limits) }),
+    ...(kept.length === 0 || kept.length === grant.operations.length ? {} : { operations: kept }),
+  };
+}
+
+function readArgument(
+  form: Form,
+  { argument: { types, choices }, ...fields }: ArgumentFields,
+  problems: FieldProblem[],
+): Constraint | undefined {
+  const min = readNumber(form.text(fields.min), fields.min, problems);
+  const max = readNumber(form.text(fields.max), fields.max, problems);
+  const allowed =
+    choices === undefined
+      ? readValues(form.text(fields.in), types, fields.in, problems)
+      : readChoices(form, fields.in, choices, problems);
+  const excluded = readValues(form.text(fields.not_in), types, fields.not_in, problems);
+  return limitOf({ min, max, allowed, excluded });
+}
+
+interface Read {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly allowed?: readonly Scalar[] | undefined;
+  readonly excluded?: readonly Scalar[] | undefined;
+}
+
+function limitOf({ min, max, allowed = [], excluded = [] }: Read): Constraint | undefined {
+  const [only] = allowed;
+  const alone = min === undefined && max === undefined && excluded.length === 0;
+  if (only !== undefined && allowed.length === 1 && alone) return only;
+  const limit = {
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+    ...(allowed.length === 0 ? {} : { in: allowed }),
+    ...(excluded.length === 0 ? {} : { not_in: excluded }),
+  };
+  return Object.keys(limit).length === 0 ? undefined : limit;
+}
+
+function readOther(
+  form: Form,
+  fields: OtherFields,
+  problems: FieldProblem[],
+): readonly [string, Constraint | undefined] | undefined {
+  const name = form.text(fields.name);
+  const values = form.text(fields.values);
+  if (name === "" && values.trim() === "") return undefined;
+  if (name === "") {
+    problems.push({ field: fields.name, message: "Name the argument that is to be limited." });
+    return undefined;
+  }
+  if (values.trim() === "") {
+    problems.push({ field: fields.values, message: `Give the values that limit ${shown(name)}.` });
+    return undefined;
+  }
+  switch (form.text(fields.rule)) {
+    case "min":
+      return [name, limitOf({ min: readNumber(values, fields.values, problems) })];
+    case "max":
+      return [name, limitOf({ max: readNumber(values, fields.values, problems) })];
+    case "not_in":
+      return [name, limitOf({ excluded: readValues(values, ANY, fields.values, problems) })];
+    default:
+      return [name, limitOf({ allowed: readValues(values, ANY, fields.values, problems) })];
+  }
+}
+
+/** The hop that says it, if it takes anything away; every way in which it claims more than is asked for is a problem. */
+function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[]): Hop | undefined {
+  if (Object.keys(init).length === 0) return undefined;
+  const hop = normalizeHop(init);
+  for (const overreach of overreaches(grant.authority, hop)) {
+    problems.push({ field: fieldOf(overreach, grant), message: wordsOf(overreach, grant) });
+  }
+  return hop;
+}
+
+function fieldOf(
+  { rule, value }: Overreach,
+  { arguments: known, others, keep }: GrantFields,
+): string {
+  if (rule === "operations") return keep;
+  if (rule === "invokers") return BIND;
+  for (const { argument, ...fields } of known) {
+    const own = constraintRule(argument.name);
+    if (rule === `${own}.min`) return fields.min;
+    if (rule === `${own}.max`) return fields.max;
+    if (rule === `${own}.in`) return fields.in;
+    if (rule !== own) continue;
+    // One value that is not allowed, or limits that leave none.
+    return value === null || isScalar(value) || argument.choices !== undefined
+      ? fields.in
+      : fields.max;
+  }
+  return others[0]?.values ?? "lifetime";
+}
+
+function wordsOf(
+  { rule, value, allowed, message }: Overreach,
+  { authority, own: texts }: GrantFields,
+): Part {
+  if (message.endsWith("would leave nothing")) return "Nothing would be left.";
+  const limits = Object.entries(authority.constraints ?? {});
+  const own = limits.find(([name]) => isRuleOf(rule, name));
+  const asked = own === undefined ? shown(allowed) : domainWords(own[1], voiceFor(texts));
+  if (typeof value === "object" && value !== null) {
+    return html`No value would be left of what is asked for, ${asked}.`;
+  }
+  return html`${shown(value)} goes beyond what is asked for, ${asked}: a limit can only take away.`;
+}
+
+function isRuleOf(rule: string, argument: string): boolean {
+  const own = constraintRule(argument);
+  return rule === own || rule.startsWith(`${own}.`);
+}

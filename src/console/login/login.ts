@@ -1,0 +1,85 @@
+import type { Authenticator } from "../../agent/caller.js";
+import { AUTHENTICATOR, assertHas } from "../../checks/kinds.js";
+
+/** Who signed in, or why not. */
+export type LoginOutcome =
+  | ({ readonly ok: true } & SignedIn)
+  | { readonly ok: false; readonly message: string };
+
+/** A user who signed in, as the identity provider's ID token says. */
+export interface SignedIn {
+  readonly principal: string;
+  /** The claim `auth_time`: seconds since 1970 at which the user authenticated. Absent if the provider does not say. */
+  readonly authTime?: number;
+  /** Whether `acr` or `amr` is among those that the configuration counts as presence. */
+  readonly present?: boolean;
+}
+
+/**
+ * What is asked of the identity provider: any session of the user's, credentials anew (`prompt=login`,
+ * `max_age=0`), or credentials anew in a way that shows the user's presence (`acr_values` besides).
+ */
+export type LoginDemand = "any" | "fresh" | "present";
+
+/** What a sign-in under way must meet again: kept in the browser, sealed. */
+export interface LoginState {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** How users of the console sign in: at an identity provider, or by a development token. */
+export type ConsoleLogin = OpenIdLogin | DevelopmentLogin;
+
+/** Sign-in at an identity provider. What {@link createOpenIdLogin} makes. */
+export interface OpenIdLogin {
+  readonly kind: "openid";
+  /** What users know the identity provider by. */
+  readonly issuer: string;
+  /** Whether {@link SignedIn.present} is judged: values of `acr` or `amr` are configured. */
+  readonly checksPresence: boolean;
+  /** Seconds by which the provider's clock may differ from this server's. */
+  readonly clockSkew: number;
+  /**
+   * Where to send a user that signs in.
+   *
+   * @param callback - Where the identity provider sends the user back to.
+   * @throws Error if the identity provider cannot be reached.
+   */
+  begin(
+    callback: string,
+    demand: LoginDemand,
+  ): Promise<{ readonly url: string; readonly state: LoginState }>;
+  /**
+   * Who it was.
+   *
+   * @param answer - Where the identity provider sent the user to, with all parameters.
+   * @throws Error if the identity provider cannot be reached.
+   */
+  finish(answer: URL, state: LoginState): Promise<LoginOutcome>;
+}
+
+/** Sign-in by a token that stands for a user: for trying things out on one machine. */
+export interface DevelopmentLogin {
+  readonly kind: "development";
+  check(token: string): Promise<LoginOutcome>;
+}
+
+/**
+ * Signs users in by development tokens, on a loopback address.
+ *
+ * @param tokens - What {@link createFixedTokens} gives.
+ * @throws TypeError if it is no authenticator.
+ */
+export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin {
+  assertHas(tokens, AUTHENTICATOR, "tokens");
+  return {
+    kind: "development",
+    async check(token) {
+      const headers = { authorization: `Bearer ${token.trim()}` };
+      const found = await tokens.authenticate({ method: "POST", url: "/", headers });
+      if (found.ok) return { ok: true, principal: found.caller.principal };
+      return { ok: false, message: "That is not one of this agent's development tokens." };
+    },
+  };
+}

@@ -1,0 +1,253 @@
+import type { Approval } from "../../agent/approvals/approval.js";
+import type { Scalar, ScalarType } from "../../caveats/scalar.js";
+import { html, type Markup, type Part, seconds } from "../../http/markup/markup.js";
+import { ours } from "../../http/markup/said.js";
+import type { Form } from "../form.js";
+import {
+  type ApprovalFields,
+  type ArgumentFields,
+  BIND,
+  type GrantFields,
+  type OtherFields,
+} from "../limits/fields.js";
+import type { FieldProblem } from "../limits/read-values.js";
+import { type Voice, voiceFor } from "../markup/voices.js";
+import { domainWords } from "../markup/words.js";
+import type { Session } from "../session/sessions.js";
+import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
+import { boundWords, HANDING_ON } from "./handing-on.js";
+import { csrf } from "./layout.js";
+import { LEGEND } from "./summary.js";
+
+/** The form as the user sent it, to be shown again, and what is wrong with it. */
+interface SentForm {
+  readonly form: Form;
+  readonly problems: readonly FieldProblem[];
+}
+
+export interface ApprovalFormParts {
+  readonly action: string;
+  readonly approval: Approval;
+  readonly fields: ApprovalFields;
+  readonly session: Session;
+  readonly assurance: Assurance;
+  readonly now: number;
+  readonly sent?: SentForm;
+}
+
+const APPROVE = html`<button type="submit" name="answer" value="approve" class="main">Approve</button> `;
+const DENY = html`<button type="submit" name="answer" value="deny" class="stop">Deny</button> `;
+const SHOW = html`<button type="submit" name="answer" value="check">Show what is left</button>`;
+
+/** The form by which a user approves, takes something away and approves, or denies. */
+export function approvalForm(parts: ApprovalFormParts): Markup {
+  const { action, approval, fields, session, sent, assurance, now } = parts;
+  const { digest } = approval;
+  const field = fieldOf(sent);
+  const limitable = fields.grants.length > 0;
+  return html`<form method="post" action="${action}" novalidate>
+${csrf(session)}
+<input type="hidden" name="digest" value="${digest}">
+<input type="hidden" name="form" value="${fields.form}">
+${defaultButton(limitable ? "check" : "deny")}
+${confirmedWords(assurance, "approve", now)}
+<div class="buttons">${APPROVE}${DENY}</div>
+${assuranceWords(assurance, "approve")}
+${limitable && HANDING_ON}
+${LEGEND}
+${limitable && limitFields(parts, field)}
+<details${field.text("reason") !== "" && html` open`}><summary>Deny it with a reason</summary>
+<div class="field">${field.wrong("reason")}<label for="reason">Why (the agent sees it)</label>
+<input type="text" id="reason" name="reason" maxlength="500" autocomplete="off" value="${field.text("reason")}"></div>
+</details>
+</form>`;
+}
+
+/** The first button of the form, which Enter in a field presses: it must not be the one that approves. */
+function defaultButton(answer: "check" | "deny"): Markup {
+  return html`<button type="submit" name="answer" value="${answer}" class="default" tabindex="-1" aria-hidden="true">Enter</button>`;
+}
+
+function limitFields(
+  { approval: { subject }, fields, sent }: ApprovalFormParts,
+  field: FieldsShown,
+): Markup {
+  const several = fields.grants.length > 1;
+  const wrong = (sent?.problems.length ?? 0) > 0;
+  return html`<details${wrong && html` open`}><summary>Limit it</summary>
+<p>Each field only takes something away from what is asked for. A field that is empty takes nothing away. Where you limit an argument, a call must have it.</p>
+${fields.grants.map((grant) => grantFields(grant, several, field))}
+<fieldset><legend>How long</legend>
+${field.wrong("lifetime")}
+<p class="hint" id="lifetime-hint">Asked for: ${seconds(subject.lifetime)}. Leave this empty for all of it.</p>
+<div class="pair">
+<div class="field"><label for="lifetime">Ends after at most</label>
+<input type="text" inputmode="numeric" id="lifetime" name="lifetime" autocomplete="off" value="${field.text("lifetime")}"${field.described("lifetime", true)}></div>
+<div class="field"><label for="unit">Unit of that time</label>
+<select id="unit" name="unit">${["minutes", "hours", "days"].map((unit) => option(unit, unit, field.text("unit")))}</select></div>
+</div></fieldset>
+<fieldset><legend>Handing on</legend>
+${field.wrong(BIND)}
+${tick(BIND, BIND, "yes", field.all(BIND)?.includes("yes") ?? false, "Bind it to this agent", field.described(BIND, true))}
+<p class="hint" id="${BIND}-hint">${boundWords(subject)}</p></fieldset>
+<div class="buttons">${SHOW}</div></details>`;
+}
+
+/** What is wrong, first of all on the page, with links to the fields. */
+export function problemSummary(problems: readonly FieldProblem[]): Markup {
+  return html`<div class="summary" role="alert" aria-labelledby="problems"><h2 id="problems">There is a problem</h2>
+<ul>${problems.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul></div>`;
+}
+
+interface FieldsShown {
+  text(name: string): string;
+  all(name: string): readonly string[] | undefined;
+  wrong(name: string): Part;
+  /** The attributes that say what describes a field. */
+  described(name: string, hint?: boolean): Part;
+}
+
+function fieldOf(sent: SentForm | undefined): FieldsShown {
+  const wrongAt = (name: string): readonly FieldProblem[] =>
+    sent?.problems.filter(({ field }) => field === name) ?? [];
+  return {
+    text: (name) => sent?.form.all(name)[0] ?? "",
+    all: (name) => sent?.form.all(name),
+    wrong(name) {
+      const found = wrongAt(name);
+      if (found.length === 0) return undefined;
+      return html`<p class="wrong" id="${name}-wrong">${found.map(({ message }) => `${message} `)}</p>`;
+    },
+    described(name, hint = false) {
+      const wrong = wrongAt(name).length > 0;
+      const ids = [...(wrong ? [`${name}-wrong`] : []), ...(hint ? [`${name}-hint`] : [])];
+      if (ids.length === 0) return undefined;
+      return html` aria-describedby="${ids.join(" ")}"${wrong && html` aria-invalid="true"`}`;
+    },
+  };
+}
+
+function grantFields(grant: GrantFields, several: boolean, field: FieldsShown): Markup {
+  const { asked, operations, others, granted, keep } = grant;
+  const ticked = field.all(granted)?.includes("yes") ?? true;
+  const kept = field.all(keep);
+  return html`<fieldset><legend>${ours(asked.name ?? asked.grant)}</legend>
+${
+  several
+    ? html`${field.wrong(granted)}${tick(granted, granted, "yes", ticked, "Grant this; if not ticked, it is denied")}`
+    : html`<input type="hidden" name="${granted}" value="yes">`
+}
+${
+  operations.length > 0 &&
+  html`<fieldset id="${keep}" tabindex="-1"><legend>Operations</legend>${field.wrong(keep)}
+${operations.map((one, at) =>
+  tick(`${keep}-${at}`, keep, one, kept?.includes(one) ?? true, html`Keep ${ours(one)}`),
+)}</fieldset>`
+}
+${grant.arguments.map((one) => argumentFields(one, grant, field))}
+${
+  others.length > 0 &&
+  html`<details><summary>Limit another argument</summary>${others.map((one, at) => otherFields(one, at, field))}</details>`
+}
+</fieldset>`;
+}
+
+function argumentFields(
+  { argument, ...names }: ArgumentFields,
+  { authority: { constraints = {} }, own }: GrantFields,
+  field: FieldsShown,
+): Markup {
+  const { name, types, choices, description } = argument;
+  const voice = voiceFor(own);
+  const asked = Object.hasOwn(constraints, name) ? constraints[name] : undefined;
+  return html`<fieldset><legend>Argument ${voice.name(name)}</legend>
+${description !== undefined && html`<p class="hint">${ours(description)}</p>`}
+<p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked, voice)}.`}</p>
+${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, voice, field)}</fieldset>`;
+}
+
+function valueFields(
+  types: readonly ScalarType[],
+  names: Omit<ArgumentFields, "argument">,
+  field: FieldsShown,
+): Markup {
+  const lists = html`<div class="pair">
+${areaField("Only these values, one a line", names.in, types, field)}
+${areaField("None of these values, one a line", names.not_in, types, field)}
+</div>`;
+  if (!types.includes("number")) return lists;
+  const bounds = html`<div class="pair">${textField("At least", names.min, true, field)}${textField("At most", names.max, true, field)}</div>`;
+  if (types.length > 1) return html`${bounds}${lists}`;
+  const used = [names.in, names.not_in].some((name) => field.text(name) !== "");
+  return html`${bounds}<details${used && html` open`}><summary>Single values</summary>${lists}</details>`;
+}
+
+function choiceFields(
+  choices: readonly Scalar[],
+  name: string,
+  voice: Voice,
+  field: FieldsShown,
+): Markup {
+  const ticked = field.all(name);
+  return html`<div id="${name}" tabindex="-1">${field.wrong(name)}
+${choices.map((choice, at) =>
+  tick(
+    `${name}-${at}`,
+    name,
+    String(at),
+    ticked?.includes(String(at)) ?? true,
+    html`Allow ${voice.value(choice)}`,
+  ),
+)}</div>`;
+}
+
+function otherFields(names: OtherFields, at: number, field: FieldsShown): Markup {
+  const rules = [
+    ["in", "only these values"],
+    ["not_in", "none of these values"],
+    ["max", "at most"],
+    ["min", "at least"],
+  ] as const;
+  return html`<fieldset><legend>Another argument, ${at + 1}</legend>
+<div class="pair">${textField("Its name", names.name, false, field)}
+<div class="field"><label for="${names.rule}">How it is limited</label>
+<select id="${names.rule}" name="${names.rule}">${rules.map(([rule, label]) => option(rule, label, field.text(names.rule)))}</select></div></div>
+${areaField("Values, one a line", names.values, ["string", "number"], field)}
+</fieldset>`;
+}
+
+function textField(label: string, name: string, numeric: boolean, field: FieldsShown): Markup {
+  const mode = numeric && html` inputmode="decimal"`;
+  return html`<div class="field">${field.wrong(name)}<label for="${name}">${label}</label>
+<input type="text"${mode} id="${name}" name="${name}" autocomplete="off" value="${field.text(name)}"${field.described(name)}></div>`;
+}
+
+function areaField(
+  label: string,
+  name: string,
+  types: readonly ScalarType[],
+  field: FieldsShown,
+): Markup {
+  const mixed = types.length > 1;
+  const hint =
+    mixed &&
+    html`<p class="hint" id="${name}-hint">5 and true are a number and a truth value; "5" in quotation marks is a text.</p>`;
+  return html`<div class="field">${field.wrong(name)}<label for="${name}">${label}</label>${hint}
+<textarea id="${name}" name="${name}" rows="2" autocomplete="off" spellcheck="false"${field.described(name, mixed)}>
+${field.text(name)}</textarea></div>`;
+}
+
+function tick(
+  id: string,
+  name: string,
+  value: string,
+  on: boolean,
+  label: Part,
+  described?: Part,
+): Markup {
+  return html`<div class="tick"><input type="checkbox" id="${id}" name="${name}" value="${value}"${on && html` checked`}${described}><label for="${id}">${label}</label></div>`;
+}
+
+function option(value: string, label: string, chosen: string): Markup {
+  return html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`;
+}

@@ -1,0 +1,79 @@
+import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import { html, type Markup, moment } from "../../http/markup/markup.js";
+import { ours, plain, said } from "../../http/markup/said.js";
+import { type Reading, viewOfGrant } from "../limits/asked-view.js";
+import { voiceFor } from "../markup/voices.js";
+import { authorityWords } from "../markup/words.js";
+import type { Session } from "../session/sessions.js";
+import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
+import { partyName } from "./parties.js";
+
+/** An agent grant, and whose it is. */
+export interface ShownGrant {
+  readonly grant: AgentGrant;
+  readonly agent?: AgentRecord;
+  readonly host?: HostRecord;
+}
+
+/** What each agent may do, a card for each agent. @param after - What stands below a grant. */
+export function grantsByAgent(
+  grants: readonly ShownGrant[],
+  reading: Reading,
+  now: number,
+  after: (one: ShownGrant) => Markup | undefined = () => undefined,
+): readonly Markup[] {
+  const agents = [...new Set(grants.map(({ grant }) => grant.agent))];
+  return agents.map((id) => {
+    const own = grants.filter(({ grant }) => grant.agent === id);
+    const agent = own.find((one) => one.agent !== undefined)?.agent ?? { id };
+    const host = own.find((one) => one.host !== undefined)?.host;
+    return html`<h3>${partyName(agent)}</h3>
+${host !== undefined && html`<p class="note">Of the host ${partyName(host)}</p>`}
+<ul class="entries">${weightiestFirst(own, reading).map((one) => html`<li>${grantDetails(one, reading, now)}${after(one)}</li>`)}</ul>`;
+  });
+}
+
+/** What may change data first. */
+function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): readonly ShownGrant[] {
+  const changes = ({ grant }: ShownGrant): boolean => viewOfGrant(grant, reading).changes;
+  return [...grants.filter(changes), ...grants.filter((one) => !changes(one))];
+}
+
+function grantDetails({ grant }: ShownGrant, reading: Reading, now: number): Markup {
+  const { capability, purpose, created, lastUsed, expires, grantedBy } = grant;
+  const { authority, changes, own } = viewOfGrant(grant, reading);
+  return html`<h4>${ours(capability)}</h4>
+${rowList([
+  ["Effect", changes ? "may change data" : "only reads"],
+  ...authorityWords(authority, now, voiceFor(own)),
+  purpose !== undefined && ["Why", said(purpose, 300)],
+  [
+    "Granted",
+    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${ours(grantedBy)}`}`,
+  ],
+  expires !== undefined && ["Ends", moment(expires, now)],
+  ["Last used", lastUsed === undefined ? "never" : moment(lastUsed, now)],
+])}`;
+}
+
+/** All that agents may do for the user now. */
+export function grantsPage(
+  { base }: Whereabouts,
+  session: Session,
+  grants: readonly ShownGrant[],
+  reading: Reading,
+  now: number,
+  revoked?: string,
+): PageParts {
+  const items = grantsByAgent(grants, reading, now, ({ grant, agent }) => {
+    const { id, capability } = grant;
+    const of = agent?.name ?? grant.agent;
+    return html`<form method="post" action="${base}/grants/${encodeURIComponent(id)}/revoke">${csrf(session)}
+<button type="submit" class="stop" aria-label="Revoke ${plain(capability)} of ${plain(of)}">Revoke</button></form>`;
+  });
+  const main = html`${
+    revoked !== undefined &&
+    html`<div class="notice" role="status"><p>Revoked: ${ours(revoked)}. Its tokens are refused from now on.</p></div>`
+  }${items.length > 0 && html`<h2>What agents may do for you</h2>`}${cards(items, "No agent may do anything for you.")}`;
+  return { title: "Active grants", main };
+}

@@ -1,0 +1,126 @@
+import { html, type Markup, type Part } from "../../http/markup/markup.js";
+import { ours, plain } from "../../http/markup/said.js";
+import type { Row } from "../markup/words.js";
+import type { Session } from "../session/sessions.js";
+
+export interface PageParts {
+  /** Its heading, and the title of its tab. */
+  readonly title: string;
+  readonly main: Part;
+  /** Whether it shows an answer that has errors: its title says so first. */
+  readonly wrong?: boolean;
+  /** The address that the browser opens at once instead. */
+  readonly leadsTo?: string;
+}
+
+/** Where the console is, as far as its pages need it. */
+export interface Whereabouts {
+  readonly name: string;
+  readonly base: string;
+}
+
+const PLACES: readonly (readonly [path: string, label: string])[] = [
+  ["", "Waiting"],
+  ["/device", "Enter a code"],
+  ["/grants", "Active grants"],
+  ["/hosts", "Hosts"],
+  ["/history", "History"],
+];
+
+export function page(
+  { name, base }: Whereabouts,
+  session: Session | undefined,
+  { title, main, wrong = false, leadsTo }: PageParts,
+): Markup {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+${leadsTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${leadsTo}">`}
+<title>${wrong && "Error: "}${title} – approvals of ${plain(name)}</title>
+<link rel="stylesheet" href="${base}/style.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<div class="bar"><header>
+<p class="name">Approvals of ${plain(name)}</p>
+${session !== undefined && menu(base, title)}
+</header></div>
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${main}
+</main>
+${session !== undefined && html`<footer>${signedIn(base, session)}</footer>`}
+</body>
+</html>
+`;
+}
+
+function menu(base: string, title: string): Markup {
+  const links = PLACES.map(([path, label]) => {
+    const here = label === title ? html` aria-current="page"` : undefined;
+    return html`<li><a href="${base}${path}"${here}>${label}</a></li>`;
+  });
+  return html`<nav aria-label="Console"><ul>${links}</ul></nav>`;
+}
+
+function signedIn(base: string, session: Session): Markup {
+  return html`<p>Signed in as <b>${ours(session.principal)}</b></p>
+<form method="post" action="${base}/logout">${csrf(session)}<button type="submit">Sign out</button></form>`;
+}
+
+/** The field by which a form shows that it comes from a page of this session. */
+export function csrf(session: Session): Markup {
+  return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
+}
+
+/** What is wrong with the one field of a form, first of all on the page. */
+export function problem(field: string, wrong: string | undefined): Part {
+  return (
+    wrong !== undefined &&
+    html`<div class="summary" role="alert"><h2>There is a problem</h2><ul><li><a href="#${field}">${wrong}</a></li></ul></div>`
+  );
+}
+
+/** What a user is shown of something that was refused. */
+export interface FaultParts {
+  readonly title: string;
+  /** What happened, and what to do now. */
+  readonly message: Part;
+  /** Whether signing in as another user may help. */
+  readonly otherUser?: boolean;
+  /** The path of the page to go back to, below the console's. */
+  readonly back?: string;
+}
+
+export function faultPage(
+  { base }: Whereabouts,
+  { title, message, otherUser = false, back }: FaultParts,
+): PageParts {
+  const main = html`<div class="card"><p>${message}</p>
+${back !== undefined && html`<p><a href="${base}${back}">Go back</a></p>`}
+<p><a href="${base}">To the waiting approvals</a></p>
+${otherUser && html`<p><a href="${base}/login?again=1">Sign in as another user</a></p>`}</div>`;
+  return { title, main };
+}
+
+/** Labels and what stands beside them. */
+export function rowList(
+  rows: readonly (readonly [label: Part, words: Part] | undefined | false)[],
+): Markup {
+  const shown = rows.filter((row) => row !== undefined && row !== false);
+  return html`<dl>${shown.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`;
+}
+
+/** Limits in words, or that there are no limits. */
+export function limitList(rows: readonly Row[], none: string): Markup {
+  return rows.length === 0 ? html`<p>${none}</p>` : rowList(rows);
+}
+
+/** Cards below one another, or a sentence where there are no cards. */
+export function cards(items: readonly Markup[], none: string): Markup {
+  if (items.length === 0) return html`<p class="card">${none}</p>`;
+  return html`<ul class="cards">${items.map((item) => html`<li class="card">${item}</li>`)}</ul>`;
+}

@@ -1,0 +1,129 @@
+import type { Approval, ApprovalKind } from "../../agent/approvals/approval.js";
+import { meet } from "../../caveats/meet.js";
+import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
+import { ours, said } from "../../http/markup/said.js";
+import type { AskedView } from "../limits/asked-view.js";
+import type { ApprovalFields } from "../limits/fields.js";
+import type { Limits } from "../limits/read-limits.js";
+import { textsIn, voiceFor } from "../markup/voices.js";
+import { authorityWords, type Row } from "../markup/words.js";
+import { partyName } from "./parties.js";
+
+/** Who asks, as far as it is known. */
+export interface Asker {
+  /** When its host became known; absent for a request of no host. */
+  readonly hostSince?: number;
+  /** Whether no user has taken its host on: then anyone can have made the request. */
+  readonly unknown: boolean;
+  /** The names of what all agents of its host get without asking, once a user has taken it on. */
+  readonly defaults: readonly string[];
+}
+
+/** What a user has to know before answering, in as few words as that takes. */
+export function summary(
+  { subject, expires }: Approval,
+  { asked: views }: Pick<ApprovalFields, "asked">,
+  asker: Asker,
+  now: number,
+): Markup {
+  const { agent, host, purpose, bindingMessage, kind, lifetime, audience: services } = subject;
+  const bare = views.length === 0 || kind === "agent-claim";
+  return html`${asker.unknown && strangerWords(subject)}<section class="card" aria-labelledby="what"><h2 id="what">What is asked for</h2>
+${
+  bindingMessage !== undefined &&
+  html`<p>Compare: the agent shows you the message ${said(bindingMessage)}. If it does not, deny.</p>`
+}
+<p>Agent ${partyName(agent)}${host !== undefined && html` of the host ${partyName(host)}`} asks${bare ? html` for this: ${BESIDES[kind]}` : ":"}</p>
+${!bare && askedGroups(views, now)}
+<p>${purpose === undefined ? "It does not say why." : html`Why, in its own words: ${said(purpose, 400)}`}</p>
+<p>For ${seconds(lifetime)}${
+    services !== undefined &&
+    html`, at ${listed(services.map(kind === "capabilities" ? (one) => said(one) : ours))}`
+  }. Answer until ${moment(expires, now)}.</p>
+${asker.unknown && linkingWords(asker)}</section>`;
+}
+
+/** Opens the page of a request from a host that no user has taken on. */
+function strangerWords({ hintedUser }: Approval["subject"]): Markup {
+  return html`<section class="card warning" aria-labelledby="stranger"><h2 id="stranger">It is not known who asks</h2>
+<p>No user has taken this host on: anyone can have sent this request${hintedUser !== undefined && ", and have named you in it"}. Go on only if <strong>you</strong> have just started an agent that asks for this.</p></section>`;
+}
+
+function linkingWords({ defaults }: Asker): Markup {
+  const names = defaults.map((one) => html`<b>${ours(one)}</b>`);
+  return html`<p>If you approve, the host is linked to you: its agents act for you from then on${
+    names.length > 0 && html`, and all of them get ${listed(names)} at once`
+  }.</p>`;
+}
+
+/** Says how the page marks words by their origin. */
+export const LEGEND: Markup = html`<p class="note">Words in ${said("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
+
+/** What a request is about beside the grants that it names. */
+const BESIDES: Readonly<Record<ApprovalKind, string>> = {
+  "agent-grants": "only to act for you. What it may do then needs approvals of its own.",
+  "agent-claim":
+    "that you take over an agent that acts on its own until now. It ends, with what it may do, and its host is linked to you from then on.",
+  capabilities: "nothing.",
+};
+
+/** What changes data first; each with its limits in one line. */
+function askedGroups(views: readonly AskedView[], now: number): Part {
+  const groups = [
+    ["To change data", views.filter(({ changes }) => changes)],
+    ["Only to read", views.filter(({ changes }) => !changes)],
+  ] as const;
+  return groups.map(
+    ([title, members]) =>
+      members.length > 0 &&
+      html`<h3>${title}</h3><ul class="asked">${members.map((view) => html`<li>${askedLine(view, now)}</li>`)}</ul>`,
+  );
+}
+
+function askedLine({ asked, authority, own }: AskedView, now: number): Markup {
+  const resources = asked.resources ?? [];
+  const limits = authorityWords(authority, now, voiceFor(own));
+  const { operations } = asked;
+  return html`<b>${ours(asked.name ?? asked.grant)}</b>: ${ours(asked.description)}
+${operations.length > 1 && html`<div>Operations: ${listed(operations.map(ours))}</div>`}
+${resources.length > 0 && html`<div>On: ${resourceWords(resources)}</div>`}
+<div>${limits.length > 0 ? html`Limits: ${inOneLine(limits)}` : "Without limits on its arguments"}</div>`;
+}
+
+const MOST_RESOURCES = 3;
+
+function resourceWords(
+  resources: readonly { readonly displayName: string; readonly kind: string }[],
+): Markup {
+  const more = resources.length - MOST_RESOURCES;
+  const named = resources.slice(0, MOST_RESOURCES);
+  return html`${listed(
+    named.map(
+      ({ displayName, kind }) =>
+        html`${said(displayName, 80)}${kind === "collection" && " and all in it"}`,
+    ),
+  )}${more > 0 && ` and ${more} more`}`;
+}
+
+function listed(parts: readonly Markup[]): Part {
+  return parts.map((part, at) => html`${at > 0 && ", "}${part}`);
+}
+
+function inOneLine(rows: readonly Row[]): Part {
+  return rows.map(([label, words], at) => html`${at > 0 && "; "}${label} ${words}`);
+}
+
+/** What would be granted with the limits that the user has given. */
+export function whatIsLeft({ grants }: ApprovalFields, limits: Limits, now: number): Markup {
+  const parts = grants.map(({ place, asked, authority, own }) => {
+    const name = html`<b>${ours(asked.name ?? asked.grant)}</b>`;
+    if (!limits.granted.includes(place)) return html`<li>${name}: denied.</li>`;
+    const hop = limits.hops[String(place)];
+    const left = hop === undefined ? authority : meet(authority, hop, 0);
+    const voice = voiceFor(new Set([...own, ...(hop === undefined ? [] : textsIn(hop))]));
+    const rows = authorityWords(left, now, voice);
+    return html`<li>${name}: ${rows.length === 0 ? "all that is asked for" : inOneLine(rows)}.</li>`;
+  });
+  return html`<div class="notice" role="status"><h2>With your limits, this is left</h2><ul class="asked">${parts}</ul>
+<p>Nothing is decided yet.</p></div>`;
+}

@@ -1,0 +1,215 @@
+import { randomBytes } from "node:crypto";
+import type { Request, Response } from "express";
+import { encodeBase64url } from "../../bytes/base64.js";
+import { type Desk, goTo, type Refusal, refuse, show } from "../desk.js";
+import type { OpenIdLogin, SignedIn } from "../login/login.js";
+import type { Assurance } from "../pages/assurance.js";
+import { confirmPage } from "../pages/login.js";
+import {
+  type Confirmable,
+  type Confirmation,
+  type Confirming,
+  endOf,
+  formToKeep,
+} from "../session/confirmations.js";
+import type { Session } from "../session/sessions.js";
+import type { Visit } from "./visit.js";
+
+/** What the user is about to do, and must confirm by a fresh authentication. */
+interface Deed extends Confirmable {
+  /** Whether it changes data, or takes a host on: then presence counts too, where the login checks it. */
+  readonly weighty: boolean;
+  /** What it is called after "to": `approve`. */
+  readonly verb: string;
+  /** The path of its page, below the console's. */
+  readonly to: string;
+  /** The fields that the user filled in. */
+  readonly form: string;
+}
+
+/** The refusal where the identity provider cannot be asked. */
+export const UNAVAILABLE: Refusal = {
+  ...{ status: 503, code: "login_unavailable", title: "Sign-in is not possible now" },
+  message:
+    "The identity provider cannot be reached, or does not answer as it should. Try again soon.",
+  ...{ retryAfter: 5, recorded: true },
+};
+
+/** The refusal where nothing more can be noted as used, and what is good once cannot be taken. */
+const FULL: Refusal = {
+  ...{ status: 503, code: "used_once_full", title: "Not possible now" },
+  message:
+    "This server has no room to note that your sign-in has been used, so nothing was confirmed. Go back, and try again in a minute.",
+  ...{ retryAfter: 60, recorded: true },
+};
+
+/**
+ * Uses up the confirmation of a deed. Without one, sends the user to sign in for it, which answers the request.
+ *
+ * Development sign-ins confirm nothing: there is no identity provider that could authenticate the user anew.
+ *
+ * @returns Whether the deed may be done now.
+ */
+export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boolean> {
+  const { login } = desk;
+  if (login.kind === "development") return true;
+  const { req, res, session } = visit;
+  const present = deed.weighty && login.checksPresence;
+  const found = desk.confirmations.of(req, session, deed);
+  desk.confirmations.clear(res);
+  if (found !== undefined && (found.present || !present)) {
+    // In the database: a copy of the cookie is good at no other process either, one whose clock is behind included.
+    const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) + KEPT };
+    const outcome = await desk.registry.useOnce(use);
+    if (outcome === "first") return true;
+    if (outcome !== "used") {
+      refuse(desk, req, res, FULL);
+      return false;
+    }
+  }
+  await begin(desk, visit, deed, login, present);
+  return false;
+}
+
+async function begin(
+  desk: Desk,
+  { req, res, session }: Visit,
+  { what, digest, to, verb, form }: Deed,
+  login: OpenIdLogin,
+  present: boolean,
+): Promise<void> {
+  const kept = formToKeep(form);
+  const began = desk.now();
+  let begun: Awaited<ReturnType<OpenIdLogin["begin"]>>;
+  try {
+    begun = await login.begin(`${desk.url}/callback`, present ? "present" : "fresh");
+  } catch (error) {
+    desk.onFailure(error, "sign-in");
+    return refuse(desk, req, res, UNAVAILABLE);
+  }
+  const confirming = { what, digest, session: session.id, began, present, form: kept };
+  desk.signIns.put(res, { ...begun.state, to, confirming });
+  show(desk, req, res, confirmPage({ url: begun.url, issuer: login.issuer, verb }));
+}
+
+/** What the page of a deed says about how it is confirmed. */
+export function assuranceOf(
+  { login }: Desk,
+  { weighty }: Pick<Deed, "weighty">,
+  confirmation: Confirmation | undefined,
+): Assurance {
+  if (login.kind === "development") return { kind: "development" };
+  return {
+    ...{ kind: "openid", issuer: login.issuer },
+    presence: !weighty ? "not needed" : login.checksPresence ? "checked" : "unchecked",
+    ...(confirmation === undefined ? {} : { until: endOf(confirmation) }),
+  };
+}
+
+/** What a sign-in gave that was begun to confirm something. */
+interface Finished {
+  readonly login: OpenIdLogin;
+  readonly signedIn: SignedIn;
+  readonly confirming: Confirming;
+  /** The path of the page that is gone back to. */
+  readonly to: string;
+}
+
+/** Keeps the confirmation that a sign-in gives, or says why it gives none. */
+export async function finishConfirming(
+  desk: Desk,
+  req: Request,
+  res: Response,
+  { login, signedIn, confirming, to }: Finished,
+): Promise<void> {
+  const now = desk.now();
+  const session = desk.sessions.of(req);
+  const refusal =
+    refusalOf(signedIn, confirming, session, login, now) ??
+    (await refusalOfUse(desk, signedIn, now));
+  if (refusal !== undefined) return refuse(desk, req, res, { ...refusal, back: to });
+  desk.confirmations.put(res, { ...confirming, id: encodeBase64url(randomBytes(18)) });
+  return goTo(desk, res, to);
+}
+
+/**
+ * Notes an authentication; its second identifies it among those of its user. It confirms one thing alone, so that a
+ * program that drives the browser cannot use it for further requests that it has begun.
+ *
+ * @returns Why it may confirm nothing: it was noted before, or there is no room to note it.
+ */
+export async function refusalOfUse(
+  { registry }: Pick<Desk, "registry">,
+  { principal, authTime }: SignedIn,
+  now: number,
+): Promise<Refusal | undefined> {
+  // Without a time, it confirms nothing.
+  if (authTime === undefined) return undefined;
+  const outcome = await registry.useOnce({
+    scope: "console-authentication",
+    id: JSON.stringify([principal, authTime]),
+    expires: now + KEPT,
+  });
+  if (outcome === "first") return undefined;
+  return outcome === "used" ? USED : FULL;
+}
+
+/** Milliseconds for which an authentication is remembered: what began before it is over by then. */
+const KEPT = 10 * 60 * 1000;
+
+function refusalOf(
+  { principal, authTime, present }: SignedIn,
+  confirming: Confirming,
+  session: Session | undefined,
+  { clockSkew }: OpenIdLogin,
+  now: number,
+): Refusal | undefined {
+  if (session === undefined || session.id !== confirming.session) return OTHER_SESSION;
+  if (session.principal !== principal) return OTHER_USER;
+  if (endOf(confirming) <= now) return TOO_LATE;
+  if (authTime === undefined) return NO_AUTH_TIME;
+  // In whole seconds, as the claim is: the second in which the request began counts.
+  if (!(authTime >= Math.floor(confirming.began / 1000) - clockSkew)) return STALE;
+  // A time in milliseconds, or of a clock that is ahead, would make any sign-in look fresh.
+  if (!(authTime <= Math.ceil(now / 1000) + clockSkew)) return AHEAD;
+  if (confirming.present && present !== true) return NOT_PRESENT;
+  return undefined;
+}
+
+const NOTHING = "so nothing was confirmed. Go back, and try again.";
+
+const OTHER_SESSION: Refusal = {
+  ...{ status: 403, code: "confirmation_of_other_session", title: "Signed out meanwhile" },
+  message: `Your session in the console ended while you signed in, ${NOTHING}`,
+};
+const OTHER_USER: Refusal = {
+  ...{ status: 403, code: "confirmation_by_other_user", title: "Another user signed in" },
+  message: `You signed in as another user than the one of this session, ${NOTHING}`,
+};
+const TOO_LATE: Refusal = {
+  ...{ status: 403, code: "confirmation_late", title: "Too late" },
+  message: `The sign-in took longer than 5 minutes, ${NOTHING}`,
+};
+const NO_AUTH_TIME: Refusal = {
+  ...{ status: 403, code: "auth_time_missing", title: "Not confirmed" },
+  message:
+    'The identity provider does not say when you signed in (the claim "auth_time" of its ID token), so a new sign-in looks like an old one. Nothing was confirmed; the operator of this agent can have the provider add the claim.',
+};
+const STALE: Refusal = {
+  ...{ status: 403, code: "auth_time_stale", title: "Not confirmed" },
+  message: `The identity provider did not ask you to sign in anew, ${NOTHING}`,
+};
+export const USED: Refusal = {
+  ...{ status: 403, code: "authentication_used", title: "Not confirmed" },
+  message: `This sign-in has been used already, to open the console or to confirm something else, ${NOTHING} If that was not you, look at the history.`,
+};
+const AHEAD: Refusal = {
+  ...{ status: 403, code: "auth_time_ahead", title: "Not confirmed" },
+  message:
+    'The identity provider gives a time for your sign-in that is still to come, so nothing was confirmed. Its clock and this server\'s differ; the operator of this agent can allow for some seconds with "clockSkew".',
+};
+const NOT_PRESENT: Refusal = {
+  ...{ status: 403, code: "presence_missing", title: "Not confirmed" },
+  message:
+    "The identity provider does not report that you signed in by a way that shows that you are there, such as a security key, so nothing was confirmed. Go back, and sign in that way.",
+};

@@ -1,0 +1,52 @@
+import type { Approval } from "../../agent/approvals/approval.js";
+import { principalOf } from "../../agent/approvals/approval-result.js";
+import { mayTakeOn } from "../../agent/approvals/deciding.js";
+import type { Desk } from "../desk.js";
+import type { ShownGrant } from "../pages/grants.js";
+import type { Session } from "../session/sessions.js";
+
+/** The code of an approval as the user has entered it in this session. */
+export function enteredCode({ id }: Approval, { codes }: Session): string | undefined {
+  return codes.find(([approval]) => approval === id)?.[1];
+}
+
+/** Whether the user of a session may answer: it is for them, or no user's yet and they have its code. */
+export function canAnswer({ approvals }: Desk, approval: Approval, session: Session): boolean {
+  if (approvals.mayDecide(approval, session.principal)) return true;
+  return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
+}
+
+/** Whether the user of a session may see what is asked: also after deciding about it. */
+export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
+  const { principal } = session;
+  const own = principalOf(approval) === principal;
+  const decided = approval.decisions.some(({ approver }) => approver === principal);
+  return own || decided || canAnswer(desk, approval, session);
+}
+
+/** What a host was given before on a user's behalf. */
+export interface GivenBefore {
+  /** What is still active. */
+  readonly active: readonly ShownGrant[];
+  /** The latest decisions about its requests, latest first, among the last 200 that concerned the user. */
+  readonly past: readonly Approval[];
+}
+
+const MOST_PAST = 5;
+/** Of the last decisions that concerned the user, in which those about the host are looked for. */
+const AMONG = 200;
+
+export async function givenBefore(
+  { registry, approvals }: Desk,
+  principal: string,
+  host: string,
+): Promise<GivenBefore> {
+  const [active, past] = await Promise.all([
+    registry.activeGrants(principal),
+    approvals.decided(principal, AMONG),
+  ]);
+  return {
+    active: active.filter(({ grant }) => grant.host === host),
+    past: past.filter(({ subject }) => subject.host?.id === host).slice(0, MOST_PAST),
+  };
+}

@@ -1,0 +1,36 @@
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { waitFor } from "../../http/callers.js";
+import type { Session } from "./sessions.js";
+
+/** How many wrong user codes may be entered, within so many seconds. */
+export interface CodeLimits {
+  /** In one session; 5 unless given. */
+  readonly session: number;
+  /** By one user, in all sessions; 10 unless given. */
+  readonly user: number;
+  /** 900 unless given. */
+  readonly seconds: number;
+}
+
+export const CODE_LIMITS: CodeLimits = { session: 5, user: 10, seconds: 900 };
+
+/** Counts wrong user codes, so that no one finds another's by trying. */
+export class CodeAttempts {
+  readonly #sessions: RateLimiterMemory;
+  readonly #users: RateLimiterMemory;
+
+  constructor({ session, user, seconds }: CodeLimits) {
+    this.#sessions = new RateLimiterMemory({ points: session, duration: seconds });
+    this.#users = new RateLimiterMemory({ points: user, duration: seconds });
+  }
+
+  /** Counts an attempt before it is judged. @returns Seconds to wait, where there were too many. */
+  async take({ id, principal }: Session): Promise<number | undefined> {
+    return (await waitFor(this.#sessions, id)) ?? (await waitFor(this.#users, principal));
+  }
+
+  /** Gives an attempt back: the code was right. */
+  async right({ id, principal }: Session): Promise<void> {
+    await Promise.all([this.#sessions.reward(id), this.#users.reward(principal)]);
+  }
+}

@@ -1,0 +1,105 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { Request, Response } from "express";
+import { isIdentity } from "../../auth/identity.js";
+import { encodeBase64url } from "../../bytes/base64.js";
+import { isObject } from "../../bytes/json.js";
+import { type Seal, SealedCookie } from "./cookies.js";
+
+/** A user that is signed in to the console, in one browser. */
+export interface Session {
+  readonly id: string;
+  readonly principal: string;
+  /** Stands in every form: a page of another site does not know it. */
+  readonly csrf: string;
+  /** Milliseconds since 1970. */
+  readonly ends: number;
+  /** User codes that the user has entered, by the approvals that they are for; the latest few. */
+  readonly codes: readonly (readonly [approval: string, code: string])[];
+}
+
+export interface SessionsOptions {
+  readonly seal: Seal;
+  readonly secure: boolean;
+  /** Seconds that a session lives. */
+  readonly lifetime: number;
+  readonly clock: () => number;
+}
+
+const MOST_CODES = 4;
+
+/** Sessions in sealed cookies. Another process takes one that ended here until its time is over. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #cookie: SealedCookie;
+  /** Ended before their time, by when that is over. None is dropped: it would come back. */
+  readonly #ended = new Map<string, number>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    const { seal, secure, clock } = options;
+    this.#cookie = new SealedCookie({
+      ...{ name: "proviso-approvals", purpose: "console-session" },
+      ...{ seal, secure, clock },
+    });
+  }
+
+  /** Signs a user in. */
+  start(res: Response, principal: string): void {
+    const { clock, lifetime } = this.#options;
+    const ends = clock() + lifetime * 1000;
+    const session = { id: random(), principal, csrf: random(), ends, codes: [] };
+    this.#cookie.write(res, JSON.stringify(session), ends);
+  }
+
+  of(req: Request): Session | undefined {
+    const session = readSession(this.#cookie.read(req));
+    if (session === undefined || this.#ended.has(session.id)) return undefined;
+    return session.ends > this.#options.clock() ? session : undefined;
+  }
+
+  /** Notes that the user has entered the code of an approval. */
+  entered(res: Response, session: Session, approval: string, code: string): void {
+    const others = session.codes.filter(([id]) => id !== approval);
+    const codes = [...others, [approval, code] as const].slice(-MOST_CODES);
+    this.#cookie.write(res, JSON.stringify({ ...session, codes }), session.ends);
+  }
+
+  /** Signs the user out: the cookie is good no more, a copy of it neither. */
+  end(res: Response, session: Session): void {
+    const now = this.#options.clock();
+    // All live equally long, so those that are over are among the first, or soon will be.
+    for (const [id, ends] of this.#ended) {
+      if (ends > now) break;
+      this.#ended.delete(id);
+    }
+    this.#ended.set(session.id, session.ends);
+    this.#cookie.clear(res);
+  }
+}
+
+/** Whether a form comes from a page that this session was shown. */
+export function isFormOf(session: Session, token: string): boolean {
+  const [own, given] = [Buffer.from(session.csrf), Buffer.from(token)];
+  return own.length === given.length && timingSafeEqual(own, given);
+}
+
+function random(): string {
+  return encodeBase64url(randomBytes(18));
+}
+
+function readSession(text: string | undefined): Session | undefined {
+  if (text === undefined) return undefined;
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) return undefined;
+  const { id, principal, csrf, ends, codes } = value;
+  if (typeof id !== "string" || !isIdentity(principal) || typeof csrf !== "string")
+    return undefined;
+  if (typeof ends !== "number" || !Array.isArray(codes)) return undefined;
+  return { id, principal, csrf, ends, codes: codes.filter(isCode) };
+}
+
+function isCode(value: unknown): value is readonly [string, string] {
+  return (
+    Array.isArray(value) && value.length === 2 && value.every((one) => typeof one === "string")
+  );
+}

@@ -1,0 +1,72 @@
+import { seenFromNow, spanInWords } from "../../caveats/moment-words.js";
+import { formatTime } from "../../caveats/time.js";
+
+// Outside of this file, nothing makes markup of a text.
+let make: (text: string) => Markup;
+
+/** Markup that may be sent. Only {@link html} makes it, from this package's texts, and escapes the rest. */
+export class Markup {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  static {
+    make = (text) => new Markup(text);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** What can be put into {@link html}: nothing at all for `undefined` and `false`. */
+export type Part = Markup | string | number | undefined | false | readonly Part[];
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ "&": "&amp;", "<": "&lt;", ">": "&gt;" },
+  ...{ '"': "&quot;", "'": "&#39;" },
+};
+
+/** Escapes what is put into it, also as an attribute's value, which must stand in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  let text = strings[0] ?? "";
+  for (const [at, part] of parts.entries()) text += written(part) + (strings[at + 1] ?? "");
+  return make(text);
+}
+
+function written(part: Part): string {
+  if (part === undefined || part === false) return "";
+  if (typeof part === "string") return part.replace(/[&<>"']/g, (found) => ESCAPES[found] ?? "");
+  if (typeof part === "number") return String(part);
+  return part instanceof Markup ? part.toString() : part.map(written).join("");
+}
+
+/** A moment in words, and how far it is from now. @param at - Milliseconds since 1970. */
+export function moment(at: number, now: number): Markup {
+  return time(formatTime(at), now);
+}
+
+/** A time as a hop has it, in words, and how far it is from now. */
+export function time(text: string, now: number): Markup {
+  const [date = "", clock = ""] = text.replace("Z", "").split("T");
+  return html`<time datetime="${text}">${date} ${clock} UTC</time> (${seenFromNow(text, now)})`;
+}
+
+/** So many seconds in words: `15 min`, with what the rounding leaves out. */
+export function seconds(count: number): string {
+  const words = spanInWords(count * 1000);
+  for (const [one, many, size] of UNITS) {
+    if (count === size) return `1 ${one}`;
+    if (count % size === 0 && count > size) return `${count / size} ${many}`;
+  }
+  return `${words} (${count} s)`;
+}
+
+const UNITS: readonly (readonly [one: string, many: string, seconds: number])[] = [
+  ["day", "days", 86_400],
+  ["h", "h", 3600],
+  ["min", "min", 60],
+  ["s", "s", 1],
+];

@@ -1,0 +1,69 @@
+import { escapeOf } from "../../bytes/printable.js";
+import { html, type Markup } from "./markup.js";
+
+/** Characters of one text that a page shows: more than any limit on what is kept allows to matter. */
+export const MOST_SHOWN = 4000;
+
+// What shows as nothing, or as another space than the common one: beside what is unsafe everywhere
+// (src/bytes/printable.ts), spaces of other widths, fillers, and marks piled on one letter; and the quotation
+// marks that the console itself sets.
+const ODD =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
+
+/** Another party's text: quoted, coloured, isolated in its direction, one line, hidden characters escaped. */
+export function said(text: string, most: number = MOST_SHOWN): Markup {
+  const shown = text.length > most ? `${wholeTo(text, most)}` : text;
+  const cut =
+    text.length > most && html`<span class="note"> (cut: ${text.length} characters)</span>`;
+  const mixed = mixedWord(shown);
+  const warning =
+    mixed !== undefined &&
+    html`<span class="note"> (letters of different alphabets in one word: ${mixed})</span>`;
+  return html`<span class="said">“<bdi>${[...visible(shown)]}</bdi>”</span>${cut}${warning}`;
+}
+
+/**
+ * A text of this server's configuration, or of the user that looks at the page: as it is, but for hidden characters.
+ * Without quotation marks and colour, it does not look like another party's.
+ */
+export function ours(text: string): Markup {
+  return html`<bdi>${[...visible(text)]}</bdi>`;
+}
+
+/** The text for an attribute or a title, where no markup can stand. */
+export function plain(text: string, most = 80): string {
+  const short = text.length > most ? `${wholeTo(text, most)}…` : text;
+  return short.replace(ODD, escapeOf);
+}
+
+function* visible(text: string): Iterable<Markup> {
+  let from = 0;
+  for (const { 0: odd, index } of text.matchAll(ODD)) {
+    if (index > from) yield html`${text.slice(from, index)}`;
+    yield html`<span class="escape">${escapeOf(odd)}</span>`;
+    from = index + odd.length;
+  }
+  if (from < text.length) yield html`${text.slice(from)}`;
+}
+
+// Not half of a surrogate pair.
+function wholeTo(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+}
+
+const ALPHABETS: readonly (readonly [string, RegExp])[] = [
+  ["Latin", /\p{Script=Latin}/u],
+  ["Cyrillic", /\p{Script=Cyrillic}/u],
+  ["Greek", /\p{Script=Greek}/u],
+  ["Armenian", /\p{Script=Armenian}/u],
+  ["Cherokee", /\p{Script=Cherokee}/u],
+];
+
+/** The alphabets of the first word that mixes some whose letters look alike. */
+function mixedWord(text: string): string | undefined {
+  for (const [word] of text.matchAll(/[\p{L}\p{M}]+/gu)) {
+    const found = ALPHABETS.filter(([, letter]) => letter.test(word));
+    if (found.length > 1) return found.map(([name]) => name).join(", ");
+  }
+  return undefined;
+}

@@ -1,0 +1,105 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "vitest";
+import { createOpenIdLogin, type OpenIdLogin } from "../../src/console/index.js";
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  PASSWORD,
+  startAuthorizationServer,
+} from "../support/authorization-server.js";
+import { startConsole, type TestConsole, type TestConsoleOptions } from "./support.js";
+import { type Page, Visitor } from "./visitor.js";
+
+/** Where the provider sends users back to; the console of a test is at another port. */
+export const CALLBACK = "http://127.0.0.1:18473/approvals/callback";
+
+/** A real identity provider (oidc-provider) at which the console is the client `console`. */
+export function startProvider(
+  options: Partial<AuthorizationServerOptions> = {},
+): Promise<AuthorizationServer> {
+  return startAuthorizationServer({
+    ...{ users: ["alice", "bob"], clients: ["console"], resource: "https://unused.example/" },
+    ...{ redirects: [CALLBACK], ...options },
+  });
+}
+
+/** Sign-in at a provider, as the console is configured for it. */
+export function loginAt(
+  provider: AuthorizationServer,
+  more: Partial<Parameters<typeof createOpenIdLogin>[0]> = {},
+): Promise<OpenIdLogin> {
+  const { issuer } = provider;
+  const clientSecret = provider.secretOf("console");
+  return createOpenIdLogin({ issuer, clientId: "console", clientSecret, ...more });
+}
+
+/** A console whose users sign in so. The provider knows one address for its answers; here they go to the console. */
+export function consoleWith(
+  own: OpenIdLogin,
+  options: TestConsoleOptions = {},
+): Promise<TestConsole> {
+  return startConsole({
+    ...options,
+    login: {
+      ...own,
+      begin: (_, demand) => own.begin(CALLBACK, demand),
+      finish(answer, state) {
+        const there = new URL(CALLBACK);
+        there.search = answer.search;
+        return own.finish(there, state);
+      },
+    },
+  });
+}
+
+/** One browser, with its cookies of the console and of the identity provider. */
+export class UserAgent {
+  readonly visitor: Visitor;
+  readonly #provider: Visitor;
+  /** How often the provider has asked for credentials. */
+  asked = 0;
+
+  constructor(console: Pick<TestConsole, "visitor">, provider: AuthorizationServer) {
+    this.visitor = console.visitor();
+    this.#provider = new Visitor(provider.issuer);
+  }
+
+  /** Opens an authorization request, signs in if the provider asks for it. @returns The callback's query. */
+  async authorize(url: string, user: string): Promise<string> {
+    const first = await this.#provider.once(url);
+    const to = new URL(first.headers.get("location") ?? "", url);
+    if (!to.pathname.startsWith("/interaction/")) return to.search;
+    this.asked += 1;
+    // No user signs in twice within a second; `auth_time` would be the same.
+    if (/prompt=login|max_age=0/.test(url)) await nextSecond();
+    const body = new URLSearchParams({ user, password: PASSWORD });
+    const sent = await this.#provider.once(to.href, { method: "POST", body });
+    const resumed = await this.#provider.once(sent.headers.get("location") ?? "");
+    return new URL(resumed.headers.get("location") ?? "").search;
+  }
+
+  /** Signs in to the console. */
+  async signIn(user: string, path = "/login"): Promise<Page> {
+    const begun = await this.visitor.once(path);
+    expect(begun.status).toBe(303);
+    const search = await this.authorize(begun.headers.get("location") ?? "", user);
+    return this.visitor.get(`/callback${search}`);
+  }
+
+  /** Signs in as a page of the console asks for, to confirm something. */
+  async confirm(page: Page, user: string): Promise<Page> {
+    return this.visitor.get(`/callback${await this.authorize(signInUrl(page), user)}`);
+  }
+}
+
+/** Once the second is over, whatever was done before lies in an earlier one. */
+export async function nextSecond(): Promise<void> {
+  await pause(1010 - (Date.now() % 1000));
+}
+
+/** Where a page sends its user to sign in. */
+export function signInUrl({ text }: Page): string {
+  const href = /<a class="button main" href="([^"]*)"/.exec(text)?.[1];
+  if (href === undefined) throw new Error(`the page asks for no sign-in: ${text}`);
+  return href.replaceAll("&amp;", "&");
+}

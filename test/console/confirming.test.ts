@@ -1,0 +1,527 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Approval } from "../../src/agent/approvals/approval.js";
+import { digestOf } from "../../src/agent/approvals/digest.js";
+import type { AuthorizationServer } from "../support/authorization-server.js";
+import {
+  consoleWith,
+  loginAt,
+  nextSecond,
+  signInUrl,
+  startProvider,
+  UserAgent,
+} from "./at-provider.js";
+import type { TestConsole } from "./support.js";
+import { formIn, type Page, words } from "./visitor.js";
+
+let provider: AuthorizationServer;
+let console: TestConsole;
+
+beforeAll(async () => {
+  // Whatever is asked of it, it says when the user signed in.
+  provider = await startProvider({ authTime: true });
+  console = await consoleWith(await loginAt(provider), { running: true });
+});
+
+afterAll(async () => {
+  await console.close();
+  await provider.close();
+});
+
+async function signedIn(user: string, at: TestConsole = console): Promise<UserAgent> {
+  const one = new UserAgent(at, provider);
+  await one.signIn(user);
+  return one;
+}
+
+/** Presses Approve on a request's page. */
+function approve(one: UserAgent, { id }: Approval, fields = {}): Promise<Page> {
+  const at = `/requests/${id}`;
+  return one.visitor.post(at, { answer: "approve", ...fields }, at);
+}
+
+async function stateOf({ id }: Approval, at: TestConsole = console): Promise<string | undefined> {
+  return (await at.registry.approvals.get(id))?.state;
+}
+
+describe("approving", () => {
+  test("takes a sign-in of its own, with the credentials; what was entered is there afterwards", async () => {
+    const { approval, agent } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    expect(alice.asked).toBe(1);
+    const limits = { "g-0-0-max": "1000", "g-0-1-in": ["0", "2"], lifetime: "15" };
+    const shown = words((await alice.visitor.get(`/requests/${approval.id}`)).text);
+    expect(shown).toContain(`To approve, you sign in once more at ${provider.issuer}`);
+
+    const leads = await approve(alice, approval, limits);
+    expect(leads.status).toBe(200);
+    expect(words(leads.text)).toContain("Nothing is done yet. Sign in once more");
+    const asked = new URL(signInUrl(leads)).searchParams;
+    expect(asked.get("prompt")).toBe("login");
+    expect(asked.get("max_age")).toBe("0");
+    const refresh = signInUrl(leads).replaceAll("&", "&amp;");
+    expect(leads.text).toContain(`<meta http-equiv="refresh" content="0; url=${refresh}">`);
+    expect(await stateOf(approval)).toBe("pending");
+
+    const back = await alice.confirm(leads, "alice");
+    expect(alice.asked).toBe(2);
+    expect(back.path).toBe(`/approvals/requests/${approval.id}`);
+    expect(words(back.text)).toContain("You have signed in to approve.");
+    expect(words(back.text)).toMatch(/With your limits, this is left .*amount at most 1000/);
+    expect(back.text).toMatch(/name="g-0-0-max"[^>]* value="1000"/);
+    expect(await stateOf(approval)).toBe("pending");
+
+    // What the page has in it by now is what the user entered before.
+    const form = formIn(back.text, new URL(`${console.url}/requests/${approval.id}`));
+    form.set("answer", "approve");
+    form.set("unit", "minutes");
+    const done = await alice.visitor.submit(`/requests/${approval.id}`, form);
+    expect(words(done.text)).toContain("You approved");
+    const [grant] = await console.registry.grantsOf(agent);
+    expect(grant?.status).toBe("active");
+    expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
+      ...{ amount: { max: 1000 }, currency: { in: ["EUR", "USD"] } },
+    });
+  });
+
+  test("by a user code takes it too", async () => {
+    const asked = await console.ask();
+    const alice = await signedIn("alice");
+    await alice.visitor.post("/device", { user_code: asked.userCode }, "/device");
+    const leads = await approve(alice, asked.approval);
+    expect(await stateOf(asked.approval)).toBe("pending");
+    await alice.confirm(leads, "alice");
+    expect(words((await approve(alice, asked.approval)).text)).toContain("You approved");
+    expect((await console.registry.host(asked.host))?.principal).toBe("alice");
+  });
+
+  test("is refused at once where it would be in any case", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const at = `/requests/${approval.id}`;
+    const page = await alice.visitor.post(at, { answer: "approve", digest: "A".repeat(43) }, at);
+    expect(page.status).toBe(409);
+    expect(await console.recorded()).toContain("approval.refused digest_mismatch");
+  });
+
+  test("denying takes the session alone", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const at = `/requests/${approval.id}`;
+    const page = await alice.visitor.post(at, { answer: "deny" }, at);
+    expect(words(page.text)).toContain("You denied");
+    expect(alice.asked).toBe(1);
+  });
+
+  test("limits too long for a cookie are asked for again, and nothing is approved without them", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const payees = Array.from({ length: 90 }, (_, at) => `acc_${String(at).padStart(30, "0")}`);
+    const leads = await approve(alice, approval, { "g-0-2-in": payees.join("\n") });
+    const back = await alice.confirm(leads, "alice");
+    expect(words(back.text)).toContain("What you entered was too long to be kept");
+    expect(await stateOf(approval)).toBe("pending");
+    await approve(alice, approval, { "g-0-2-in": payees.join("\n") });
+    expect(await stateOf(approval)).toBe("used");
+  });
+});
+
+describe("a driven browser that strips what asks for the credentials", () => {
+  test.each([["prompt"], ["max_age"]])("%s alone: the provider asks all the same", async (name) => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const url = new URL(signInUrl(await approve(alice, approval)));
+    url.searchParams.delete(name);
+    await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
+    expect(alice.asked).toBe(2);
+    await approve(alice, approval);
+    expect(await stateOf(approval)).toBe("used");
+  });
+
+  test("both: the provider does not ask, and its old auth_time confirms nothing", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    await nextSecond();
+    const url = new URL(signInUrl(await approve(alice, approval)));
+    for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
+    const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
+    expect(alice.asked).toBe(1);
+    expect(page.status).toBe(403);
+    expect(words(page.text)).toContain("did not ask you to sign in anew");
+    expect(page.text).toContain(`href="/approvals/requests/${approval.id}"`);
+    expect(await console.recorded()).toContain("approval.refused auth_time_stale");
+    expect(words((await approve(alice, approval)).text)).toContain("Nothing is done yet");
+    expect(await stateOf(approval)).toBe("pending");
+  });
+
+  test("with a provider that says no auth_time then: refused, with words for the operator", async () => {
+    const silent = await startProvider();
+    const own = await consoleWith(await loginAt(silent), { running: true });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = new UserAgent(own, silent);
+      await alice.signIn("alice");
+      const url = new URL(signInUrl(await approve(alice, approval)));
+      for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
+      const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
+      expect(page.status).toBe(403);
+      expect(words(page.text)).toContain('does not say when you signed in (the claim "auth_time"');
+      expect(await own.recorded()).toContain("approval.refused auth_time_missing");
+      expect(await stateOf(approval, own)).toBe("pending");
+    } finally {
+      await own.close();
+      await silent.close();
+    }
+  });
+});
+
+describe("a sign-in is good for one thing, once", () => {
+  test("its answer cannot be sent again, not even with a copy of the cookie", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const leads = await approve(alice, approval);
+    const before = new Map(alice.visitor.cookies);
+    const search = await alice.authorize(signInUrl(leads), "alice");
+    await alice.visitor.get(`/callback${search}`);
+    const again = await alice.visitor.get(`/callback${search}`);
+    expect(again.status).toBe(400);
+    const copy = console.visitor();
+    for (const [name, value] of before) copy.cookies.set(name, value);
+    const page = await copy.get(`/callback${search}`);
+    expect(page.status).toBe(403);
+    expect(words(page.text)).toContain("did not accept the code");
+    expect(copy.cookies.has("proviso-confirmation")).toBe(false);
+  });
+
+  test("made for one request, it approves no other", async () => {
+    const [one, other] = [await console.askInList("alice"), await console.askInList("alice")];
+    const alice = await signedIn("alice");
+    await alice.confirm(await approve(alice, one.approval), "alice");
+    const page = await approve(alice, other.approval);
+    expect(words(page.text)).toContain("Nothing is done yet");
+    // Nor does the form of the one go to the address of the other.
+    await alice.confirm(await approve(alice, one.approval), "alice");
+    const at = `/requests/${one.approval.id}`;
+    const form = formIn((await alice.visitor.get(at)).text, new URL(`${console.url}${at}`));
+    form.set("answer", "approve");
+    const swapped = await alice.visitor.submit(`/requests/${other.approval.id}`, form);
+    expect(swapped.status).toBe(409);
+    expect(await stateOf(other.approval)).toBe("pending");
+  });
+
+  test("begun for two requests, it confirms the last alone", async () => {
+    const [one, other] = [await console.askInList("alice"), await console.askInList("alice")];
+    const alice = await signedIn("alice");
+    const first = await approve(alice, one.approval);
+    const second = await approve(alice, other.approval);
+    const page = await alice.confirm(first, "alice");
+    expect(page.status).toBe(403);
+    expect(words(page.text)).toContain("does not belong to this sign-in");
+    await alice.confirm(await approve(alice, other.approval), "alice");
+    expect(signInUrl(second)).not.toBe(signInUrl(first));
+    await approve(alice, other.approval);
+    expect([await stateOf(one.approval), await stateOf(other.approval)]).toEqual([
+      "pending",
+      "used",
+    ]);
+  });
+
+  test("a program with copies of the cookies cannot use it for a request that it began besides", async () => {
+    const [own, users] = [await console.askInList("alice"), await console.askInList("alice")];
+    const alice = await signedIn("alice");
+    const url = new URL(signInUrl(await approve(alice, own.approval)));
+    const program = console.visitor();
+    for (const [name, value] of alice.visitor.cookies) program.cookies.set(name, value);
+    // The user signs in for something else; then the provider has a session that looks fresh.
+    await alice.confirm(await approve(alice, users.approval), "alice");
+    for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
+    const search = await alice.authorize(url.href, "alice");
+    expect(alice.asked).toBe(2);
+    const page = await program.get(`/callback${search}`);
+    expect(page.status).toBe(403);
+    expect(words(page.text)).toContain("has been used already, to open the console or to confirm");
+    expect(await console.recorded()).toContain("approval.refused authentication_used");
+    expect(await stateOf(own.approval)).toBe("pending");
+    await approve(alice, users.approval);
+    expect(await stateOf(users.approval)).toBe("used");
+  });
+
+  test("used up, a copy of it is none", async () => {
+    const alice = await signedIn("alice");
+    const leads = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
+    expect(await console.registry.hostsOf("alice")).not.toContainEqual(
+      expect.objectContaining({ name: "Laptop" }),
+    );
+    const back = await alice.confirm(leads, "alice");
+    expect(back.path).toBe("/approvals/hosts");
+    expect(back.text).toContain('value="Laptop"');
+    const copy = alice.visitor.cookies.get("proviso-confirmation") ?? "";
+    const made = await alice.visitor.post("/hosts", {}, "/hosts");
+    expect(made.text).toContain('class="secret"');
+    alice.visitor.cookies.set("proviso-confirmation", copy);
+    const again = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
+    expect(words(again.text)).toContain("Nothing is done yet. Sign in once more");
+    const named = (await console.registry.hostsOf("alice")).filter(({ name }) => name === "Laptop");
+    expect(named).toHaveLength(1);
+  });
+
+  test("for a host of one name, it adds none of another", async () => {
+    const alice = await signedIn("alice");
+    const leads = await alice.visitor.post("/hosts", { name: "Phone" }, "/hosts");
+    await alice.confirm(leads, "alice");
+    const page = await alice.visitor.post("/hosts", { name: "Server of Mallory" }, "/hosts");
+    expect(words(page.text)).toContain("Nothing is done yet");
+    const names = (await console.registry.hostsOf("alice")).map(({ name }) => name);
+    expect(names).not.toContain("Phone");
+    expect(names).not.toContain("Server of Mallory");
+  });
+
+  test("what is asked has changed since: it is good for nothing", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    await alice.confirm(await approve(alice, approval), "alice");
+    const subject = { ...approval.subject, purpose: "Something else" };
+    const changed = { ...approval, subject, digest: digestOf({ ...approval, subject }) };
+    await console.store.change(async (draft) => {
+      await draft.approvals.get(approval.id);
+      await draft.put("approvals", changed);
+    });
+    const page = await approve(alice, approval);
+    expect(words(page.text)).toContain("Nothing is done yet");
+    expect(await stateOf(approval)).toBe("pending");
+  });
+
+  test("and until 5 minutes after it was begun", async () => {
+    const settings = { lifetimes: { approval: 3600, grant: 3600 } };
+    const own = await consoleWith(await loginAt(provider), { running: true, settings });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      const search = await alice.authorize(signInUrl(await approve(alice, approval)), "alice");
+      own.advance(301_000);
+      const late = await alice.visitor.get(`/callback${search}`);
+      expect(late.status).toBe(400);
+      expect(words(late.text)).toContain("it took too long");
+      own.advance(-301_000);
+      await alice.confirm(await approve(alice, approval, { "g-0-0-max": "7" }), "alice");
+      own.advance(301_000);
+      const page = await approve(alice, approval);
+      expect(words(page.text)).toContain("Nothing is done yet");
+      expect(await stateOf(approval, own)).toBe("pending");
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe("a sign-in that is not the right one", () => {
+  test("of another user: nothing is confirmed, and the session stays its user's", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const url = signInUrl(await approve(alice, approval));
+    const search = await new UserAgent(console, provider).authorize(url, "bob");
+    const page = await alice.visitor.get(`/callback${search}`);
+    expect(page.status).toBe(403);
+    expect(words(page.text)).toContain("You signed in as another user");
+    expect(page.text).toContain("<bdi>alice</bdi>");
+    expect(await console.recorded()).toContain("approval.refused confirmation_by_other_user");
+    await approve(alice, approval);
+    expect(await stateOf(approval)).toBe("pending");
+  });
+
+  test("in a session that has ended meanwhile", async () => {
+    const { approval } = await console.askInList("alice");
+    const alice = await signedIn("alice");
+    const search = await alice.authorize(signInUrl(await approve(alice, approval)), "alice");
+    await alice.visitor.post("/logout", {}, "/grants");
+    const page = await alice.visitor.get(`/callback${search}`);
+    expect(words(page.text)).toContain("Your session in the console ended");
+    // A new session does not inherit it.
+    await alice.signIn("alice");
+    await alice.confirm(await approve(alice, approval), "alice");
+    const kept = alice.visitor.cookies.get("proviso-confirmation") ?? "";
+    await alice.visitor.post("/logout", {}, "/grants");
+    await alice.signIn("alice");
+    alice.visitor.cookies.set("proviso-confirmation", kept);
+    expect(words((await approve(alice, approval)).text)).toContain("Nothing is done yet");
+    expect(await stateOf(approval)).toBe("pending");
+  });
+
+  const differing = [
+    ["its clock is behind by more than is allowed for", 0, 3000, "auth_time_stale"],
+    ["its clock is behind by what is allowed for", 5, 3000, undefined],
+    ["its clock is ahead by more than is allowed for", 0, -4000, "auth_time_ahead"],
+    ["its clock is ahead by what is allowed for", 5, -4000, undefined],
+  ] as const;
+  test.each(differing)("%s", async (_, clockSkew, ahead, code) => {
+    const own = await consoleWith(await loginAt(provider, { clockSkew }), { running: true });
+    try {
+      own.advance(ahead);
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      const page = await alice.confirm(await approve(alice, approval), "alice");
+      await approve(alice, approval);
+      expect(page.status).toBe(code === undefined ? 200 : 403);
+      expect(await stateOf(approval, own)).toBe(code === undefined ? "used" : "pending");
+      if (code !== undefined) expect(await own.recorded()).toContain(`approval.refused ${code}`);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test.each([
+    ["of before, though it was asked anew", (seconds: number) => seconds - 60, "auth_time_stale"],
+    ["in milliseconds", (seconds: number) => seconds * 1000, "auth_time_ahead"],
+    ["that is no number", () => Number.NaN, "auth_time_stale"],
+  ])("by a provider that gives an auth_time %s", async (_, changed, code) => {
+    const login = await loginAt(provider);
+    const broken: typeof login = {
+      ...login,
+      async finish(answer, state) {
+        const outcome = await login.finish(answer, state);
+        if (!outcome.ok || outcome.authTime === undefined) return outcome;
+        return { ...outcome, authTime: changed(outcome.authTime) };
+      },
+    };
+    const own = await consoleWith(broken, { running: true });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      const page = await alice.confirm(await approve(alice, approval), "alice");
+      expect(page.status).toBe(403);
+      expect(await own.recorded()).toContain(`approval.refused ${code}`);
+      await approve(alice, approval);
+      expect(await stateOf(approval, own)).toBe("pending");
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe("presence", () => {
+  let keys: AuthorizationServer;
+  let checking: TestConsole;
+  beforeAll(async () => {
+    const password = { acr: "pwd", amr: ["pwd"] };
+    keys = await startProvider({
+      methodsOf: (user) => (user === "alice" ? { acr: "phr", amr: ["hwk", "user"] } : password),
+    });
+    const presence = { acr: ["phr", "phrh"], amr: ["hwk"] };
+    checking = await consoleWith(await loginAt(keys, { presence }), { running: true });
+  });
+  afterAll(async () => {
+    await checking.close();
+    await keys.close();
+  });
+
+  test("is asked for where data changes, and a password alone does not show it", async () => {
+    const { approval } = await checking.askInList("bob");
+    const bob = new UserAgent(checking, keys);
+    await bob.signIn("bob");
+    const shown = words((await bob.visitor.get(`/requests/${approval.id}`)).text);
+    expect(shown).toContain("in a way that shows that you are there");
+    expect(shown).not.toContain("does not check that you are there");
+    const leads = await approve(bob, approval);
+    expect(new URL(signInUrl(leads)).searchParams.get("acr_values")).toBe("phr phrh");
+    const page = await bob.confirm(leads, "bob");
+    expect(page.status).toBe(403);
+    expect(words(page.text)).toContain("such as a security key, so nothing was confirmed");
+    expect(await checking.recorded()).toContain("approval.refused presence_missing");
+    await approve(bob, approval);
+    expect(await stateOf(approval, checking)).toBe("pending");
+  });
+
+  test("a password is enough for what only reads, for a host that is linked already", async () => {
+    const { approval } = await checking.askInList("bob", { capabilities: ["read_balance"] });
+    const bob = new UserAgent(checking, keys);
+    await bob.signIn("bob");
+    const leads = await approve(bob, approval);
+    expect(new URL(signInUrl(leads)).searchParams.get("acr_values")).toBeNull();
+    await bob.confirm(leads, "bob");
+    await approve(bob, approval);
+    expect(await stateOf(approval, checking)).toBe("used");
+  });
+
+  test("but not to take a host on, nor to add one", async () => {
+    const asked = await checking.ask({ capabilities: ["read_balance"] });
+    const bob = new UserAgent(checking, keys);
+    await bob.signIn("bob");
+    await bob.visitor.post("/device", { user_code: asked.userCode }, "/device");
+    expect((await bob.confirm(await approve(bob, asked.approval), "bob")).status).toBe(403);
+    const leads = await bob.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
+    expect((await bob.confirm(leads, "bob")).status).toBe(403);
+    await bob.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
+    expect(await checking.registry.hostsOf("bob")).not.toContainEqual(
+      expect.objectContaining({ name: "Laptop" }),
+    );
+    expect(await stateOf(asked.approval, checking)).toBe("pending");
+  });
+
+  test("with a security key, what changes data is approved", async () => {
+    const { approval } = await checking.askInList("alice");
+    const alice = new UserAgent(checking, keys);
+    await alice.signIn("alice");
+    await alice.confirm(await approve(alice, approval), "alice");
+    await approve(alice, approval);
+    expect(await stateOf(approval, checking)).toBe("used");
+  });
+
+  test("where nothing is configured, page and start say that it is not checked", async () => {
+    const { approval } = await console.askInList("alice");
+    const reading = await console.askInList("alice", { capabilities: ["read_balance"] });
+    const alice = await signedIn("alice");
+    const unchecked = "This server does not check that you are there in person";
+    expect(words((await alice.visitor.get(`/requests/${approval.id}`)).text)).toContain(unchecked);
+    const other = words((await alice.visitor.get(`/requests/${reading.approval.id}`)).text);
+    expect(other).not.toContain(unchecked);
+    expect(words((await alice.visitor.get("/hosts")).text)).toContain(unchecked);
+    expect(console.warnings).toEqual([expect.stringContaining("presence is not checked")]);
+    expect(checking.warnings).toEqual([]);
+  });
+});
+
+describe("where clocks may differ", () => {
+  test("the sign-in to the console confirms nothing, though it is within the difference", async () => {
+    const own = await consoleWith(await loginAt(provider, { clockSkew: 60 }), { running: true });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      // A program that drives the browser strips what asks for the credentials.
+      const url = new URL(signInUrl(await approve(alice, approval)));
+      for (const name of ["prompt", "max_age"]) url.searchParams.delete(name);
+      const page = await alice.visitor.get(`/callback${await alice.authorize(url.href, "alice")}`);
+      expect(alice.asked).toBe(1);
+      expect(page.status).toBe(403);
+      expect(await own.recorded()).toContain("approval.refused authentication_used");
+      await approve(alice, approval);
+      expect(await stateOf(approval, own)).toBe("pending");
+      // Signing in anew does.
+      await alice.confirm(await approve(alice, approval), "alice");
+      await approve(alice, approval);
+      expect(await stateOf(approval, own)).toBe("used");
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe("where nothing more can be noted as used", () => {
+  test("the user is told so, and neither that the sign-in was used nor to sign in again", async () => {
+    // Room for the sign-in to the console and the one that confirms.
+    const own = await consoleWith(await loginAt(provider), { running: true, mostUsed: 2 });
+    try {
+      const { approval } = await own.askInList("alice");
+      const alice = await signedIn("alice", own);
+      await alice.confirm(await approve(alice, approval), "alice");
+      const page = await approve(alice, approval);
+      expect(page.status).toBe(503);
+      expect(words(page.text)).toContain("no room to note that your sign-in has been used");
+      expect(await stateOf(approval, own)).toBe("pending");
+      const bob = new UserAgent(own, provider);
+      const refused = await bob.signIn("bob");
+      expect(refused.status).toBe(503);
+      expect(words(refused.text)).not.toContain("has been used already");
+    } finally {
+      await own.close();
+    }
+  });
+});
