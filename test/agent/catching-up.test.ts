@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { expandGrants } from "../../src/agent/grant.js";
 import { LeaveLostError } from "../../src/agent/index.js";
-import { createCapabilityMiddleware } from "../../src/http/fetch.js";
 import { revocationId } from "../../src/index.js";
 import {
   createIssuer,
@@ -9,6 +8,7 @@ import {
   createRevocationList,
   importKeyring,
 } from "../../src/issuer/index.js";
+import { createCapabilityMiddleware } from "../../src/middleware/fetch.js";
 import { createRevocationFeed, followRevocations } from "../../src/protocols/revocations/index.js";
 import type { RevocationEntry } from "../../src/revocation/entry.js";
 import { ALICE, granted, NOW, type World, world } from "./support.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createCapabilityMiddleware } from "../../../src/http/fetch.js";
 import { attenuate, inspect, revocationId, TokenError } from "../../../src/index.js";
+import { createCapabilityMiddleware } from "../../../src/middleware/fetch.js";
 import { EXTENSION_URI } from "../../../src/protocols/a2a/client/index.js";
 import { codes, fixture, mint } from "../../capability/support.js";
 import { runHere } from "../../cli/run.js";

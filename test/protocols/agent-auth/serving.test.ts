@@ -2,8 +2,8 @@ import express from "express";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Registry } from "../../../src/agent/registry/registry.js";
 import { openHome } from "../../../src/home/open-home.js";
-import { capabilityOf, createCapabilityMiddleware } from "../../../src/http/express.js";
 import { createIssuer, importKeyring } from "../../../src/issuer/index.js";
+import { capabilityOf, createCapabilityMiddleware } from "../../../src/middleware/express.js";
 import {
   AgentAuthError,
   createAgentAuthClient,

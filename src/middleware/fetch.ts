@@ -1,5 +1,10 @@
-import type { VerifiedCapability } from "../../capability/authorize.js";
-import { CAPABILITY_HEADER } from "../headers.js";
+/**
+ * A resource server's routes where requests are Fetch's: Hono, Workers, Deno, Bun. Runs everywhere.
+ *
+ * @module proviso/fetch
+ */
+import type { VerifiedCapability } from "../capability/authorize.js";
+import { CAPABILITY_HEADER } from "../http/headers.js";
 import {
   type CapabilityAuthority,
   createCheck,
@@ -7,6 +12,10 @@ import {
   type ResourceServerOptions,
 } from "./check.js";
 import type { Awaitable, RouteRequirement } from "./requirement.js";
+
+export type { CapabilityAuthority, ResourceServerOptions } from "./check.js";
+export type { RefusalBody, RefusalError } from "./refusal.js";
+export type { RouteRequirement } from "./requirement.js";
 
 /**
  * Puts a requirement before a handler. Both also get what the server passes beside the request, such as

@@ -3,24 +3,27 @@ import { connect, createServer as createServer2 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import express, { type Request as ExpressRequest } from "express";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
-import {
-  capabilityOf,
-  createCapabilityMiddleware as forExpress,
-} from "../../../src/http/express.js";
-import {
-  type CapabilityAuthority,
-  createCapabilityMiddleware as forFetch,
-  type RouteRequirement,
-} from "../../../src/http/fetch.js";
-import { listen } from "../../../src/http/listen.js";
-import { createCapabilityMiddleware as forNode, type NodeOptions } from "../../../src/http/node.js";
+import { listen } from "../../src/http/listen.js";
 import {
   createIssuer,
   createKeyring,
   createRevocationList,
   type VerifiedCapability,
-} from "../../../src/issuer/index.js";
-import { attenuated, fixture, mint, misuse } from "../../capability/support.js";
+} from "../../src/issuer/index.js";
+import {
+  capabilityOf,
+  createCapabilityMiddleware as forExpress,
+} from "../../src/middleware/express.js";
+import {
+  type CapabilityAuthority,
+  createCapabilityMiddleware as forFetch,
+  type RouteRequirement,
+} from "../../src/middleware/fetch.js";
+import {
+  createCapabilityMiddleware as forNode,
+  type NodeOptions,
+} from "../../src/middleware/node.js";
+import { attenuated, fixture, mint, misuse } from "../capability/support.js";
 
 // What each adapter has for itself, and what all of them refuse of a program.
 

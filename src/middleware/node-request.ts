@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { VerifiedCapability } from "../../capability/authorize.js";
-import { CAPABILITY_HEADER } from "../headers.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
+import { CAPABILITY_HEADER } from "../http/headers.js";
 import { PRIVATE, type RouteCheck } from "./check.js";
 
 /**

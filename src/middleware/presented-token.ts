@@ -1,5 +1,5 @@
-import { readBearer } from "../../auth/bearer.js";
-import { CAPABILITY_HEADER } from "../headers.js";
+import { readBearer } from "../auth/bearer.js";
+import { CAPABILITY_HEADER } from "../http/headers.js";
 
 /** A header's value, repeated ones joined by commas. @param name - In any case. */
 export type HeaderReader = (name: string) => string | null | undefined;

@@ -1,6 +1,6 @@
-import { type AgentDenial, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
-import type { Denial, DenialCode } from "../../capability/denial.js";
-import { CAPABILITY_HEADER, DENIAL_HEADER } from "../headers.js";
+import { type AgentDenial, codesOf, MOST_DENIALS } from "../agent/refusal.js";
+import type { Denial, DenialCode } from "../capability/denial.js";
+import { CAPABILITY_HEADER, DENIAL_HEADER } from "../http/headers.js";
 
 /** Why a resource server refuses a request, in the words of RFC 6750 where it has any. */
 export type RefusalError =

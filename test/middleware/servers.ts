@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import { serve } from "@hono/node-server";
 import express, { type ErrorRequestHandler, type Request as ExpressRequest } from "express";
 import { type Context, Hono } from "hono";
+import { drain, listen } from "../../src/http/listen.js";
+import type { VerifiedCapability } from "../../src/issuer/index.js";
 import {
   capabilityOf,
   createCapabilityMiddleware as forExpress,
-} from "../../../src/http/express.js";
+} from "../../src/middleware/express.js";
 import {
   type CapabilityAuthority,
   createCapabilityMiddleware as forFetch,
   type RouteRequirement,
-} from "../../../src/http/fetch.js";
-import { drain, listen } from "../../../src/http/listen.js";
-import { createCapabilityMiddleware as forNode } from "../../../src/http/node.js";
-import type { VerifiedCapability } from "../../../src/issuer/index.js";
+} from "../../src/middleware/fetch.js";
+import { createCapabilityMiddleware as forNode } from "../../src/middleware/node.js";
 
 // One resource server, four times: on Express, node:http, Hono, and for plain requests of Fetch.
 

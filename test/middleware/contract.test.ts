@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { CapabilityAuthority } from "../../../src/http/fetch.js";
-import {
-  createKeyring,
-  createRevocationList,
-  type MintRequest,
-} from "../../../src/issuer/index.js";
-import { addThirdPartyCaveat, macaroonToText, parseMacaroon } from "../../../src/macaroon/index.js";
-import { append, attenuated, fixture, NOW, utf8 } from "../../capability/support.js";
+import { createKeyring, createRevocationList, type MintRequest } from "../../src/issuer/index.js";
+import { addThirdPartyCaveat, macaroonToText, parseMacaroon } from "../../src/macaroon/index.js";
+import type { CapabilityAuthority } from "../../src/middleware/fetch.js";
+import { append, attenuated, fixture, NOW, utf8 } from "../capability/support.js";
 import { type Answer, type Headers, type ResourceServer, SERVERS } from "./servers.js";
 
 // Every way to run a resource server keeps one contract.

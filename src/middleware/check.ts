@@ -1,11 +1,11 @@
 // What stands before a resource server's routes: the one check, and an adapter each for Express, Fetch
 // and node:http. This file and the Fetch adapter run where there is no Node.
 
-import type { Decision, VerifiedCapability } from "../../capability/authorize.js";
-import { type Invocation, plainArguments, plainHandles } from "../../caveats/invocation.js";
-import { notA } from "../../checks/kinds.js";
-import { assertMembers, meant } from "../../checks/members.js";
-import { NotPlainError } from "../../checks/plain.js";
+import type { Decision, VerifiedCapability } from "../capability/authorize.js";
+import { type Invocation, plainArguments, plainHandles } from "../caveats/invocation.js";
+import { notA } from "../checks/kinds.js";
+import { assertMembers, meant } from "../checks/members.js";
+import { NotPlainError } from "../checks/plain.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 import { checkRequirement, type RouteRequirement } from "./requirement.js";

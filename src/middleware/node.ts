@@ -1,9 +1,18 @@
+/**
+ * A resource server's routes on `node:http` alone.
+ *
+ * @module proviso/node
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { VerifiedCapability } from "../../capability/authorize.js";
-import { plainObject } from "../../checks/plain.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
+import { plainObject } from "../checks/plain.js";
 import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
 import { admit } from "./node-request.js";
 import type { Awaitable, RouteRequirement } from "./requirement.js";
+
+export type { CapabilityAuthority, ResourceServerOptions } from "./check.js";
+export type { RefusalBody, RefusalError } from "./refusal.js";
+export type { RouteRequirement } from "./requirement.js";
 
 /** What all routes of a server of `node:http` have in common. */
 export interface NodeOptions extends ResourceServerOptions {

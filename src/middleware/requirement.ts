@@ -1,4 +1,4 @@
-import { assertMembers } from "../../checks/members.js";
+import { assertMembers } from "../checks/members.js";
 
 /** A value, or a promise of one. */
 export type Awaitable<T> = T | Promise<T>;

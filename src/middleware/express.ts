@@ -1,8 +1,17 @@
+/**
+ * A resource server's routes in Express: which capability each requires, and the one that a request has.
+ *
+ * @module proviso/express
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { VerifiedCapability } from "../../capability/authorize.js";
+import type { VerifiedCapability } from "../capability/authorize.js";
 import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
 import { admit } from "./node-request.js";
 import type { RouteRequirement } from "./requirement.js";
+
+export type { CapabilityAuthority, ResourceServerOptions } from "./check.js";
+export type { RefusalBody, RefusalError } from "./refusal.js";
+export type { RouteRequirement } from "./requirement.js";
 
 /**
  * A route's middleware. In TypeScript, annotate the functions' request, such as `(req: Request<{ id: string
