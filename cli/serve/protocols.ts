@@ -14,6 +14,7 @@ import { checkProxies } from "../../src/http/trusted-proxies.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
 import { faultWriter } from "../../src/protocols/a2a/answer.js";
 import { type A2AOptions, mountA2A } from "../../src/protocols/a2a/server.js";
+import type { TaskStore } from "../../src/protocols/a2a/tasks/task-store.js";
 import { type AgentAuthOptions, prepareAgentAuth } from "../../src/protocols/agent-auth/server.js";
 import {
   type DelegationServerOptions,
@@ -21,7 +22,6 @@ import {
 } from "../../src/protocols/delegation/server.js";
 import { createRevocationFeed } from "../../src/protocols/revocations/feed.js";
 import { mountRevocations } from "../../src/protocols/revocations/mount.js";
-import type { TaskStore } from "../../src/stores/tasks/task-store.js";
 import type { AgentConfig, ProtocolName } from "./agent-config.js";
 import { fromConfig } from "./config.js";
 import type { ConsoleSettings } from "./console.js";

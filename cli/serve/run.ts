@@ -6,7 +6,7 @@ import { grantDifferences } from "../../src/home/home-config.js";
 import { openHome } from "../../src/home/open-home.js";
 import { AgentMetrics } from "../../src/http/metrics.js";
 import { serveMetrics } from "../../src/http/status.js";
-import { openTaskStore } from "../../src/stores/tasks/task-store.js";
+import { openTaskStore } from "../../src/protocols/a2a/tasks/task-store.js";
 import type { Context } from "../context.js";
 import { loadingShown } from "../home.js";
 import { printable, say } from "../output.js";

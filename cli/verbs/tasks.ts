@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import type { Command } from "commander";
-import type { TaskSummary } from "../../src/stores/tasks/operator.js";
+import type { TaskSummary } from "../../src/protocols/a2a/tasks/operator.js";
 import type { Context } from "../context.js";
 import { environmentError } from "../exit.js";
 import { addDatabase, type HomeChoice, homeFor, withStores } from "../home.js";
@@ -50,8 +50,8 @@ export function define(program: Command, context: Context): void {
 }
 
 // Loaded late: they need the SDK, and help needs none of it.
-const operator = (): Promise<typeof import("../../src/stores/tasks/operator.js")> =>
-  import("../../src/stores/tasks/operator.js");
+const operator = (): Promise<typeof import("../../src/protocols/a2a/tasks/operator.js")> =>
+  import("../../src/protocols/a2a/tasks/operator.js");
 
 async function list(context: Context, options: Options): Promise<void> {
   const { listAllTasks } = await operator();

@@ -13,8 +13,6 @@ import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { type PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Caller } from "../../agent/caller.js";
-import { setTaskAccess } from "../../stores/tasks/task-access.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { CANCELLED, endingOfApproval } from "./approval-endings.js";
 import { type Call, callOf, type Sight } from "./call.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -25,6 +23,8 @@ import { checkTarget, type PushOptions } from "./push-target.js";
 import { repeatedTask, taskMessage } from "./repeats.js";
 import { type Ending, endedTask } from "./task-endings.js";
 import type { TaskStream } from "./task-stream.js";
+import { setTaskAccess } from "./tasks/task-access.js";
+import type { TaskStore } from "./tasks/task-store.js";
 
 /** What tasks that wait for approvals rest on. */
 export interface ApprovalTasksOptions {

@@ -9,12 +9,12 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthenticatedCapability, Presented } from "../../agent/presented.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json } from "../../bytes/json.js";
-import { setTaskAccess, type TaskView } from "../../stores/tasks/task-access.js";
 import type { Connection } from "./connection.js";
 import type { Binding } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import type { Outline } from "./places.js";
 import type { TaskRequest } from "./task-request.js";
+import { setTaskAccess, type TaskView } from "./tasks/task-access.js";
 
 /** A request that has been read, and who makes it. Nothing in it changes. */
 export interface Call {

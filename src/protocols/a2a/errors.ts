@@ -17,8 +17,8 @@ import {
 } from "../../agent/refusal.js";
 import { failureFault, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 import { StorageError } from "../../storage/storage-error.js";
-import { TaskQuotaError } from "../../stores/tasks/quota.js";
 import { ERROR_CODES, ERROR_DOMAIN } from "./extension.js";
+import { TaskQuotaError } from "./tasks/quota.js";
 
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";

@@ -9,8 +9,6 @@ import { type AuthorityUse, useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { resultAsJson } from "../../agent/skill-result.js";
 import type { Json } from "../../bytes/json.js";
-import { recordUse } from "../../stores/tasks/task-access.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { authorityMarks } from "./authority-marks.js";
 import { type AdmittedMessage, type Call, giveUp, type Leave, messageOf } from "./call.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -27,6 +25,8 @@ import {
   type RunLimits,
   UNSTORED,
 } from "./task-endings.js";
+import { recordUse } from "./tasks/task-access.js";
+import type { TaskStore } from "./tasks/task-store.js";
 
 export interface ExecutorOptions extends RunLimits {
   readonly agent: IssuingAgent;

@@ -10,7 +10,6 @@ import { A2AError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler as Operations, ServerCallContext } from "@a2a-js/sdk/server";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { recordUse, setTaskAccess } from "../../stores/tasks/task-access.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import {
   type Admitted,
@@ -29,6 +28,7 @@ import { hasEnded } from "./open-tasks.js";
 import { follow, taskIdOf } from "./repeats.js";
 import { progressOf } from "./runs.js";
 import { UNSTORED } from "./task-endings.js";
+import { recordUse, setTaskAccess } from "./tasks/task-access.js";
 import type { Visibility } from "./visibility.js";
 import { whileAllowed } from "./while-allowed.js";
 

@@ -12,12 +12,6 @@ export type { ListenOptions } from "../../http/listen.js";
 export type { AgentLog } from "../../http/log.js";
 export { type AgentMetrics, createAgentMetrics } from "../../http/metrics.js";
 export { type HealthCheck, serveMetrics } from "../../http/status.js";
-export { type TaskQuota, TaskQuotaError } from "../../stores/tasks/quota.js";
-export {
-  openTaskStore,
-  type TaskStore,
-  type TaskStoreOptions,
-} from "../../stores/tasks/task-store.js";
 export type { AgentModule, AgentModuleContext, AgentSkills } from "./agent-module.js";
 export type { AuthorityMarks } from "./authority-marks.js";
 export { type CardOptions, capabilityExtension } from "./card.js";
@@ -42,3 +36,9 @@ export {
 } from "./server.js";
 export type { TaskAnswer, TaskTurn } from "./task-answer.js";
 export type { TaskCall, TaskRunner } from "./task-call.js";
+export { type TaskQuota, TaskQuotaError } from "./tasks/quota.js";
+export {
+  openTaskStore,
+  type TaskStore,
+  type TaskStoreOptions,
+} from "./tasks/task-store.js";

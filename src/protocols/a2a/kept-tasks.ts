@@ -20,8 +20,6 @@ import {
   type ServerCallContext,
 } from "@a2a-js/sdk/server";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { setTaskAccess } from "../../stores/tasks/task-access.js";
-import type { Earlier, TaskStore } from "../../stores/tasks/task-store.js";
 import type { ApprovalTasks } from "./approval-tasks.js";
 import { messageOf } from "./call.js";
 import { admit } from "./gate.js";
@@ -30,6 +28,8 @@ import { checkTarget, type PushOptions } from "./push-target.js";
 import { follow, repeatedTask, taskMessage } from "./repeats.js";
 import { progressOf } from "./runs.js";
 import type { TaskStream } from "./task-stream.js";
+import { setTaskAccess } from "./tasks/task-access.js";
+import type { Earlier, TaskStore } from "./tasks/task-store.js";
 
 /** What the handler rests on. */
 export interface KeptTasksOptions {

@@ -1,6 +1,6 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
-import { timeOf } from "../../stores/tasks/task-row.js";
+import { timeOf } from "./tasks/task-row.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;

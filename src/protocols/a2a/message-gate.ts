@@ -3,7 +3,6 @@ import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { ConcurrencyLimit } from "../../http/work.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
 import type {
   AdmittedMessage,
   AnsweredMessage,
@@ -27,6 +26,7 @@ import {
   seenOf,
   type TaskRequest,
 } from "./task-request.js";
+import type { TaskStore } from "./tasks/task-store.js";
 
 /** What messages are let through by. */
 export interface MessageGateOptions {

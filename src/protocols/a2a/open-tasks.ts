@@ -1,8 +1,8 @@
 import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import type { TaskView } from "../../stores/tasks/task-access.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { malformed, refuse } from "./errors.js";
+import type { TaskView } from "./tasks/task-access.js";
+import type { TaskStore } from "./tasks/task-store.js";
 
 /**
  * Lets a message into its task, where it goes on with one.

@@ -1,9 +1,9 @@
 import type { ListTasksRequest, ListTasksResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse } from "../../agent/coverage.js";
-import { type Asker, type TaskAccess, usesOf, viewOf } from "../../stores/tasks/task-access.js";
 import { FairShare } from "./fair-share.js";
 import { listedOf } from "./listing.js";
+import { type Asker, type TaskAccess, usesOf, viewOf } from "./tasks/task-access.js";
 import { maySee, type TaskReader, type Visibility } from "./visibility.js";
 
 interface Made {

@@ -2,12 +2,12 @@ import { hash } from "node:crypto";
 import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { canonicalJson } from "../../bytes/json.js";
-import type { Asker } from "../../stores/tasks/task-access.js";
-import { isRunning, isWaiting } from "../../stores/tasks/task-row.js";
-import type { Earlier, TaskMessage, TaskStore } from "../../stores/tasks/task-store.js";
 import type { Call } from "./call.js";
 import { fault, refuse } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
+import type { Asker } from "./tasks/task-access.js";
+import { isRunning, isWaiting } from "./tasks/task-row.js";
+import type { Earlier, TaskMessage, TaskStore } from "./tasks/task-store.js";
 
 /**
  * A message as it differs from others: by its party and its id, and by all that it asks for. What it

@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import type { Earlier } from "../../stores/tasks/task-store.js";
+import type { Earlier } from "./tasks/task-store.js";
 
 /** How far a message has come that runs in a kept task. */
 export type Progress =

@@ -26,7 +26,6 @@ import {
   TIMEOUT,
 } from "../../http/serve.js";
 import { ConcurrencyLimit } from "../../http/work.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { agentPage } from "./agent-page.js";
 import { BODY_TYPES, faultWriter } from "./answer.js";
 import { ApprovalTasks, type ApprovalTasksOptions } from "./approval-tasks.js";
@@ -48,6 +47,7 @@ import type { PushOptions } from "./push-target.js";
 import { invokeMethod } from "./skill-methods.js";
 import type { TaskRunner } from "./task-call.js";
 import { taskStreams } from "./task-stream.js";
+import type { TaskStore } from "./tasks/task-store.js";
 import { askedVersion } from "./version.js";
 
 /** An issuing agent, and how it is reached over A2A. */

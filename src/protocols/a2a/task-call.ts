@@ -6,9 +6,9 @@ import type { InvocationOutcome } from "../../agent/outcomes.js";
 import type { AdmittedCapability } from "../../agent/presented.js";
 import type { Json } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import { recordUse } from "../../stores/tasks/task-access.js";
 import type { TextLeave } from "./call.js";
 import { TaskAnswer, type TaskAnswerState, type TaskTurn, turnsBefore } from "./task-answer.js";
+import { recordUse } from "./tasks/task-access.js";
 
 /** A message in words, and what the agent may do about it: no more than the caller may. */
 export interface TaskCall {

@@ -1,10 +1,10 @@
 import type { StreamResponse, Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { isRunning } from "../../stores/tasks/task-row.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
 import { callOf } from "./call.js";
 import { hasEnded } from "./open-tasks.js";
+import { isRunning } from "./tasks/task-row.js";
+import type { TaskStore } from "./tasks/task-store.js";
 
 /** Milliseconds after which a quiet stream repeats its task's status: proxies cut silent connections. */
 const REPEAT = 20_000;

@@ -1,12 +1,7 @@
 import type { ListTasksRequest, ListTasksResponse } from "@a2a-js/sdk";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import {
-  type Asker,
-  type TaskAccess,
-  type TaskView,
-  viewOf,
-} from "../../stores/tasks/task-access.js";
-import type { TaskStore } from "../../stores/tasks/task-store.js";
+import { type Asker, type TaskAccess, type TaskView, viewOf } from "./tasks/task-access.js";
+import type { TaskStore } from "./tasks/task-store.js";
 
 /** What reads tasks of any creator. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;

@@ -2,7 +2,7 @@ import { ServerCallContext } from "@a2a-js/sdk/server";
 import { expect, test } from "vitest";
 import type { AuthorityUse, Coverage } from "../../../src/agent/coverage.js";
 import { RememberedTasks } from "../../../src/protocols/a2a/remembered-tasks.js";
-import { recordUse, setTaskAccess } from "../../../src/stores/tasks/task-access.js";
+import { recordUse, setTaskAccess } from "../../../src/protocols/a2a/tasks/task-access.js";
 
 // Who made which task, as a guard without a store remembers it.
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { TaskState } from "@a2a-js/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openStores, tablesOf } from "../../../src/stores/database.js";
-import { openTaskStore } from "../../../src/stores/tasks/task-store.js";
-import { postgresIsMissing, postgresPlace, throughStores } from "../../support/databases.js";
+import { openTaskStore } from "../../../../src/protocols/a2a/tasks/task-store.js";
+import { openStores, tablesOf } from "../../../../src/stores/database.js";
+import { postgresIsMissing, postgresPlace, throughStores } from "../../../support/databases.js";
 import { as, newStore, opened, status, task } from "./support.js";
 
 const alice = as("alice");

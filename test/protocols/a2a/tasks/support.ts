@@ -1,13 +1,13 @@
 import { type AgentCard, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { AgentEvent, type AgentExecutor, ServerCallContext } from "@a2a-js/sdk/server";
 import { onTestFinished } from "vitest";
-import { openStores, type StoreDatabase } from "../../../src/stores/database.js";
-import { setTaskAccess } from "../../../src/stores/tasks/task-access.js";
+import { setTaskAccess } from "../../../../src/protocols/a2a/tasks/task-access.js";
 import {
   openTaskStore,
   type TaskStore,
   type TaskStoreOptions,
-} from "../../../src/stores/tasks/task-store.js";
+} from "../../../../src/protocols/a2a/tasks/task-store.js";
+import { openStores, type StoreDatabase } from "../../../../src/stores/database.js";
 
 /** A task store, and what closes its database. */
 export interface OpenedStore {

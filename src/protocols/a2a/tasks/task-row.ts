@@ -1,7 +1,13 @@
 import { type Part, Task, TaskState } from "@a2a-js/sdk";
-import type { AuthorityUse } from "../../agent/coverage.js";
-import { isJsonObject, isObject, isTexts, type Json, type JsonObject } from "../../bytes/json.js";
-import type { StoreTables } from "../database.js";
+import type { AuthorityUse } from "../../../agent/coverage.js";
+import {
+  isJsonObject,
+  isObject,
+  isTexts,
+  type Json,
+  type JsonObject,
+} from "../../../bytes/json.js";
+import type { StoreTables } from "../../../stores/database.js";
 
 /** Before any time that a status can have. */
 const NEVER = Number.MIN_SAFE_INTEGER;

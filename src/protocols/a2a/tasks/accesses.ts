@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { SelectQueryBuilder } from "kysely";
-import type { AuthorityUse } from "../../agent/coverage.js";
-import type { StoreQueries, StoreTables } from "../database.js";
+import type { AuthorityUse } from "../../../agent/coverage.js";
+import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
 // The accesses that tasks and push configurations were made with, and who sees what was made with them.

@@ -1,8 +1,8 @@
 import { type Task, taskStateToJSON } from "@a2a-js/sdk";
 import type { Selectable } from "kysely";
-import type { AuthorityUse } from "../../agent/coverage.js";
-import { type StoreDatabase, type StoreTables, tablesOf } from "../database.js";
-import { sound, textOf } from "../sound.js";
+import type { AuthorityUse } from "../../../agent/coverage.js";
+import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/database.js";
+import { sound, textOf } from "../../../stores/sound.js";
 import { taskOf, usesIn } from "./task-row.js";
 
 /** What a task is to the operator, who sees the tasks of all principals. */

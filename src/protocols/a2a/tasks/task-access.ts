@@ -1,5 +1,5 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import type { AuthorityUse, Coverage } from "../../agent/coverage.js";
+import type { AuthorityUse, Coverage } from "../../../agent/coverage.js";
 
 /** On whose authority a request is made: what decides which tasks it may see. */
 export interface TaskAccess {

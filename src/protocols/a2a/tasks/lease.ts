@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Message, type Task, TaskState } from "@a2a-js/sdk";
-import type { StoreQueries } from "../database.js";
+import type { StoreQueries } from "../../../stores/database.js";
 import { columnsOf, taskOf } from "./task-row.js";
 import type { Tasks } from "./tasks.js";
 

@@ -2,9 +2,9 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { A2AError } from "@a2a-js/sdk/errors";
 import { expect, test } from "vitest";
-import type { StorageError } from "../../../src/storage/storage-error.js";
-import { tablesOf } from "../../../src/stores/database.js";
-import { temporaryFolder } from "../../support/temporary-folder.js";
+import type { StorageError } from "../../../../src/storage/storage-error.js";
+import { tablesOf } from "../../../../src/stores/database.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { as, newStore, opened, task } from "./support.js";
 
 test("a file that is gone is a problem for the operator, and callers do not learn where it was", async () => {

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../bytes/bounded.js";
-import type { StoreQueries } from "../database.js";
+import { atMost } from "../../../bytes/bounded.js";
+import type { StoreQueries } from "../../../stores/database.js";
 
 /** What is kept for one principal at most. */
 export interface TaskQuota {

@@ -1,6 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import type { Selectable } from "kysely";
-import type { StoreQueries, StoreTables } from "../database.js";
+import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import type { TaskColumns } from "./task-row.js";
 
 // The queries of every call: one that begins a task, and one that ends it.

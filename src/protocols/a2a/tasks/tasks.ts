@@ -1,8 +1,8 @@
 import { A2AError } from "@a2a-js/sdk/errors";
-import type { Write, WriteOptions } from "../../storage/group-commit.js";
-import { StorageError } from "../../storage/storage-error.js";
-import type { StoreQueries, StoreTables, TableDatabase } from "../database.js";
-import { corrupt, sound } from "../sound.js";
+import type { Write, WriteOptions } from "../../../storage/group-commit.js";
+import { StorageError } from "../../../storage/storage-error.js";
+import type { StoreQueries, StoreTables, TableDatabase } from "../../../stores/database.js";
+import { corrupt, sound } from "../../../stores/sound.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { Quota, type TaskQuota } from "./quota.js";
 import { TaskChanges } from "./task-changes.js";

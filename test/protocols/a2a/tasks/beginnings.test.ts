@@ -1,9 +1,9 @@
 import { TaskState } from "@a2a-js/sdk";
 import { beforeAll, expect, test } from "vitest";
-import { createStores } from "../../../src/stores/index.js";
-import { TaskQuotaError } from "../../../src/stores/tasks/quota.js";
-import { openTaskStore, type TaskStore } from "../../../src/stores/tasks/task-store.js";
-import { temporaryFolder } from "../../support/temporary-folder.js";
+import { TaskQuotaError } from "../../../../src/protocols/a2a/tasks/quota.js";
+import { openTaskStore, type TaskStore } from "../../../../src/protocols/a2a/tasks/task-store.js";
+import { createStores } from "../../../../src/stores/index.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { as, status, task } from "./support.js";
 
 // Tasks that begin and end at once, as calls do.

@@ -1,7 +1,7 @@
 import type { Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import type { StoreQueries } from "../database.js";
+import type { StoreQueries } from "../../../stores/database.js";
 import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
 import { type Earlier, keepMessage, keptMessage, keysIn, type TaskMessage } from "./messages.js";
 import type { Asker } from "./task-access.js";

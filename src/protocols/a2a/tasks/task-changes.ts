@@ -1,4 +1,4 @@
-import type { TableDatabase } from "../database.js";
+import type { TableDatabase } from "../../../stores/database.js";
 
 /** Milliseconds between two looks at what other processes have changed. */
 const INTERVAL = 1000;

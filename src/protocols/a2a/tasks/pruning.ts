@@ -1,5 +1,5 @@
-import type { StoreQueries, TableDatabase } from "../database.js";
-import { inSteps, STEP } from "../steps.js";
+import type { StoreQueries, TableDatabase } from "../../../stores/database.js";
+import { inSteps, STEP } from "../../../stores/steps.js";
 import { pruneAccesses } from "./accesses.js";
 import { keysIn } from "./messages.js";
 

@@ -6,8 +6,8 @@ import type {
   ServerCallContext,
   StoredPushNotificationConfig,
 } from "@a2a-js/sdk/server";
-import type { StoreQueries } from "../database.js";
-import { textOf } from "../sound.js";
+import type { StoreQueries } from "../../../stores/database.js";
+import { textOf } from "../../../stores/sound.js";
 import { putAccess, type Viewer, viewerOf } from "./accesses.js";
 import type { Tasks } from "./tasks.js";
 

@@ -2,8 +2,8 @@ import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { DefaultRequestHandler, type ServerCallContext } from "@a2a-js/sdk/server";
 import { describe, expect, test } from "vitest";
-import type { TaskStore } from "../../../src/stores/tasks/task-store.js";
-import { throughStores } from "../../support/databases.js";
+import type { TaskStore } from "../../../../src/protocols/a2a/tasks/task-store.js";
+import { throughStores } from "../../../support/databases.js";
 import { as, CARD, executor, newStore, opened, sending } from "./support.js";
 
 function handlerOver(store: TaskStore): DefaultRequestHandler {

@@ -2,9 +2,9 @@ import { type ListTasksRequest, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { InMemoryTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import { describe, expect, test } from "vitest";
-import { setTaskAccess, taskAccessOf } from "../../../src/stores/tasks/task-access.js";
-import { LISTING } from "../../protocols/a2a/callers.js";
-import { throughStores } from "../../support/databases.js";
+import { setTaskAccess, taskAccessOf } from "../../../../src/protocols/a2a/tasks/task-access.js";
+import { throughStores } from "../../../support/databases.js";
+import { LISTING } from "../callers.js";
 import { as, newStore, opened, part, status, task } from "./support.js";
 
 const EVERYTHING: ListTasksRequest = {

@@ -1,10 +1,10 @@
 import type { KyselyPlugin } from "kysely";
 import { expect, test } from "vitest";
-import { type StoreQueries, tablesOf } from "../../../src/stores/database.js";
-import { viewerOf } from "../../../src/stores/tasks/accesses.js";
-import { listTasks } from "../../../src/stores/tasks/task-list.js";
-import { Tasks } from "../../../src/stores/tasks/tasks.js";
-import { throughStores } from "../../support/databases.js";
+import { viewerOf } from "../../../../src/protocols/a2a/tasks/accesses.js";
+import { listTasks } from "../../../../src/protocols/a2a/tasks/task-list.js";
+import { Tasks } from "../../../../src/protocols/a2a/tasks/tasks.js";
+import { type StoreQueries, tablesOf } from "../../../../src/stores/database.js";
+import { throughStores } from "../../../support/databases.js";
 import { as, opened, part, task } from "./support.js";
 
 const TEXT = "x".repeat(300_000);

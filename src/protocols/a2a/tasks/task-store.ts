@@ -1,11 +1,11 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { TaskStore as SdkTaskStore, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Selectable } from "kysely";
-import type { Caller } from "../../agent/caller.js";
-import { assertMembers } from "../../checks/members.js";
-import type { StorageError } from "../../storage/storage-error.js";
-import { type StoreDatabase, type StoreTables, tablesOf } from "../database.js";
-import { textOf } from "../sound.js";
+import type { Caller } from "../../../agent/caller.js";
+import { assertMembers } from "../../../checks/members.js";
+import type { StorageError } from "../../../storage/storage-error.js";
+import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/database.js";
+import { textOf } from "../../../stores/sound.js";
 import { partyOf, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
 import { type Earlier, earlierOf, keptMessage, type TaskMessage } from "./messages.js";
