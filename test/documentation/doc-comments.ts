@@ -70,14 +70,17 @@ export function examples(): Example[] {
 
 /** The functions, classes and constants that an entry exports, with the file of each. */
 export function valueExports(entry: string): { readonly name: string; readonly file: string }[] {
-  const lists = read(entry).matchAll(/export \{([^}]*)\} from "([^"]+)"/g);
-  return [...lists].flatMap(([, names = "", source = ""]) =>
+  const text = read(entry);
+  const own = text.matchAll(/^export (?:async )?(?:function|class|const|let) (\w+)/gm);
+  const lists = text.matchAll(/export \{([^}]*)\} from "([^"]+)"/g);
+  const others = [...lists].flatMap(([, names = "", source = ""]) =>
     names
       .split(",")
       .map((name) => name.trim())
       .filter((name) => name !== "" && !name.startsWith("type "))
       .map((name) => ({ name, file: join(dirname(entry), source.replace(/\.js$/, ".ts")) })),
   );
+  return [...[...own].map(([, name = ""]) => ({ name, file: entry })), ...others];
 }
 
 /** The doc comment right before the declaration of `name`, or `undefined`. */

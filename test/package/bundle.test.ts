@@ -79,7 +79,7 @@ it("can be shaken: what is not used is not bundled", async () => {
 
 it.each([
   ["index.js", 20],
-  ["http/fetch.js", 10],
+  ["middleware/fetch.js", 10],
 ])("names no Node module in the whole graph of %s", async (entry, least) => {
   const result = await build({
     entryPoints: [new URL(`../../dist/src/${entry}`, import.meta.url).pathname],
