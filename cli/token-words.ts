@@ -1,8 +1,16 @@
 import { inspect } from "../src/capability/inspect.js";
 import type { InspectedLink, InspectedMacaroon, RawBytes } from "../src/capability/inspection.js";
+import { type ArgumentDomain, constraintFrom } from "../src/caveats/argument-domain.js";
 import type { Authority } from "../src/caveats/authority.js";
 import type { Domain } from "../src/caveats/domain.js";
-import type { Constraint, Hop } from "../src/caveats/hop.js";
+import type {
+  ArgumentConstraint,
+  ArgumentOperators,
+  Constraint,
+  Hop,
+  ItemsLimit,
+  UrlLimit,
+} from "../src/caveats/hop.js";
 import type { KeyWords } from "../src/caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../src/caveats/hop-rules.js";
 import type { Scalar } from "../src/caveats/scalar.js";
@@ -38,6 +46,15 @@ function rowsOf(label: string, words: KeyWords, now: number): Row[] {
       return Object.entries(words.limits).map(([name, limit]) => [label, limitText(name, limit)]);
     case "domains":
       return Object.entries(words.domains).map(([name, left]) => [label, domainText(name, left)]);
+    case "operation-limits":
+      return byOperation(label, words.operations, argumentText);
+    case "operation-domains":
+      return byOperation(label, words.operations, argumentDomainText);
+    case "closed-lists":
+      return Object.entries(words.lists).map(([operation, names]) => [
+        label,
+        `${word(operation)}: ${names.length === 0 ? "none" : names.map(word).join(", ")}`,
+      ]);
     case "count":
       return [[label, words.count <= 0 ? "none" : `at most ${words.count}`]];
     case "text":
@@ -71,6 +88,60 @@ function domainText(argument: string, domain: Domain): string {
   const [only, ...more] = limit.in ?? [];
   if (only !== undefined && more.length === 0) return limitText(argument, only);
   return limitText(argument, limit);
+}
+
+function byOperation<Limit>(
+  label: string,
+  operations: { readonly [operation: string]: { readonly [argument: string]: Limit } },
+  text: (argument: string, limit: Limit) => string,
+): Row[] {
+  return Object.entries(operations).flatMap(([operation, limits]) =>
+    Object.entries(limits).map(
+      ([argument, limit]): Row => [label, `${word(operation)}: ${text(argument, limit)}`],
+    ),
+  );
+}
+
+function argumentDomainText(argument: string, domain: ArgumentDomain): string {
+  const limit = constraintFrom(domain);
+  return limit === undefined
+    ? `${word(argument)}: no value is left`
+    : argumentText(argument, limit);
+}
+
+/** A limit on an argument of one operation: `path under /data`, `limit <= 100 if it is there`. */
+function argumentText(argument: string, limit: ArgumentConstraint): string {
+  if (limit === null || typeof limit !== "object") return limitText(argument, limit);
+  if (limit.absent === true) return `${word(argument)} absent`;
+  const parts = operatorTexts(word(argument), limit);
+  return `${parts.join(", ")}${limit.optional === true ? ", if it is there" : ""}`;
+}
+
+function operatorTexts(name: string, limit: ArgumentOperators): string[] {
+  const { min, max, in: listed, not_in, path, prefix, url, items, each } = limit;
+  const parts: string[] = [];
+  if (min !== undefined) parts.push(`${name} >= ${min}`);
+  if (max !== undefined) parts.push(`${name} <= ${max}`);
+  if (listed !== undefined) parts.push(`${name} in ${scalars(listed)}`);
+  if (not_in !== undefined) parts.push(`${name} not in ${scalars(not_in)}`);
+  if (path !== undefined) parts.push(`${name} under ${word(path)}`);
+  if (prefix !== undefined) parts.push(`${name} begins with ${word(prefix)}`);
+  if (url !== undefined) parts.push(`${name} is a URL: ${urlText(url)}`);
+  if (items !== undefined) parts.push(`${name} has ${countText(items)} elements`);
+  if (each !== undefined) parts.push(`each of ${operatorTexts(name, each).join(", ")}`);
+  return parts;
+}
+
+function urlText({ schemes, hosts, ports, path }: UrlLimit): string {
+  const parts = [`${schemes.join(" or ")} to ${hosts.map(word).join(", ")}`];
+  if (ports !== undefined) parts.push(`port ${ports.join(" or ")}`);
+  if (path !== undefined) parts.push(`under ${word(path)}`);
+  return parts.join(", ");
+}
+
+function countText({ min = 0, max }: ItemsLimit): string {
+  if (max === undefined) return `at least ${min}`;
+  return min === 0 ? `at most ${max}` : `${min} to ${max}`;
 }
 
 function scalars(items: readonly Scalar[]): string {

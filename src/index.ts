@@ -26,9 +26,21 @@ export type {
   RawBytes,
 } from "./capability/inspection.js";
 export { CAPABILITY_LIMITS, type CapabilityLimits } from "./capability/limits.js";
+export type { ArgumentDomain, ArgumentType } from "./caveats/argument-domain.js";
 export type { Authority } from "./caveats/authority.js";
 export type { Domain } from "./caveats/domain.js";
-export type { Constraint, Hop, HopInit, Operators } from "./caveats/hop.js";
+export type {
+  ArgumentConstraint,
+  ArgumentConstraints,
+  ArgumentOperators,
+  Constraint,
+  ElementOperators,
+  Hop,
+  HopInit,
+  ItemsLimit,
+  Operators,
+  UrlLimit,
+} from "./caveats/hop.js";
 export type { HopProblem, Overreach } from "./caveats/hop-rule.js";
 export type { Scalar, ScalarType } from "./caveats/scalar.js";
 export { encodeHop } from "./caveats/write-hop.js";

@@ -28,7 +28,7 @@ export function fileOf(
   const notes = Object.entries(NOTES).filter(([flag]) => used.has(flag as Flag));
   return {
     specification: "docs/spec.md",
-    specificationVersion: 1,
+    specificationVersion: 2,
     schema,
     schemaVersion: 2,
     header,

@@ -2,48 +2,58 @@ import { chain, third } from "../build/chain.js";
 import { array, discharged, holds, members, withDischarge } from "./limit-parts.js";
 import { as, invalid, KEY, type MacaroonSubject, valid } from "./macaroon-test.js";
 
+const DEEPEST =
+  '{"operationConstraints":{"*":{"a":{"each":{"url":{"hosts":["a.example"],"schemes":["https"]}}}}}}';
+
 export const hopLimits: MacaroonSubject = {
   subject: "limits of a hop",
   comment: "Section 4: nesting and members, measured before anything is parsed",
   tests: [
-    valid("a hop nested four deep", "Limit", holds('{"constraints":{"a":{"in":[1]}}}')),
+    valid("a hop nested seven deep", "Limit", holds(DEEPEST)),
     invalid(
-      "a hop nested five deep",
+      "a hop nested eight deep",
       "Limit",
-      holds('{"constraints":{"a":{"in":[[1]]}}}'),
+      holds(DEEPEST.replace('"a.example"', '["a.example"]')),
       "too_deep",
     ),
-    invalid("text that is not JSON, nested five deep", "Limit", holds("{[[[["), "too_deep"),
+    invalid("text that is not JSON, nested eight deep", "Limit", holds("{[[[[[[["), "too_deep"),
     invalid(
       "a hop nested 1,000 deep",
       "Limit",
       holds(`{"a":${"[".repeat(999)}${"]".repeat(999)}}`),
       "too_deep",
     ),
-    valid("brackets in a string do not nest", "Limit", holds('{"purpose":"[[[[[["}')),
+    valid("brackets in a string do not nest", "Limit", holds('{"purpose":"[[[[[[[[["}')),
     valid(
       "a quote behind a backslash does not end a string",
       "Limit",
-      holds('{"purpose":"\\"[[[[["}'),
+      holds('{"purpose":"\\"[[[[[[[["}'),
     ),
-    valid("text that does not start with a brace is not measured", "Limit", holds("[[[[[[")),
+    valid("text that does not start with a brace is not measured", "Limit", holds("[[[[[[[[[")),
     valid(
       "bytes that are not UTF-8 are not measured",
       "Limit",
-      as("v2", chain(KEY, "id", [new Uint8Array([0x7b, 0x5b, 0x5b, 0x5b, 0x5b, 0xff])])),
+      as(
+        "v2",
+        chain(KEY, "id", [new Uint8Array([0x7b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0x5b, 0xff])]),
+      ),
     ),
     valid(
       "a third-party caveat's identifier is not measured",
       "Limit",
-      as("v2", ...discharged(third("{[[[[[["))),
+      as("v2", ...discharged(third("{[[[[[[[[["))),
     ),
     invalid(
-      "a discharge's hop nested five deep",
+      "a discharge's hop nested eight deep",
       "Limit",
-      as("v2", ...withDischarge(['{"constraints":{"a":{"in":[[1]]}}}'])),
+      as("v2", ...withDischarge([DEEPEST.replace('"a.example"', '["a.example"]')])),
       "too_deep",
     ),
-    valid("closing brackets close the innermost, whichever they are", "Limit", holds("{[}{[}{[}")),
+    valid(
+      "closing brackets close the innermost, whichever they are",
+      "Limit",
+      holds("{[}{[}{[}{[}{[}"),
+    ),
     valid("256 members of an array", "Limit", holds(members(256))),
     invalid("257 members of an array", "Limit", holds(members(257)), "too_many_members"),
     invalid(
@@ -68,20 +78,20 @@ export const hopLimits: MacaroonSubject = {
     valid(
       "a backslash behind a backslash escapes nothing further",
       "Limit",
-      holds('{"purpose":"\\\\","x":"[[[["}'),
+      holds('{"purpose":"\\\\","x":"[[[[[[["}'),
     ),
     invalid(
       "a string that ends behind two backslashes",
       "Limit",
-      holds('{"purpose":"\\\\",[[[['),
+      holds('{"purpose":"\\\\",[[[[[[['),
       "too_deep",
     ),
-    valid("a string that does not end goes on to the end", "Limit", holds('{"purpose":"[[[[[[')),
-    valid("closing brackets on an empty stack do nothing", "Limit", holds("{}}}]][[[[")),
+    valid("a string that does not end goes on to the end", "Limit", holds('{"purpose":"[[[[[[[[[')),
+    valid("closing brackets on an empty stack do nothing", "Limit", holds("{}}}]][[[[[[[")),
     invalid(
       "brackets behind the end of the object nest too",
       "Limit",
-      holds("{}[[[[["),
+      holds("{}[[[[[[[["),
       "too_deep",
     ),
     invalid(

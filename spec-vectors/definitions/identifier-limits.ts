@@ -91,7 +91,7 @@ export const identifierLimits: MacaroonSubject = {
     over("33 caveats", as("v2", chain(KEY, LONG, caveats(33)))),
     over("more than 10,240 bytes", as("v2", chain(KEY, LONG, [BIG]))),
     over("a caveat of 8,193 bytes", as("v2", chain(KEY, LONG, [`${BIG}x`]))),
-    over("a caveat nested too deep", as("v2", chain(KEY, LONG, ["{[[[["]))),
+    over("a caveat nested too deep", as("v2", chain(KEY, LONG, ["{[[[[[[["]))),
     over("an unknown field in a caveat", binary(v2([HEAD], [[field(9, "x")]], SIGNED))),
     over("a caveat without identifier", binary(v2([HEAD], [[]], SIGNED))),
     over("no signature", binary(v2([HEAD], [], field(9, "x")))),

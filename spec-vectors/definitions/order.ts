@@ -117,7 +117,7 @@ export const order: CheckSubject = {
     ),
     only(
       "a hop nested too deep, and a wrong signature",
-      { links: [EXPIRES, "{[[[["], alter: wrong },
+      { links: [EXPIRES, "{[[[[[[["], alter: wrong },
       "token_too_large",
     ),
     only("a missing discharge, and an expired hop", { links: [PAST, ASK] }, "discharge_missing@2"),

@@ -226,14 +226,16 @@ export const tokens: CheckSubject = {
       { links: [EXPIRES, members(257)], ask: { operation: "255" } },
       "token_too_large",
     ),
-    allowed("a hop nested four deep", "Limit", {
-      links: [EXPIRES, '{"constraints":{"n":{"in":[1]}}}'],
-      ask: { arguments: { n: 1 } },
-    }),
     refused(
-      "a hop nested five deep",
+      "a hop nested seven deep, which is no more than unknown",
+      ["Limit", "UnknownRestriction"],
+      { links: [EXPIRES, '{"x":[[[[[[1]]]]]]}'] },
+      "caveat_unknown@2",
+    ),
+    refused(
+      "a hop nested eight deep",
       "Limit",
-      { links: [EXPIRES, '{"constraints":{"n":{"in":[[1]]}}}'] },
+      { links: [EXPIRES, '{"x":[[[[[[[1]]]]]]]}'] },
       "token_too_large",
     ),
     refused("nine discharges", ["Limit", "Discharge"], asking(9), "token_too_large"),

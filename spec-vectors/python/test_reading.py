@@ -152,8 +152,8 @@ class Canonical(unittest.TestCase):
         self.assertIsNone(read_identifier(IDENTIFIER.replace(b'"v":1', b'"v":true')))
 
     def test_scan(self) -> None:
-        scan_hop(b'{"a":["' + b"," * 300 + b'\\"[[[[[' + b'"' + b",1" * 255 + b"]}")
-        for hop, code in {b'{[' + b",1" * 256: "too_many_members", b'{"a\\\\":[[[[': "too_deep"}.items():
+        scan_hop(b'{"a":["' + b"," * 300 + b'\\"[[[[[[[[' + b'"' + b",1" * 255 + b"]}")
+        for hop, code in {b'{[' + b",1" * 256: "too_many_members", b'{"a\\\\":[[[[[[[': "too_deep"}.items():
             with self.assertRaises(FormError) as caught:
                 scan_hop(hop)
             self.assertEqual(caught.exception.code, code)

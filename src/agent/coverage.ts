@@ -1,4 +1,5 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
+import { limitsArguments } from "../caveats/operation-authority.js";
 import type { Clearance } from "./clearance.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { Operation } from "./skill.js";
@@ -38,11 +39,11 @@ export function coverageOf(
 ): Coverage {
   return async ({ grant, operation, resources }) => {
     const fitting = capabilities.filter(
-      ({ grant: own, authority: { operations, constraints } }) =>
+      ({ grant: own, authority }) =>
         own === grant &&
         // What the arguments were is not recorded: a limit on them may have been passed.
-        constraints === undefined &&
-        (operation === undefined || operations === undefined || operations.includes(operation)),
+        !limitsArguments(authority, operation) &&
+        (operation === undefined || (authority.operations?.includes(operation) ?? true)),
     );
     if (fitting.length === 0) return false;
     const names = new Set<string>();

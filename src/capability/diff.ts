@@ -1,12 +1,14 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { canonicalJson, type Json } from "../bytes/json.js";
+import { type ArgumentDomain, constraintFrom, isDead } from "../caveats/argument-domain.js";
 import type { Authority } from "../caveats/authority.js";
 import { constraintRule } from "../caveats/constraints-rule.js";
 import { type Domain, isEmpty, limitFrom } from "../caveats/domain.js";
-import type { Hop } from "../caveats/hop.js";
-import type { KeyWords } from "../caveats/hop-rule.js";
+import { type Hop, ownMember } from "../caveats/hop.js";
+import { type KeyWords, ruleOf } from "../caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey } from "../caveats/hop-rules.js";
 import { meetOf } from "../caveats/meet.js";
+import { entryRule } from "../caveats/operation-authority.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { assertString } from "../checks/kinds.js";
 import { nextTag } from "../macaroon/chain.js";
@@ -131,12 +133,38 @@ function changesOf(key: HopKey, before: KeyWords | undefined, after: KeyWords): 
   if (after.kind === "set") {
     return setChange(key, before?.kind === "set" ? before.items : undefined, after.items);
   }
+  if (after.kind === "operation-domains") {
+    const known = before?.kind === "operation-domains" ? before.operations : {};
+    return Object.entries(after.operations).flatMap(([operation, domains]) =>
+      operationChanges(operation, ownMember(known, operation) ?? {}, domains),
+    );
+  }
+  if (after.kind === "closed-lists") {
+    const known = before?.kind === "closed-lists" ? before.lists : {};
+    return Object.entries(after.lists).flatMap(([operation, names]) =>
+      setChange(entryRule("arguments", operation), ownMember(known, operation), names),
+    );
+  }
   if (after.kind !== "domains") return valueChange(key, scalarOf(before), scalarOf(after));
   const known = before?.kind === "domains" ? before.domains : {};
   return Object.entries(after.domains).flatMap(([argument, domain]) => {
     const earlier = Object.hasOwn(known, argument) ? known[argument] : undefined;
     return valueChange(constraintRule(argument), limitOf(earlier), limitOf(domain));
   });
+}
+
+type Domains = { readonly [argument: string]: ArgumentDomain };
+
+function operationChanges(operation: string, before: Domains, after: Domains): AuthorityChange[] {
+  return Object.entries(after).flatMap(([argument, domain]) => {
+    const earlier = ownMember(before, argument);
+    const rule = ruleOf(entryRule("operationConstraints", operation), argument);
+    return valueChange(rule, earlier && leftAsJson(earlier), leftAsJson(domain));
+  });
+}
+
+function leftAsJson(domain: ArgumentDomain): Json {
+  return isDead(domain) ? "nothing" : ((constraintFrom(domain) ?? null) as Json);
 }
 
 function scalarOf(words: KeyWords | undefined): Json | undefined {

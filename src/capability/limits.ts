@@ -27,8 +27,8 @@ export const CAPABILITY_LIMITS: CapabilityLimits = /* @__PURE__ */ Object.freeze
   setMembers: 256,
 });
 
-/** Deepest JSON nesting that a hop can have: hop, constraints, operators, list. */
-const MAX_HOP_DEPTH = 4;
+/** Deepest JSON nesting of a hop: hop, operationConstraints, operation, argument, each, url, hosts. */
+const MAX_HOP_DEPTH = 7;
 const OPENING_BRACE = 0x7b;
 
 /** @throws TypeError if a limit is not a whole number or is higher than the specification's. */

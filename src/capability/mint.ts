@@ -2,6 +2,7 @@ import { encodeBase64url } from "../bytes/base64.js";
 import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import { HOP_KEYS } from "../caveats/hop-rules.js";
+import { mistakesIn } from "../caveats/operation-mistakes.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { formatTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
@@ -134,6 +135,7 @@ export function mintToken(request: MintRequest, id: string, context: MintContext
     ...restrictions,
     expires: restrictions.expires ?? new Date(now + lifetime),
   });
+  checkEntries(hop, request, context.grants);
   const expires = hop.expires ?? issued;
   checkLifetime(hop, expires, issued, formatTime(now + context.maxLifetime * 1000));
 
@@ -201,6 +203,17 @@ function operationsFor(
     throw new TypeError(`the grant ${shown(grant)} has no operation ${shown(operation)}; ${hint}`);
   }
   return operations === undefined ? { operations: known } : {};
+}
+
+/** Refuses limits on the arguments of operations that the token does not have, and prefixes of paths. */
+function checkEntries(
+  hop: Hop,
+  { grant, anyOperation }: MintRequest,
+  grants: GrantOperations | undefined,
+): void {
+  const operations = hop.operations ?? (anyOperation === true ? grants?.get(grant) : undefined);
+  const mistakes = mistakesIn(hop, operations);
+  if (mistakes.length > 0) throw new TypeError(mistakes.map(({ message }) => message).join("; "));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Hop } from "./hop.js";
 import { MAX_REPORTED, type Overreach } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
+import { deadEntries, mistakesIn } from "./operation-mistakes.js";
 
 /**
  * The attenuation lint: everything that `hop` names as allowed must be something `authority` still
@@ -26,13 +27,13 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
     }
   });
   if (found.length > 0) return found.slice(0, MAX_REPORTED);
-  const empty = emptyRules(meet(authority, hop, 0)).slice(0, MAX_REPORTED);
-  return empty.map((rule) => ({
-    rule,
-    value: null,
-    allowed: null,
-    message: `"${rule}" would leave nothing`,
-  }));
+  const after = meet(authority, hop, 0);
+  const empty = emptyRules(after).map((rule) => {
+    const message = `"${rule}" would leave nothing`;
+    return { rule, value: null, allowed: null, message };
+  });
+  const others = [...mistakesIn(hop, after.operations), ...deadEntries(authority, after, hop)];
+  return [...empty, ...others].slice(0, MAX_REPORTED);
 }
 
 /**

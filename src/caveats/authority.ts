@@ -1,3 +1,4 @@
+import type { ArgumentDomain } from "./argument-domain.js";
 import type { Domain } from "./domain.js";
 import type { Hop } from "./hop.js";
 
@@ -12,6 +13,12 @@ export interface Authority {
   readonly resourceHandles?: readonly string[];
   /** The values that remain for each limited argument. */
   readonly constraints?: { readonly [argument: string]: Domain };
+  /** What remains of each limited argument of single operations; `*` holds for every operation. */
+  readonly operationConstraints?: {
+    readonly [operation: string]: { readonly [argument: string]: ArgumentDomain };
+  };
+  /** The names that remain of the arguments that calls of an operation, or of `*`, may have. */
+  readonly arguments?: { readonly [operation: string]: readonly string[] };
   /** The earliest expiry. */
   readonly expires?: string;
   /** The latest start. */

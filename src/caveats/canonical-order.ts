@@ -1,4 +1,5 @@
-import type { Constraint } from "./hop.js";
+import { isObject, isTexts, type Json } from "../bytes/json.js";
+import type { ArgumentConstraint, Constraint } from "./hop.js";
 import { isScalar } from "./scalar.js";
 
 /** The order of sets: by UTF-16 code units, as RFC 8785 sorts names. */
@@ -9,6 +10,17 @@ function byCodeUnits(a: string, b: string): number {
 /** A set in canonical order, each member once. */
 export function sortedSet(values: readonly string[]): string[] {
   return [...new Set(values)].sort(byCodeUnits);
+}
+
+/** Returns whether a value is a set in canonical order: a non-empty array of strings, strictly ascending. */
+export function isSet(value: Json): value is readonly string[] {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  let before: Json | undefined;
+  for (const item of value) {
+    if (typeof item !== "string" || (typeof before === "string" && before >= item)) return false;
+    before = item;
+  }
+  return true;
 }
 
 /** Returns a limit with its lists in canonical order; any other value as it is, for the reader to refuse. */
@@ -24,6 +36,35 @@ export function canonicalLimit(limit: unknown): unknown {
 /** Sorts the lists of a limit, as {@link canonicalLimit} does. */
 export function sortedLimit(limit: Constraint): Constraint {
   return canonicalLimit(limit) as Constraint;
+}
+
+/**
+ * Returns a constraint of `operationConstraints` with its lists and sets in canonical order; any other value as it is,
+ * for the reader to refuse.
+ */
+export function canonicalConstraint(constraint: unknown): unknown {
+  if (!isObject(constraint)) return constraint;
+  const { url, each } = constraint;
+  const limit = canonicalLimit(constraint);
+  if (!isObject(limit)) return limit;
+  return {
+    ...limit,
+    ...(isObject(url) ? { url: withSortedSets(url) } : {}),
+    ...(isObject(each) ? { each: canonicalConstraint(each) } : {}),
+  };
+}
+
+/** Sorts the lists and sets of a constraint, as {@link canonicalConstraint} does. */
+export function sortedConstraint(constraint: ArgumentConstraint): ArgumentConstraint {
+  return canonicalConstraint(constraint) as ArgumentConstraint;
+}
+
+function withSortedSets(parts: { readonly [name: string]: unknown }): {
+  readonly [name: string]: unknown;
+} {
+  return Object.fromEntries(
+    Object.entries(parts).map(([name, part]) => [name, isTexts(part) ? sortedSet(part) : part]),
+  );
 }
 
 function sortedScalars(values: readonly unknown[]): readonly unknown[] {

@@ -45,12 +45,13 @@ export function* argumentOverreaches(
 }
 
 /** The values that a limit names as allowed, each with its rule. */
-function* valuesIn(rule: string, limit: Constraint): Iterable<[string, Scalar]> {
+export function* valuesIn(rule: string, limit: Constraint): Iterable<[string, Scalar]> {
   if (limit === null || typeof limit !== "object") yield [rule, limit];
   else for (const value of limit.in ?? []) yield [`${rule}.in`, value];
 }
 
-function* boundsIn(rule: string, limit: Constraint): Iterable<[string, number]> {
+/** The bounds that a limit has, each with its rule. */
+export function* boundsIn(rule: string, limit: Constraint): Iterable<[string, number]> {
   if (limit === null || typeof limit !== "object") return;
   for (const operator of ["max", "min"] as const) {
     const bound = limit[operator];
@@ -58,14 +59,16 @@ function* boundsIn(rule: string, limit: Constraint): Iterable<[string, number]> 
   }
 }
 
-interface Hull {
+/** The interval from the least to the greatest number of a domain. */
+export interface Hull {
+  /** Whether the domain has numbers. */
   readonly numeric: boolean;
   readonly min: number;
   readonly max: number;
 }
 
-// The interval that a bound may name: from the least to the greatest number still allowed.
-function hullOf(domain: Domain): Hull {
+/** Returns the interval that a bound may name: from the least to the greatest number still allowed. */
+export function hullOf(domain: Domain): Hull {
   if (domain.in === undefined) {
     const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = domain;
     return { numeric: domain.types.includes("number"), min, max };
@@ -74,7 +77,8 @@ function hullOf(domain: Domain): Hull {
   return { numeric: numbers.length > 0, min: Math.min(...numbers), max: Math.max(...numbers) };
 }
 
-function nearestIn(domain: Domain, value: Scalar, suggest: Suggest): Scalar | undefined {
+/** Returns the value of a domain that is most like a value. */
+export function nearestIn(domain: Domain, value: Scalar, suggest: Suggest): Scalar | undefined {
   if (typeof value === "string") {
     const texts = (domain.in ?? []).filter((item) => typeof item === "string");
     return suggest(value, texts);

@@ -1,8 +1,9 @@
 import type { Json } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
+import type { ArgumentDomain } from "./argument-domain.js";
 import type { Authority } from "./authority.js";
 import type { Domain } from "./domain.js";
-import type { Constraint } from "./hop.js";
+import type { ArgumentConstraints, Constraint } from "./hop.js";
 import type { CheckedInvocation } from "./invocation.js";
 import { shown } from "./scalar.js";
 
@@ -61,6 +62,20 @@ export type KeyWords =
   | { readonly kind: "time"; readonly time: string }
   | { readonly kind: "limits"; readonly limits: { readonly [argument: string]: Constraint } }
   | { readonly kind: "domains"; readonly domains: { readonly [argument: string]: Domain } }
+  | {
+      readonly kind: "operation-limits";
+      readonly operations: { readonly [operation: string]: ArgumentConstraints };
+    }
+  | {
+      readonly kind: "operation-domains";
+      readonly operations: {
+        readonly [operation: string]: { readonly [argument: string]: ArgumentDomain };
+      };
+    }
+  | {
+      readonly kind: "closed-lists";
+      readonly lists: { readonly [operation: string]: readonly string[] };
+    }
   | { readonly kind: "count"; readonly count: number }
   | { readonly kind: "text"; readonly text: string };
 
@@ -143,6 +158,39 @@ export function unknownName(
     message,
     ...(near === undefined ? {} : { nearest: near }),
   };
+}
+
+/** Returns the first 16 problems of the parts of a value. */
+export function firstProblems<Part>(
+  parts: readonly Part[],
+  problems: (part: Part) => Iterable<HopProblem>,
+): readonly HopProblem[] {
+  const found: HopProblem[] = [];
+  for (const part of parts) {
+    for (const problem of problems(part)) {
+      if (found.push(problem) >= MAX_REPORTED) return found;
+    }
+  }
+  return found.length === 0 ? NONE : found;
+}
+
+/** Returns the first 16 failures; the last one counts the others. */
+export function firstFailures(failures: readonly RuleFailure[]): readonly RuleFailure[] {
+  const more = failures.length - MAX_REPORTED;
+  if (more <= 0) return failures;
+  return failures.slice(0, MAX_REPORTED).map((failure, at) => {
+    if (at < MAX_REPORTED - 1) return failure;
+    const others = more === 1 ? "1 more limit is" : `${more} more limits are`;
+    return { ...failure, more, message: `${failure.message} (${others} not met)` };
+  });
+}
+
+/** Joins names to that of a rule in denials: `constraints.amount`, or `constraints["a.b"]`. */
+export function ruleOf(key: string, ...names: readonly string[]): string {
+  return names.reduce(
+    (rule, name) => (/^[\w-]+$/.test(name) ? `${rule}.${name}` : `${rule}[${shown(name)}]`),
+    key,
+  );
 }
 
 /** A value that goes beyond what is still allowed. */

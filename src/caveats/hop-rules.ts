@@ -1,8 +1,10 @@
+import { CLOSED_LISTS } from "./closed-lists-rule.js";
 import { CONSTRAINTS } from "./constraints-rule.js";
 import { type Hop, ownMember } from "./hop.js";
 import type { HopRule } from "./hop-rule.js";
 import { MAX_FURTHER_HOPS } from "./link-rule.js";
 import { NONCE_RULE, PURPOSE } from "./note-rule.js";
+import { OPERATION_CONSTRAINTS } from "./operation-constraints-rule.js";
 import { setRule } from "./set-rule.js";
 import { EXPIRES, NOT_BEFORE } from "./time-rule.js";
 
@@ -42,6 +44,8 @@ export const HOP_RULES: { readonly [Key in HopKey]: HopRule<HopValue<Key>> } = {
     named: ({ resourceHandles }) => resourceHandles,
   }),
   constraints: CONSTRAINTS,
+  operationConstraints: OPERATION_CONSTRAINTS,
+  arguments: CLOSED_LISTS,
   expires: EXPIRES,
   notBefore: NOT_BEFORE,
   audience: setRule("audience", {

@@ -18,6 +18,54 @@ export interface Operators {
 /** A limit on one argument: exactly this value, or operators. */
 export type Constraint = Scalar | Operators;
 
+/** The URLs that a constraint allows, in the strict form of docs/spec.md, section 5.3. */
+export interface UrlLimit {
+  /** `http`, `https`, `ws` or `wss`. */
+  readonly schemes: readonly string[];
+  /** Hosts, and suffixes such as `.example.com` for every host below `example.com`. */
+  readonly hosts: readonly string[];
+  /** Ports in decimal digits; absent means the default of the scheme. */
+  readonly ports?: readonly string[];
+  /** A folder such as `/v1`, written as in a URL; absent means any path. */
+  readonly path?: string;
+}
+
+/** How many elements an array has; one of the two at least, each from 0 to 256. */
+export interface ItemsLimit {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Operators that an element of an array satisfies; all that are given must hold. */
+export interface ElementOperators extends Operators {
+  /** It is a path that is this folder or lies below it, in the strict form of docs/spec.md, section 5.2. */
+  readonly path?: string;
+  /** It is a URL with these parts. */
+  readonly url?: UrlLimit;
+  /** It is a string that begins with this one; never meant for paths and URLs. */
+  readonly prefix?: string;
+  /** It is an array of so many elements. */
+  readonly items?: ItemsLimit;
+}
+
+/** Limits on one argument of an operation; all that are given must hold. */
+export interface ArgumentOperators extends ElementOperators {
+  /** A call may leave the argument out; stands beside another operator. */
+  readonly optional?: true;
+  /** A call must leave the argument out; stands alone. */
+  readonly absent?: true;
+  /** The argument is an array, and each of its elements satisfies these. */
+  readonly each?: ElementOperators;
+}
+
+/** A limit on one argument of an operation: exactly this value, or operators. */
+export type ArgumentConstraint = Scalar | ArgumentOperators;
+
+/** Limits on the arguments of one operation, by name or, from `/` on, by JSON Pointer (RFC 6901). */
+export interface ArgumentConstraints {
+  readonly [argument: string]: ArgumentConstraint;
+}
+
 /**
  * One hop of delegation: what one party takes away. Every key that is given must allow an
  * invocation; a key that is absent restricts nothing (docs/spec.md, section 5).
@@ -29,6 +77,10 @@ export interface Hop {
   readonly resourceHandles?: readonly string[];
   /** Limits by argument name; an invocation must have every argument named here. */
   readonly constraints?: { readonly [argument: string]: Constraint };
+  /** Limits on the arguments of single operations; those of `*` hold for every operation. */
+  readonly operationConstraints?: { readonly [operation: string]: ArgumentConstraints };
+  /** The names of all arguments that calls of an operation, or of `*`, may have at the top level. */
+  readonly arguments?: { readonly [operation: string]: readonly string[] };
   /** Expiry, `YYYY-MM-DDTHH:MM:SSZ`: the hop allows invocations strictly before it. */
   readonly expires?: string;
   /** Start, `YYYY-MM-DDTHH:MM:SSZ`: the hop allows invocations from it on. */

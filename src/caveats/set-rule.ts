@@ -1,6 +1,6 @@
 import { isTexts, type Json } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
-import { sortedSet } from "./canonical-order.js";
+import { isSet, sortedSet } from "./canonical-order.js";
 import {
   beyond,
   didYouMean,
@@ -106,14 +106,4 @@ function expectedOf(value: Json): string {
   return isTexts(value) && value.length > 0
     ? "strictly ascending, each string once"
     : "a non-empty array of strings";
-}
-
-function isSet(value: Json): boolean {
-  if (!Array.isArray(value) || value.length === 0) return false;
-  let before: Json | undefined;
-  for (const item of value) {
-    if (typeof item !== "string" || (typeof before === "string" && before >= item)) return false;
-    before = item;
-  }
-  return true;
 }

@@ -37,7 +37,12 @@ describe("a token that can not be read", () => {
       "identifier_malformed",
     ],
     ["more than any token", "A".repeat(100_000), "token_too_large", "too_large"],
-    ["a caveat nested too deep", append(token, '{"a":[[[[1]]]]}'), "token_too_large", "too_deep"],
+    [
+      "a caveat nested too deep",
+      append(token, '{"a":[[[[[[[1]]]]]]]}'),
+      "token_too_large",
+      "too_deep",
+    ],
     ["a caveat too long", append(token, "x".repeat(8193)), "token_too_large", "caveat_too_large"],
     [
       "a set too long",

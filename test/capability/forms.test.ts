@@ -67,9 +67,9 @@ describe("limits are inclusive, and measured on hops only", () => {
   test.each<[string, string, () => string]>([
     ["an identifier of 2,048 bytes", "token_malformed", () => withIdentifier("x".repeat(2048))],
     ["an identifier of 2,049 bytes", "token_too_large", () => withIdentifier("x".repeat(2049))],
-    ["a deep third-party caveat", "discharge_missing", () => needing(TOKEN, "{[[[[[")],
-    ["a deep caveat that is no object", "caveat_unknown", () => append(TOKEN, "[[[[[")],
-    ["a deep hop", "token_too_large", () => append(TOKEN, "{[[[[")],
+    ["a deep third-party caveat", "discharge_missing", () => needing(TOKEN, "{[[[[[[[[")],
+    ["a deep caveat that is no object", "caveat_unknown", () => append(TOKEN, "[[[[[[[[")],
+    ["a deep hop", "token_too_large", () => append(TOKEN, "{[[[[[[[")],
   ])("%s: %s", (_, code, make) => {
     expect(codes(issuer.authorize(make(), GET))).toEqual([code]);
   });
@@ -121,7 +121,7 @@ describe("an inspection", () => {
     const { warnings } = inspect(append(TOKEN, '{"colour":1,"purpose":2}'), { now: NOW });
     expect(warnings.map(({ message }) => message)).toEqual([
       'link 2 would be refused: unknown key "colour" in a hop; there are operations, resourceHandles, ' +
-        "constraints, expires, notBefore, audience, invokers, maxFurtherHops, purpose, nonce; " +
+        "constraints, operationConstraints, arguments, expires, notBefore, audience, invokers, maxFurtherHops, purpose, nonce; " +
         '"purpose" must be a string, not 2',
     ]);
   });

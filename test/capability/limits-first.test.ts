@@ -45,7 +45,7 @@ describe("a hop over a limit is that and nothing more", () => {
   test.each<[string, object, string]>([
     ["too many members", { operations: many(257) }, "too_many_members"],
     ["too many bytes", { purpose: "x".repeat(8192) }, "caveat_too_large"],
-    ["too deep", { constraints: { a: { in: [[[[1]]]] } } }, "too_deep"],
+    ["too deep", { constraints: { a: { in: [[[[[[[1]]]]]]] } } }, "too_deep"],
   ])("%s, on a token that allows none of it", (_, hop, code) => {
     expect(tokenError(() => attenuate(token, hop))).toBe(code);
   });
@@ -129,7 +129,7 @@ describe("at most 16 reasons are reported", () => {
 });
 
 test.each([
-  ["nested too deep", { a: [[[[1]]]] }, "too_deep"],
+  ["nested too deep", { a: [[[[[[[1]]]]]]] }, "too_deep"],
   ["with too many members", { operations: many(257).sort() }, "too_many_members"],
 ])("a token with a caveat %s is not narrowed", (_, caveat, code) => {
   const parent = append(token, JSON.stringify(caveat));

@@ -65,7 +65,7 @@ describe("why a token is refused", () => {
       () => withIdentifier("x".repeat(2049)),
     ],
     ["a caveat has 8193 bytes; at most 8192 are allowed", () => append(TOKEN, "x".repeat(8193))],
-    ["hop 2 is nested more than 4 deep", () => append(TOKEN, "{[[[[")],
+    ["hop 2 is nested more than 7 deep", () => append(TOKEN, "{[[[[[[[")],
     [
       "hop 2 has a set of more than 256 members",
       () => append(TOKEN, `{"a":[${"1,".repeat(256)}1]}`),

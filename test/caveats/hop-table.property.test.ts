@@ -24,6 +24,8 @@ const WHOLE: Required<Hop> = {
   operations: ["get"],
   resourceHandles: ["rh_1"],
   constraints: { n: 1 },
+  operationConstraints: { put: { n: 1 } },
+  arguments: { put: ["n"] },
   expires: "2030-01-01T00:00:00Z",
   notBefore: "2030-01-01T00:00:00Z",
   audience: ["here"],
@@ -59,8 +61,10 @@ describe("the table of keys", () => {
     const forms = rules.flatMap(({ flag }) => (flag === undefined ? [] : [flag.form]));
     expect(new Set(forms.map((form) => form.split(" ")[0])).size).toBe(forms.length);
     for (const form of forms) expect(form).toMatch(/^--[a-z-]+ <[a-z]+>$/);
-    // The command sets only the nonce by itself.
-    expect(HOP_KEYS.filter((key) => HOP_RULES[key].flag === undefined)).toEqual(["nonce"]);
+    // The command sets the nonce by itself.
+    expect(HOP_KEYS.filter((key) => HOP_RULES[key].flag === undefined)).toEqual([
+      ...["operationConstraints", "arguments", "nonce"],
+    ]);
   });
 
   test.each(HOP_KEYS)("knows a right %s from a wrong one, in reader and writer alike", (key) => {
@@ -75,7 +79,7 @@ describe("the table of keys", () => {
   });
 
   test("a key is judged, or is one of the two that only tell", () => {
-    const call = asked({ operation: "put", arguments: {}, time: new Date(NOW) });
+    const call = asked({ operation: "put", arguments: { m: 1 }, time: new Date(NOW) });
     const after = { ...WHOLE, notBefore: "2030-01-01T00:00:01Z" };
     const rules = keysIn(judgeHop(after, call, 1));
     expect(rules).toEqual(HOP_KEYS.filter((key) => !["purpose", "nonce"].includes(key)));

@@ -7,6 +7,8 @@ const HOP: Hop = {
   operations: ["retrieve"],
   resourceHandles: ["rh_a"],
   constraints: { amount: { max: 5 } },
+  operationConstraints: { retrieve: { path: { path: "/data" } } },
+  arguments: { retrieve: ["path"] },
   expires: "2026-01-01T01:00:00Z",
   notBefore: "2026-01-01T00:00:00Z",
   audience: ["shop"],
@@ -21,6 +23,8 @@ test("each key of a hop has its words, of its kind", () => {
     { kind: "set", items: ["retrieve"] },
     { kind: "set", items: ["rh_a"] },
     { kind: "limits", limits: { amount: { max: 5 } } },
+    { kind: "operation-limits", operations: { retrieve: { path: { path: "/data" } } } },
+    { kind: "closed-lists", lists: { retrieve: ["path"] } },
     { kind: "time", time: "2026-01-01T01:00:00Z" },
     { kind: "time", time: "2026-01-01T00:00:00Z" },
     { kind: "set", items: ["shop"] },
@@ -48,11 +52,17 @@ describe("what hops leave of a key", () => {
     const domains = { amount: { types: ["number"] as const, max: 5 } };
     const { operations, expires, notBefore, audience, invokers, resourceHandles } = HOP;
     const limits = { operations, resourceHandles, expires, notBefore, audience, invokers };
-    const authority = { ...limits, constraints: domains, furtherHops: 2 } as unknown as Authority;
+    const paths = { retrieve: { path: { missing: false, types: ["string"], path: "/data" } } };
+    const lists = { arguments: { retrieve: ["path"] }, operationConstraints: paths };
+    const authority = {
+      ...{ ...limits, ...lists, constraints: domains, furtherHops: 2 },
+    } as unknown as Authority;
     expect(left(authority)).toEqual({
       operations: { kind: "set", items: ["retrieve"] },
       resourceHandles: { kind: "set", items: ["rh_a"] },
       constraints: { kind: "domains", domains },
+      operationConstraints: { kind: "operation-domains", operations: paths },
+      arguments: { kind: "closed-lists", lists: { retrieve: ["path"] } },
       expires: { kind: "time", time: "2026-01-01T01:00:00Z" },
       notBefore: { kind: "time", time: "2026-01-01T00:00:00Z" },
       audience: { kind: "set", items: ["shop"] },
@@ -62,7 +72,7 @@ describe("what hops leave of a key", () => {
   });
 });
 
-test("each key has its label, and all but the nonce a flag that explains itself", () => {
+test("each key has its label, and a flag that explains itself where the command has one", () => {
   const words = HOP_KEYS.map((key) => {
     const { label, flag } = HOP_RULES[key];
     return [key, label, flag?.kind, flag?.form, flag?.help];
@@ -81,6 +91,8 @@ test("each key has its label, and all but the nonce a flag that explains itself"
       "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
         "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
     ],
+    ["operationConstraints", "argument of", undefined, undefined, undefined],
+    ["arguments", "only arguments", undefined, undefined, undefined],
     [
       ...["expires", "expires", "moment", "--expires <when>"],
       "when it ends: a time, or a duration from now",

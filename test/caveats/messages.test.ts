@@ -14,7 +14,7 @@ const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
 
 const KEYS =
-  "there are operations, resourceHandles, constraints, expires, notBefore, audience, invokers, " +
+  "there are operations, resourceHandles, constraints, operationConstraints, arguments, expires, notBefore, audience, invokers, " +
   "maxFurtherHops, purpose, nonce";
 
 describe("why a hop does not allow a call", () => {

@@ -4,9 +4,10 @@ import { hopFrom, readHop } from "../../src/caveats/read-hop.js";
 import { problemsIn, utf8 } from "./support.js";
 
 const FULL =
-  '{"audience":["docs"],"constraints":{"amount":{"in":[1,5],"max":10,"min":1,"not_in":[3]},"to":"acc"},' +
+  '{"arguments":{"*":[],"get":["amount"]},"audience":["docs"],"constraints":{"amount":{"in":[1,5],"max":10,"min":1,"not_in":[3]},"to":"acc"},' +
   '"expires":"2030-01-01T00:00:00Z","invokers":["agent-a","agent-b"],"maxFurtherHops":2,' +
-  '"nonce":"AAAAAAAAAAAAAAAA","notBefore":"2029-01-01T00:00:00Z","operations":["get","put"],' +
+  '"nonce":"AAAAAAAAAAAAAAAA","notBefore":"2029-01-01T00:00:00Z",' +
+  '"operationConstraints":{"put":{"/to/iban":"DE","path":{"path":"/data"}}},"operations":["get","put"],' +
   '"purpose":"why","resourceHandles":["rh_1"]}';
 
 describe("a canonical hop", () => {

@@ -7,7 +7,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import jcs
 from .jsontext import Json, parse
-from .limits import MAX_JSON_DEPTH, FormError
+from .limits import MAX_HOP_DEPTH, FormError
 from .times import is_time
 
 Object = Dict[str, Json]
@@ -28,7 +28,7 @@ def canonical_object(data: bytes) -> Optional[Object]:
     """The object that ``data`` is the canonical form of, or ``None``."""
     try:
         text = data.decode("utf-8")
-        value = parse(text, MAX_JSON_DEPTH)
+        value = parse(text, MAX_HOP_DEPTH)
         if isinstance(value, dict) and jcs.write(value) == text:
             return value
     except (UnicodeDecodeError, FormError, jcs.NotCanonical):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Iterator, List
 
-from .limits import MAX_ARRAY_MEMBERS, MAX_JSON_DEPTH, FormError
+from .limits import MAX_ARRAY_MEMBERS, MAX_HOP_DEPTH, MAX_JSON_DEPTH, FormError
 
 _STRUCTURE = frozenset("{}[],")
 
@@ -61,7 +61,7 @@ def scan_hop(identifier: bytes) -> None:
     for character in _structure(text):
         if character in "{[":
             members.append(1 if character == "[" else 0)
-            if len(members) > MAX_JSON_DEPTH:
+            if len(members) > MAX_HOP_DEPTH:
                 raise FormError("too_deep")
         elif character in "}]":
             if members:

@@ -1,8 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { sortedLimit } from "../../caveats/canonical-order.js";
-import { type Domain, limitFrom } from "../../caveats/domain.js";
-import type { Constraint, Hop, HopInit } from "../../caveats/hop.js";
+import { constraintFrom } from "../../caveats/argument-domain.js";
+import { readArgumentName } from "../../caveats/argument-pointer.js";
+import type { ArgumentConstraint, Hop, HopInit } from "../../caveats/hop.js";
 import { emptyRules, meetOf } from "../../caveats/meet.js";
+import {
+  authorityOver,
+  EVERY_OPERATION,
+  limitsArguments,
+} from "../../caveats/operation-authority.js";
 import { isScalar } from "../../caveats/scalar.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
 import { assertArray } from "../../checks/kinds.js";
@@ -82,37 +87,48 @@ export function emptyArguments(hops: readonly Hop[]): readonly string[] {
   return constraints === undefined ? [] : emptyRules({ constraints });
 }
 
+/** What a limit on an argument is in answers: in Agent-Auth's words, or where it has none, in those of a hop. */
+export type ShownConstraint = ArgumentConstraint | { readonly arguments: readonly string[] };
+
 /**
- * Hops' limits on arguments intersected exactly, in Agent-Auth's form.
+ * Hops' limits on the arguments of an operation intersected exactly, in Agent-Auth's form.
  *
- * @returns `undefined` where none limits an argument, or nothing is allowed: such hops are refused earlier.
+ * A limit that Agent-Auth cannot say never comes out as none: it has operators of `operationConstraints`, which a
+ * reader of Agent-Auth's four must refuse; an argument that nothing is left of has an empty `in`; and a closed list is
+ * `arguments` under `*`.
+ *
+ * @param operation - The one operation concerned.
+ * @returns `undefined` where no argument is limited.
  * @throws TypeError naming the hop that is not plain.
  */
 export function exactConstraints(
   hops: readonly Hop[],
-): { readonly [argument: string]: Constraint } | undefined {
+  operation: string,
+): { readonly [argument: string]: ShownConstraint } | undefined {
   assertArray(hops, "hops", "hops");
   const own = hops.map((hop, at) => {
     const where = `hops[${at}]`;
     return plainCopy(plainObject(hop, where), where, "arguments");
   });
-  const { constraints } = meetOf([own]);
-  if (constraints === undefined) return undefined;
-  const limits = Object.entries(constraints).map(
-    ([argument, domain]): [string, Constraint | undefined] => [argument, exactLimit(domain)],
-  );
-  if (limits.some(([, limit]) => limit === undefined)) return undefined;
-  return Object.fromEntries(
-    limits.flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])),
-  );
+  const authority = meetOf([own]);
+  if (!limitsArguments(authority, operation)) return undefined;
+  const { limited, closed } = authorityOver(operation, authority);
+  const shown = new Map<string, ShownConstraint>();
+  const show = (name: string, limit: ShownConstraint): void => {
+    // An argument at the top level may be called as a pointer is, or "*": of both, nothing is left to show.
+    shown.set(name, shown.has(name) ? NOTHING : limit);
+  };
+  for (const [name, domain] of limited) {
+    const [top, ...inner] = readArgumentName(name) ?? [name];
+    const limit = constraintFrom(domain);
+    show(inner.length === 0 ? top : name, limit === undefined ? NOTHING : limit);
+  }
+  if (closed !== undefined) show(EVERY_OPERATION, { arguments: closed });
+  return Object.fromEntries(shown);
 }
 
-// Every domain that limits meet in has its exact limit, unless it is empty: an exclusion names each type that
-// remains, and bounds leave numbers alone.
-function exactLimit(domain: Domain): Constraint | undefined {
-  const limit = limitFrom(domain);
-  return limit === undefined ? undefined : sortedLimit(limit);
-}
+/** A limit that no value satisfies. */
+const NOTHING: ArgumentConstraint = { in: [] };
 
 function invalid(path: string, message: string): RegistryRefusal {
   return refuse("invalid_request", `${path}: ${message}`, { path });

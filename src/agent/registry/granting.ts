@@ -1,8 +1,11 @@
 import { encodeBase64url } from "../../bytes/base64.js";
+import { canonicalJson, type Json } from "../../bytes/json.js";
 import { newCapabilityId } from "../../capability/mint.js";
+import type { Authority } from "../../caveats/authority.js";
 import { allows, type Domain, isEmpty } from "../../caveats/domain.js";
 import type { Hop } from "../../caveats/hop.js";
 import { meetOf } from "../../caveats/meet.js";
+import { authorityOver, limitsArguments } from "../../caveats/operation-authority.js";
 import type { Scalar } from "../../caveats/scalar.js";
 import { formatTime } from "../../caveats/time.js";
 import { forInvoker, permitsOperation } from "../policy.js";
@@ -144,8 +147,9 @@ export function withholding(agent: AgentRecord, names: readonly string[]): Agent
 }
 
 /**
- * Whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for arguments;
- * other restrictions cover only their equals.
+ * Whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for `constraints`; where
+ * single operations are limited, true only if `granted` visibly takes nothing away. Other restrictions cover only
+ * their equals.
  *
  * @param operation - The one operation concerned.
  */
@@ -167,10 +171,21 @@ export function covers(
       return false;
   }
   const limits = new Map(Object.entries(narrow.constraints ?? {}));
-  return Object.entries(wide.constraints ?? {}).every(([argument, domain]) => {
+  const isWithin = Object.entries(wide.constraints ?? {}).every(([argument, domain]) => {
     const own = limits.get(argument);
     return own !== undefined && contains(domain, own);
   });
+  const { constraints: _, ...others } = wide;
+  if (!isWithin || !limitsArguments(others, operation)) return isWithin;
+  // With entries of the operation, `granted` covers what it takes nothing away from.
+  return leftTo(operation, narrow) === leftTo(operation, meetOf([granted, asked]));
+}
+
+/** What an authority leaves to the arguments of an operation, in a form that can be compared. */
+function leftTo(operation: string, authority: Authority): string {
+  const { limited, closed = null } = authorityOver(operation, authority);
+  // A domain holds nothing but JSON.
+  return canonicalJson([Object.fromEntries(limited) as unknown as Json, closed]);
 }
 
 function contains(wide: Domain, narrow: Domain): boolean {

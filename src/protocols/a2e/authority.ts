@@ -3,7 +3,9 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Introspection } from "../../agent/maintenance.js";
 import { type AuthenticatedCapability, MAX_PRESENTED } from "../../agent/presented.js";
 import { type AgentDenial, type AgentDenials, isPassing } from "../../agent/refusal.js";
-import { allows, isEmpty } from "../../caveats/domain.js";
+import { allowsArgument } from "../../caveats/argument-domain.js";
+import { argumentName } from "../../caveats/argument-pointer.js";
+import { authorityOver, deadArguments, leftOfArgument } from "../../caveats/operation-authority.js";
 import { type CapabilityName, grantOf, namingOf } from "./plugin.js";
 
 /** A token of a session, authenticated once, with its standing at the last check. */
@@ -146,13 +148,14 @@ export class SessionAuthority {
     const named = [[namingOf(capability).called, name] as const, ["server", server] as const];
     return this.#held.some(({ grant: own, standing }) => {
       if (own !== grant || !standing.active) return false;
-      const { operations, constraints = {} } = standing.authority;
-      if (operations?.includes(operation) === false) return false;
-      if (Object.values(constraints).some(isEmpty)) return false;
-      return named.every(([member, value]) => {
-        const domain = Object.hasOwn(constraints, member) ? constraints[member] : undefined;
-        return value === undefined || domain === undefined || allows(domain, value);
-      });
+      if (standing.authority.operations?.includes(operation) === false) return false;
+      const over = authorityOver(operation, standing.authority);
+      if (deadArguments(over).length > 0) return false;
+      return named.every(
+        ([member, value]) =>
+          value === undefined ||
+          allowsArgument(leftOfArgument(over, argumentName([member])), value),
+      );
     });
   }
 

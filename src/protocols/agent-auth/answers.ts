@@ -3,7 +3,7 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { exactConstraints } from "../../agent/registry/constraints.js";
 import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import type { CapabilityTerm } from "../../agent/registry/terms.js";
-import type { Json, JsonObject } from "../../bytes/json.js";
+import type { JsonObject } from "../../bytes/json.js";
 
 export interface AnswerContext {
   readonly agent: IssuingAgent;
@@ -75,7 +75,7 @@ async function grantAnswer(
   withTokens: (capability: string) => boolean,
   { agent, terms }: AnswerContext,
 ): Promise<JsonObject> {
-  const { capability, status, grantedBy, hops, expires, reason } = grant;
+  const { capability, status, grantedBy, expires, reason } = grant;
   const short = { capability, status };
   if (status === "pending") return short;
   // The text has no word for a grant that was revoked: the agent is denied it, for that reason.
@@ -87,7 +87,7 @@ async function grantAnswer(
   return {
     ...short,
     ...(grantedBy === undefined ? {} : { granted_by: grantedBy }),
-    ...limitsOf(hops),
+    ...limitsOf(grant),
     ...momentIn("expires_at", expires),
     ...(term === undefined ? {} : describing(term)),
     ...(minted === undefined ? {} : { token: minted.token, token_expires_at: minted.expires }),
@@ -95,14 +95,10 @@ async function grantAnswer(
 }
 
 /** What all parties' limits on the arguments come to; empty where there are none. */
-export function limitsOf(hops: AgentGrant["hops"]): JsonObject {
-  const exact = exactConstraints(hops.map(({ hop }) => hop));
-  if (exact === undefined) return {};
-  const constraints = Object.entries(exact).map(([argument, limit]): [string, Json] => [
-    argument,
-    typeof limit === "object" && limit !== null ? { ...limit } : limit,
-  ]);
-  return { constraints: Object.fromEntries(constraints) };
+export function limitsOf({ hops, operation }: Pick<AgentGrant, "hops" | "operation">): JsonObject {
+  const all = hops.map(({ hop }) => hop);
+  const constraints = exactConstraints(all, operation);
+  return constraints === undefined ? {} : { constraints: constraints as JsonObject };
 }
 
 /** What a capability does, where, and what it takes and gives. */

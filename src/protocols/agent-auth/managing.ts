@@ -158,8 +158,8 @@ export async function introspect(
       agent_id: agent.id,
       host_id: host.id,
       ...userOf(agent, host),
-      agent_capability_grants: shown.map(({ capability, status, hops }) => ({
-        ...{ capability, status, ...limitsOf(hops) },
+      agent_capability_grants: shown.map(({ capability, status, operation, hops }) => ({
+        ...{ capability, status, ...limitsOf({ hops, operation }) },
       })),
       mode: agent.mode,
       ...momentIn("expires_at", agent.expires),

@@ -1,0 +1,185 @@
+import {
+  type ArgumentDomain,
+  argumentDomainOf,
+  isDead,
+  LEFT_OUT,
+  meetArguments,
+  UNLIMITED,
+} from "./argument-domain.js";
+import { argumentName, readArgumentName } from "./argument-pointer.js";
+import type { Authority } from "./authority.js";
+import { isEmpty } from "./domain.js";
+import { type ArgumentConstraints, ownMember } from "./hop.js";
+import { NONE, ruleOf } from "./hop-rule.js";
+
+/** The entry of `operationConstraints` and `arguments` that applies to every operation. */
+export const EVERY_OPERATION = "*";
+
+/** Returns the name of an entry in denials: `arguments.send_money`, `arguments.*`. */
+export function entryRule(key: "operationConstraints" | "arguments", operation: string): string {
+  return operation === EVERY_OPERATION ? `${key}.*` : ruleOf(key, operation);
+}
+
+type Arguments = Pick<Authority, "constraints" | "operationConstraints" | "arguments">;
+
+/** What an authority leaves to the arguments of one operation. */
+export interface OperationAuthority {
+  /** What is left of each argument that is limited, by its name in `operationConstraints`. */
+  readonly limited: ReadonlyMap<string, ArgumentDomain>;
+  /** The names of all arguments that a call may have at the top level; absent if it may have any. */
+  readonly closed?: readonly string[];
+}
+
+/** Returns the entries of a key that apply to an operation: its own, and that of every operation. */
+export function entriesFor<Entry>(
+  entries: { readonly [operation: string]: Entry },
+  operation: string,
+): readonly (readonly [operation: string, entry: Entry])[] {
+  return [...new Set([operation, EVERY_OPERATION])].flatMap((name) => {
+    const entry = ownMember(entries, name);
+    return entry === undefined ? [] : [[name, entry] as const];
+  });
+}
+
+/** Returns what constraints leave to the arguments that they name. */
+export function domainsOf(constraints: ArgumentConstraints): ReadonlyMap<string, ArgumentDomain> {
+  return new Map(
+    Object.entries(constraints).map(([name, constraint]) => [name, argumentDomainOf(constraint)]),
+  );
+}
+
+/** Narrows domains by others, argument by argument. */
+export function meetAll(
+  domains: ReadonlyMap<string, ArgumentDomain>,
+  others: ReadonlyMap<string, ArgumentDomain>,
+): ReadonlyMap<string, ArgumentDomain> {
+  const merged = new Map(domains);
+  for (const [name, domain] of others) {
+    const before = merged.get(name);
+    merged.set(name, before === undefined ? domain : meetArguments(before, domain));
+  }
+  return merged;
+}
+
+/**
+ * Joins everything that limits the arguments of one operation: `constraints`, its own entries and those of every
+ * operation. `*` stands for an operation that has no entry of its own.
+ */
+export function authorityOver(operation: string, authority: Arguments): OperationAuthority {
+  const { constraints = {}, operationConstraints = {}, arguments: lists = {} } = authority;
+  let limited: ReadonlyMap<string, ArgumentDomain> = new Map(
+    Object.entries(constraints).map(([name, domain]) => [
+      argumentName([name]),
+      { ...domain, missing: false },
+    ]),
+  );
+  for (const [, domains] of entriesFor(operationConstraints, operation)) {
+    limited = meetAll(limited, new Map(Object.entries(domains)));
+  }
+  const sets = entriesFor(lists, operation).map(([, set]) => set);
+  const [first, ...others] = sets;
+  if (first === undefined) return { limited: withoutHolders(limited) };
+  const closed = first.filter((name) => others.every((set) => set.includes(name)));
+  const open = [...limited].map(
+    ([name, domain]) =>
+      [name, isListed(name, closed) ? domain : meetArguments(domain, LEFT_OUT)] as const,
+  );
+  return { limited: withoutHolders(new Map(open)), closed };
+}
+
+/** Returns what is left of one argument. */
+export function leftOfArgument(
+  { limited, closed }: OperationAuthority,
+  name: string,
+): ArgumentDomain {
+  return (
+    limited.get(name) ?? (closed === undefined || isListed(name, closed) ? UNLIMITED : LEFT_OUT)
+  );
+}
+
+/** Returns whether the member at the top level that is, or holds, an argument is in a closed list. */
+function isListed(name: string, closed: readonly string[]): boolean {
+  const [top] = readArgumentName(name) ?? [name];
+  return closed.includes(top);
+}
+
+/** A member of a call's arguments that is limited, or holds one that is. */
+interface Place {
+  /** The name of the argument, if it is limited. */
+  limited?: string;
+  readonly inside: Map<string, Place>;
+}
+
+/**
+ * Leaves out both an argument and one inside it where both are limited: no value that satisfies a
+ * constraint has anything inside.
+ */
+function withoutHolders(
+  limited: ReadonlyMap<string, ArgumentDomain>,
+): ReadonlyMap<string, ArgumentDomain> {
+  const top = placesOf(limited.keys());
+  const left = new Map(limited);
+  for (const name of limited.keys()) {
+    let places: ReadonlyMap<string, Place> = top;
+    for (const token of readArgumentName(name) ?? []) {
+      const place = places.get(token);
+      if (place === undefined || place.limited === name) break;
+      if (place.limited !== undefined) {
+        leaveOut(left, place.limited);
+        leaveOut(left, name);
+      }
+      places = place.inside;
+    }
+  }
+  return left;
+}
+
+function placesOf(names: Iterable<string>): Map<string, Place> {
+  const top = new Map<string, Place>();
+  for (const name of names) {
+    let places = top;
+    let place: Place | undefined;
+    for (const token of readArgumentName(name) ?? []) {
+      place = places.get(token) ?? { inside: new Map() };
+      places.set(token, place);
+      places = place.inside;
+    }
+    if (place !== undefined) place.limited = name;
+  }
+  return top;
+}
+
+function leaveOut(domains: Map<string, ArgumentDomain>, name: string): void {
+  const domain = domains.get(name);
+  if (domain !== undefined) domains.set(name, meetArguments(domain, LEFT_OUT));
+}
+
+/** The arguments of which nothing is left, so that no call of the operation is allowed. */
+export function deadArguments({ limited }: OperationAuthority): readonly string[] {
+  return [...limited].filter(([, domain]) => isDead(domain)).map(([name]) => name);
+}
+
+/**
+ * The rules under which no operation is left, where `constraints` alone leave something: one for each operation that
+ * the authority has. Empty if an operation is alive, or nothing but `constraints` limits arguments.
+ */
+export function deadRules(authority: Authority): readonly string[] {
+  const { operations = [EVERY_OPERATION], operationConstraints, arguments: lists } = authority;
+  if (operationConstraints === undefined && lists === undefined) return NONE;
+  if (Object.values(authority.constraints ?? {}).some(isEmpty)) return NONE;
+  const rules: string[] = [];
+  for (const operation of operations) {
+    const [dead] = deadArguments(authorityOver(operation, authority));
+    if (dead === undefined) return NONE;
+    rules.push(ruleOf(entryRule("operationConstraints", operation), dead));
+  }
+  return rules;
+}
+
+/** Returns whether an authority limits the arguments of an operation; of any operation, if none is given. */
+export function limitsArguments(authority: Arguments, operation?: string): boolean {
+  const { constraints, operationConstraints = {}, arguments: lists = {} } = authority;
+  if (constraints !== undefined) return true;
+  const named = [...Object.keys(operationConstraints), ...Object.keys(lists)];
+  return named.some((one) => [undefined, one].includes(operation) || one === EVERY_OPERATION);
+}

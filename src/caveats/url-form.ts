@@ -1,0 +1,104 @@
+import { decodeUtf8 } from "../bytes/utf8.js";
+import type { UrlLimit } from "./hop.js";
+import { isBelow, isSegment } from "./path-form.js";
+import { allowsHost, isHost } from "./url-host.js";
+
+/** The schemes of URLs that can be judged, each with its default port. */
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
+  http: "80",
+  https: "443",
+  ws: "80",
+  wss: "443",
+};
+
+/** Every scheme of a URL that can be judged. */
+export const URL_SCHEMES: readonly string[] = Object.keys(DEFAULT_PORTS);
+
+/** The parts of a URL in the strict form that are judged. */
+export interface UrlParts {
+  readonly scheme: string;
+  /** A name, an IPv4 address, or an IPv6 address in brackets. */
+  readonly host: string;
+  /** The port, in decimal digits; the default of the scheme where the URL has none. */
+  readonly port: string;
+  /** Begins with `/`; escapes are not decoded, since each path is written in one way. */
+  readonly path: string;
+}
+
+// The authority ends at the first "/": in the strict form there always is one. A query and a fragment have any visible
+// ASCII characters.
+const URL_FORM = /^(https?|wss?):\/\/([^/?#]+)(\/[^?#]*)(\?[!-"$-~]*)?(#[!-"$-~]*)?$/;
+const AUTHORITY = /^(.+?)(?::([1-9]\d{0,4}))?$/;
+const LITERALS = /^[A-Za-z0-9\-._~!$&'()*+,=@]$/;
+
+/**
+ * Reads a URL in the strict form (docs/spec.md, section 5.3), in which all parsers read the same; returns `undefined`
+ * for any other string.
+ */
+export function readUrl(text: string): UrlParts | undefined {
+  const [, scheme = "", authority = "", path = ""] = URL_FORM.exec(text) ?? [];
+  const [, host = "", given] = AUTHORITY.exec(authority) ?? [];
+  const standard = DEFAULT_PORTS[scheme];
+  if (standard === undefined || !isHost(host) || !isUrlPath(path)) return undefined;
+  if (given !== undefined && (given === standard || !isPort(given))) return undefined;
+  return { scheme, host, port: given ?? standard, path };
+}
+
+/** Returns whether a string is a port in decimal digits, from 1 to 65535. */
+export function isPort(text: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
+}
+
+/** Returns the default port of a scheme. */
+export function defaultPort(scheme: string): string {
+  return DEFAULT_PORTS[scheme] ?? "";
+}
+
+/** Returns whether a string is the path of a URL in the strict form; it may end in one `/`. */
+export function isUrlPath(path: string): boolean {
+  if (path === "/") return true;
+  if (!path.startsWith("/")) return false;
+  const segments = withoutFinalSlash(path).slice(1).split("/");
+  return !segments[0]?.startsWith("~") && segments.every(isUrlSegment);
+}
+
+/** Returns whether a string is a folder of URLs: a path that is `/` or does not end in `/`. */
+export function isUrlFolder(path: string): boolean {
+  return isUrlPath(path) && withoutFinalSlash(path) === path;
+}
+
+/** Returns whether a limit allows a URL: by its scheme, host, port and path, and never by its query or fragment. */
+export function allowsUrl({ schemes, hosts, ports, path }: UrlLimit, text: string): boolean {
+  const url = readUrl(text);
+  if (url === undefined || !schemes.includes(url.scheme)) return false;
+  if (!hosts.some((entry) => allowsHost(entry, url.host))) return false;
+  const allowed = ports ?? [defaultPort(url.scheme)];
+  if (!allowed.includes(url.port)) return false;
+  return path === undefined || isBelow(path, withoutFinalSlash(url.path));
+}
+
+function withoutFinalSlash(path: string): string {
+  return path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path;
+}
+
+/** A segment in its one spelling: literals as they are, every other character as the escapes of its bytes. */
+function isUrlSegment(segment: string): boolean {
+  const bytes: number[] = [];
+  for (let at = 0; at < segment.length; at++) {
+    const character = segment.charAt(at);
+    if (LITERALS.test(character)) {
+      bytes.push(character.charCodeAt(0));
+      continue;
+    }
+    const digits = /^%([0-9A-F]{2})$/.exec(segment.slice(at, at + 3))?.[1];
+    if (digits === undefined) return false;
+    const byte = Number.parseInt(digits, 16);
+    const escaped = String.fromCharCode(byte);
+    // Some servers cut a segment at ";", decoded or not.
+    if (LITERALS.test(escaped) || escaped === ";") return false;
+    bytes.push(byte);
+    at += 2;
+  }
+  const decoded = decodeUtf8(Uint8Array.from(bytes));
+  return decoded !== undefined && isSegment(decoded);
+}
