@@ -4,7 +4,9 @@ const { builtinModules } = require("node:module");
 const floors = [
   "bytes",
   "checks",
+  "system",
   "macaroon|caveats",
+  "display",
   "revocation",
   "capability",
   "issuer",

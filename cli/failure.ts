@@ -1,9 +1,9 @@
 import { CommanderError } from "commander";
-import { isErrno } from "../src/bytes/error-code.js";
 import { TokenError } from "../src/bytes/token-error.js";
 import { ClientError, type ClientErrorCode } from "../src/client/client-error.js";
 import { HomeError } from "../src/home/home-error.js";
 import { StorageError } from "../src/storage/storage-error.js";
+import { isErrno } from "../src/system/error-code.js";
 import type { Context } from "./context.js";
 import {
   CliError,

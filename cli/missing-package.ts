@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isErrno } from "../src/bytes/error-code.js";
+import { isErrno } from "../src/system/error-code.js";
 import type { Context } from "./context.js";
 import { CliError, environmentError } from "./exit.js";
 import { packageFile } from "./package-file.js";

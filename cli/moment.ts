@@ -2,7 +2,7 @@ import { parseTime, readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { quoted } from "./output.js";
 
-export { seenFromNow, spanInWords } from "../src/caveats/moment-words.js";
+export { seenFromNow, spanInWords } from "../src/display/time-words.js";
 
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?(?:([Zz])|([+-])(\d{2}):(\d{2}))?$/;

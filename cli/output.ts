@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
-import { escapedJson } from "../src/bytes/printable.js";
+import { escapedJson } from "../src/display/printable.js";
 import type { Context, Output } from "./context.js";
 import { environmentError } from "./exit.js";
 
-export { escapedJson, printable } from "../src/bytes/printable.js";
+export { escapedJson, printable } from "../src/display/printable.js";
 
 // What the command writes, and how: data and talk, text from a token or a file made safe to show, colours,
 // and rows. A terminal acts on control characters, and direction marks make text read as something it is

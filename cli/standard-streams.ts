@@ -1,5 +1,5 @@
 import { fstatSync, readSync, writeSync } from "node:fs";
-import { isErrno } from "../src/bytes/error-code.js";
+import { isErrno } from "../src/system/error-code.js";
 import type { Input, Output } from "./context.js";
 
 const STDIN = 0;

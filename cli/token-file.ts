@@ -1,6 +1,6 @@
 import { renameSync, statSync } from "node:fs";
 import type { Command } from "commander";
-import { isErrno } from "../src/bytes/error-code.js";
+import { isErrno } from "../src/system/error-code.js";
 import { absolutePath, type Context } from "./context.js";
 import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";

@@ -1,11 +1,11 @@
 // cli/card/: checking a card, comparing two, and checking a registry. This file reads their texts.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
-import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/bytes/json.js";
 import { decodeUtf8 } from "../../src/bytes/utf8.js";
 import { readAddress } from "../../src/client/address.js";
 import { MAX_CARD_BYTES } from "../../src/discovery/card-text.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";
 import { say } from "../output.js";

@@ -10,7 +10,6 @@ import {
 import { basename, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { encodeBase64url } from "../../src/bytes/base64.js";
-import { isErrno } from "../../src/bytes/error-code.js";
 import { randomBytes } from "../../src/bytes/random.js";
 import { createHome } from "../../src/home/create-home.js";
 import {
@@ -19,6 +18,7 @@ import {
   syncDirectoryOf,
   temporaryName,
 } from "../../src/storage/new-file.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { printable } from "../output.js";
 import { packageFile } from "../package-file.js";

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ParseError } from "jsonc-parser";
-import { isErrno } from "../../src/bytes/error-code.js";
 import { duplicateKey, outlineJson } from "../../src/bytes/json.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { absolutePath, type Context } from "../context.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { quoted } from "../output.js";

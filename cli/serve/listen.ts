@@ -1,4 +1,4 @@
-import { isErrno } from "../../src/bytes/error-code.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { environmentError } from "../exit.js";
 
 /** What a failure to listen means for the operator. */

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
-import { stampOf } from "../../src/bytes/file-stamp.js";
 import { meant } from "../../src/checks/members.js";
+import { stampOf } from "../../src/system/file-stamp.js";
 import type { Context } from "../context.js";
 import { CliError } from "../exit.js";
 import { printable, say } from "../output.js";

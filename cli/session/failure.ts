@@ -1,6 +1,6 @@
-import { isErrno } from "../../src/bytes/error-code.js";
 import { denialsFrom, type ReceivedDenial } from "../../src/client/refusal.js";
 import { SessionError } from "../../src/protocols/a2e/received.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { CliError, EXIT, environmentError } from "../exit.js";
 import { adviceForDenial, adviceIn, exitForDenial } from "../refusal.js";
 

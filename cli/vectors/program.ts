@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { isErrno } from "../../src/bytes/error-code.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { cut, escapedJson } from "../output.js";
 import type { Answer, Fault } from "./answer.js";
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { readJwkSet } from "../../src/auth/key-source.js";
-import { isErrno } from "../../src/bytes/error-code.js";
 import type { JsonObject } from "../../src/bytes/json.js";
 import { ClientError } from "../../src/client/client-error.js";
 import { parseCard } from "../../src/discovery/card-text.js";
@@ -21,6 +20,7 @@ import {
   settleRequirements,
 } from "../../src/discovery/requirements.js";
 import { type DiscoverOptions, safeDiscover } from "../../src/discovery/safe-discover.js";
+import { isErrno } from "../../src/system/error-code.js";
 import { CARD_HELP, type CardText, cardFileText, isAddress } from "../card/text.js";
 import { absolutePath, type Context } from "../context.js";
 import { asUsage, EXIT, environmentError, usageError } from "../exit.js";

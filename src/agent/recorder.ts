@@ -1,6 +1,5 @@
 import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
-import { TokenSearch } from "../capability/token-search.js";
 import type { Hop } from "../caveats/hop.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Presenter } from "./caller.js";
@@ -15,6 +14,7 @@ import type { GrantedCapability } from "./issuance.js";
 import type { IssuedCapability, LedgerEvent, LedgerEventKind, LedgerHop } from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
 import type { Operation, Skill } from "./skill.js";
+import { TokenSearch } from "./token-search.js";
 
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {

@@ -6,7 +6,7 @@ import type {
   CallerAuthentication,
   CallerRequest,
 } from "../agent/caller.js";
-import { errorCode } from "../bytes/error-code.js";
+import { errorCode } from "../system/error-code.js";
 import { readBearer, refused } from "./bearer.js";
 import { IDENTITY, isIdentity } from "./identity.js";
 import { checkedOptions, type JwtAuthenticatorOptions, type Settings } from "./jwt-options.js";

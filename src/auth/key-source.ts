@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
-import { errorCode } from "../bytes/error-code.js";
-import { following, stampOf } from "../bytes/file-stamp.js";
 import { assertNoTwin, isObject } from "../bytes/json.js";
+import { errorCode } from "../system/error-code.js";
+import { following, stampOf } from "../system/file-stamp.js";
 import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 
 type Jose = typeof import("jose");

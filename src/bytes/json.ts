@@ -1,6 +1,5 @@
-// src/bytes: the floor that every other room stands on, and that imports none of them. Bytes and strings (base64,
-// UTF-8, JSON, a cursor, random bytes, printable escapes, TokenError), and four small pieces for all rooms:
-// beside.ts, bounded.ts, error-code.ts and file-stamp.ts.
+// src/bytes: the floor that every other room stands on, and that imports none of them. Bytes and strings: base64,
+// UTF-8, JSON, a cursor, random bytes, TokenError.
 
 import { encodeUtf8, isWellFormed } from "./utf8.js";
 

@@ -8,7 +8,6 @@ import {
   rmSync,
 } from "node:fs";
 import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
-import { isErrno } from "../bytes/error-code.js";
 import { assertMembers } from "../checks/members.js";
 import { plainObject } from "../checks/plain.js";
 import { createKeyring, type Keyring } from "../issuer/keyring.js";
@@ -22,6 +21,7 @@ import {
 import { StorageError } from "../storage/storage-error.js";
 import { createStores, openStores } from "../stores/database.js";
 import { createKeyringFile } from "../stores/keyring-file.js";
+import { isErrno } from "../system/error-code.js";
 import { checkHomeConfig, type HomeConfig } from "./home-config.js";
 import { HomeError, unreadable } from "./home-error.js";
 import { type HomeFiles, homeFiles, incomplete, missingFiles, notFolder } from "./home-files.js";

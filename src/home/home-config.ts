@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { isErrno } from "../bytes/error-code.js";
 import { assertNoTwin } from "../bytes/json.js";
 import { DEFAULT_MAX_LIFETIME, MAX_LIFETIME } from "../capability/mint.js";
 import { assertMembers } from "../checks/members.js";
 import { type Grant, grantsById } from "../issuer/grant.js";
+import { isErrno } from "../system/error-code.js";
 import { HomeError, unreadable } from "./home-error.js";
 
 /** What `config.json` in a home holds. */

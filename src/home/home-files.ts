@@ -1,7 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { isErrno } from "../bytes/error-code.js";
 import { StorageError } from "../storage/storage-error.js";
+import { isErrno } from "../system/error-code.js";
 import { type HomeConfig, readHomeConfig } from "./home-config.js";
 import { HomeError, unreadable } from "./home-error.js";
 

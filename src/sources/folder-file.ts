@@ -8,9 +8,9 @@ import {
   realpathSync,
   rmSync,
 } from "node:fs";
-import { errorCode } from "../bytes/error-code.js";
-import { stampOf } from "../bytes/file-stamp.js";
 import { syncDirectoryOf } from "../storage/new-file.js";
+import { errorCode } from "../system/error-code.js";
+import { stampOf } from "../system/file-stamp.js";
 
 /** Milliseconds after which a further change of a file is sure to show in its times. */
 const SETTLED = 2000;

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
 import type { Resource } from "../agent/resources/resource.js";
-import { errorCode } from "../bytes/error-code.js";
+import { errorCode } from "../system/error-code.js";
 import { collectionResource } from "./collection-names.js";
 import { isReal, orAbsent, withFile } from "./folder-file.js";
 import { isSegment, isTextFile, readFolderName } from "./folder-names.js";

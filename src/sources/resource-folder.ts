@@ -8,10 +8,10 @@ import type {
   ResourceQuery,
   ResourceSource,
 } from "../agent/resources/resource.js";
-import { errorCode } from "../bytes/error-code.js";
 import { decodeUtf8, isWellFormed } from "../bytes/utf8.js";
 import { shown } from "../caveats/scalar.js";
 import { putPrivateFile } from "../storage/new-file.js";
+import { errorCode } from "../system/error-code.js";
 import { collectionIn } from "./collection-names.js";
 import { type OpenFile, removeFile, withFile } from "./folder-file.js";
 import type { FolderItems } from "./folder-items.js";

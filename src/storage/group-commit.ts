@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type RawBuilder, sql, type Transaction } from "kysely";
-import { errorCode } from "../bytes/error-code.js";
+import { errorCode } from "../system/error-code.js";
 import type { Engine } from "./engine.js";
 import { inTime } from "./in-time.js";
 import { CallerQueries, type Queries } from "./queries.js";

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Pool } from "pg";
-import { errorCode } from "../bytes/error-code.js";
+import { errorCode } from "../system/error-code.js";
 import { bindable } from "./columns.js";
 import type { Engine } from "./engine.js";
 import { type IfMissing, migrate, type Schema } from "./migrations.js";

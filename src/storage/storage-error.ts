@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { errorCode } from "../bytes/error-code.js";
+import { errorCode } from "../system/error-code.js";
 
 const MESSAGES = {
   key_file_missing: "there is no key file here",

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
-import { following, stampOf } from "../bytes/file-stamp.js";
 import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { KEYRING_OPTIONS, type Keyring, type KeyringOptions } from "../issuer/keyring.js";
 import { keyFileError } from "../storage/storage-error.js";
+import { following, stampOf } from "../system/file-stamp.js";
 import { readKeyringFile } from "./keyring-file.js";
 
 /** How current a followed key file must be. */

@@ -9,7 +9,6 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { errorCode } from "../bytes/error-code.js";
 import { assertNoTwin } from "../bytes/json.js";
 import { assertString } from "../checks/kinds.js";
 import {
@@ -20,6 +19,7 @@ import {
 } from "../issuer/keyring.js";
 import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
+import { errorCode } from "../system/error-code.js";
 
 /** Bytes; thousands of keys fit. */
 const LARGEST = 1_048_576;

@@ -5,13 +5,14 @@ import {
   type RandomSource,
   type ResourceNumbers,
 } from "../agent/resources/resource-numbers.js";
-import { atMost } from "../bytes/bounded.js";
 import { randomBytes } from "../bytes/random.js";
 import { type StoreDatabase, type StoreQueries, type TableDatabase, tablesOf } from "./database.js";
 import { sound, textOf, whole } from "./sound.js";
 
 /** Names whose numbers are kept in memory, with 512 bytes at most each. */
 const BOUND = 50_000;
+// With `max`, the library would allocate its tables at once: 25 milliseconds at every start.
+const BOUNDS = { maxSize: BOUND, sizeCalculation: () => 1 };
 /** Names or numbers in one statement. */
 const CHUNK = 1000;
 
@@ -24,8 +25,8 @@ type Numbered = readonly (readonly [name: string, number: number])[];
 export class ResourceNumberStore implements ResourceNumbers {
   readonly #database: TableDatabase;
   readonly #random: RandomSource;
-  readonly #numbers = new LRUCache<string, number>(atMost(BOUND));
-  readonly #names = new LRUCache<number, string>(atMost(BOUND));
+  readonly #numbers = new LRUCache<string, number>(BOUNDS);
+  readonly #names = new LRUCache<number, string>(BOUNDS);
   #giving: Promise<unknown> = Promise.resolve();
 
   constructor(database: StoreDatabase, random: RandomSource = randomBytes) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { TokenSearch } from "../../src/agent/token-search.js";
 import type { Json } from "../../src/bytes/json.js";
-import { TokenSearch } from "../../src/capability/token-search.js";
 
 // Texts that cost a search the most for their length: CPU time of the second look, in milliseconds.
 

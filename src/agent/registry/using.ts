@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../bytes/bounded.js";
 import { expiryOf } from "./keeping.js";
 import type { RegistryContext } from "./registry-context.js";
 import type { RegistryDraft } from "./registry-store.js";
@@ -10,7 +9,7 @@ const NOTED = 10_000;
 /** Notes when agents and grants were used last, once a minute at most. */
 export class Uses {
   readonly #context: RegistryContext;
-  readonly #noted = new LRUCache<string, number>(atMost(NOTED));
+  readonly #noted = new LRUCache<string, number>({ max: NOTED });
 
   constructor(context: RegistryContext) {
     this.#context = context;

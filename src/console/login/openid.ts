@@ -1,7 +1,7 @@
 import { IDENTITY, isIdentity } from "../../auth/identity.js";
-import { errorCode } from "../../bytes/error-code.js";
 import { assertMembers } from "../../checks/members.js";
 import { isLoopback } from "../../client/address.js";
+import { errorCode } from "../../system/error-code.js";
 import type { LoginOutcome, OpenIdLogin } from "./login.js";
 import { checkedPresence, isPresent, type Presence } from "./presence.js";
 

@@ -1,5 +1,5 @@
-import { seenFromNow, spanInWords } from "../../caveats/moment-words.js";
 import { formatTime } from "../../caveats/time.js";
+import { seenFromNow, spanInWords } from "../../display/time-words.js";
 
 // Outside of this file, nothing makes markup of a text.
 let make: (text: string) => Markup;

@@ -1,11 +1,11 @@
-import { escapeOf } from "../../bytes/printable.js";
+import { escapeOf } from "../../display/printable.js";
 import { html, type Markup } from "./markup.js";
 
 /** Characters of one text that a page shows: more than any limit on what is kept allows to matter. */
 export const MOST_SHOWN = 4000;
 
 // What shows as nothing, or as another space than the common one: beside what is unsafe everywhere
-// (src/bytes/printable.ts), spaces of other widths, fillers, and marks piled on one letter; and the quotation
+// (src/display/printable.ts), spaces of other widths, fillers, and marks piled on one letter; and the quotation
 // marks that the console itself sets.
 const ODD =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Request } from "express";
+import { MAX_CANDIDATES, TokenSearch } from "../../agent/token-search.js";
 import { isJsonObject, isObject, type Json } from "../../bytes/json.js";
-import { MAX_CANDIDATES, TokenSearch } from "../../capability/token-search.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 import { addressTexts, fileTexts } from "./file-texts.js";

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../../agent/ledger.js";
-import { errorCode } from "../../bytes/error-code.js";
 import { formatTime } from "../../caveats/time.js";
+import { errorCode } from "../../system/error-code.js";
 import { type EventRow, eventRow } from "./row.js";
 
 /** A stretch of time of which the ledger does not have everything. */

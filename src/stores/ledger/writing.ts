@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
-import { atMost } from "../../bytes/bounded.js";
 import { formatTime } from "../../caveats/time.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
 import { inSteps, STEP } from "../steps.js";
@@ -24,7 +23,7 @@ interface ToldHop {
 
 /** Hops that are known to be kept, so that most events write none. */
 export class KnownHops {
-  readonly #kept = new LRUCache<string, number>(atMost(KNOWN));
+  readonly #kept = new LRUCache<string, number>({ max: KNOWN });
 
   /** Hops in events that are not known to be kept, or were last written long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {

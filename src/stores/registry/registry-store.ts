@@ -8,9 +8,9 @@ import type {
   SingleUse,
   UseOutcome,
 } from "../../agent/registry/registry-store.js";
-import { errorCode } from "../../bytes/error-code.js";
 import { assertMembers } from "../../checks/members.js";
 import { StorageError } from "../../storage/storage-error.js";
+import { errorCode } from "../../system/error-code.js";
 import { type StoreDatabase, type TableDatabase, tablesOf } from "../database.js";
 import { KnownHops } from "../ledger/writing.js";
 import { Change, Conflict } from "./change.js";

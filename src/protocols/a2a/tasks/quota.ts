@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../../bytes/bounded.js";
 import type { StoreQueries } from "../../../stores/database.js";
 
 /** What is kept for one principal at most. */
@@ -40,7 +39,7 @@ export class TaskQuotaError extends Error {
 export class Quota {
   readonly #quota: TaskQuota;
   /** By principal, what may be added before its tasks are counted anew. */
-  readonly #room = new LRUCache<string, TaskQuota>({ ...atMost(KNOWN), ttl: COUNTED });
+  readonly #room = new LRUCache<string, TaskQuota>({ max: KNOWN, ttl: COUNTED });
 
   /** @throws TypeError if a number is not whole, or less than 1. */
   constructor(quota: Partial<TaskQuota>) {

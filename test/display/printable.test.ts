@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { escapedJson, escapeOf, printable } from "../../src/bytes/printable.js";
+import { escapedJson, escapeOf, printable } from "../../src/display/printable.js";
 
 test.each([
   ["plain", "plain"],

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../src/bytes/json.js";
-import { encodeIdentifier } from "../../src/capability/identifier.js";
 import {
   MAX_CANDIDATES,
   MIN_TOKEN_LENGTH,
   type SearchResult,
   TokenSearch,
-} from "../../src/capability/token-search.js";
+} from "../../src/agent/token-search.js";
+import type { Json } from "../../src/bytes/json.js";
+import { encodeIdentifier } from "../../src/capability/identifier.js";
 import { createKeyring } from "../../src/issuer/index.js";
 import {
   addFirstPartyCaveat,
@@ -18,7 +18,7 @@ import {
   parseMacaroon,
   writeMacaroons,
 } from "../../src/macaroon/index.js";
-import { attenuated, fixture, mint } from "./support.js";
+import { attenuated, fixture, mint } from "../capability/support.js";
 
 const { issuer } = fixture();
 const stranger = fixture({ keys: createKeyring() }).issuer;

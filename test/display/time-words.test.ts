@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { seenFromNow, spanInWords } from "../../src/caveats/moment-words.js";
-import { NOW } from "./support.js";
+import { seenFromNow, spanInWords } from "../../src/display/time-words.js";
+import { NOW } from "../caveats/support.js";
 
 const [MINUTE, HOUR] = [60, 3600];
 

@@ -2,9 +2,9 @@ import { readBase64 } from "../bytes/base64.js";
 import { Cursor } from "../bytes/cursor.js";
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { TokenError } from "../bytes/token-error.js";
+import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { binaryV2Length, readBinaryV2, V2_VERSION } from "../macaroon/binary-v2.js";
 import { macaroonToText } from "../macaroon/write.js";
-import { CAPABILITY_LIMITS } from "./limits.js";
 
 /** Most candidate strings that one search verifies. */
 export const MAX_CANDIDATES = 64;

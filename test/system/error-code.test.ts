@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { errorCode, isErrno } from "../../src/bytes/error-code.js";
+import { errorCode, isErrno } from "../../src/system/error-code.js";
 
 test.each<[unknown, string]>([
   [Object.assign(new Error("no file"), { code: "ENOENT" }), "ENOENT"],

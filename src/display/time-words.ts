@@ -1,4 +1,4 @@
-import { parseTime } from "./time.js";
+import { parseTime } from "../caveats/time.js";
 
 /** A span of time in words, rounded, in its one largest unit: `12 min`, `2 h`, `3 days`. */
 export function spanInWords(milliseconds: number): string {

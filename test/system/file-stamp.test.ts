@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { following, stampOf } from "../../src/bytes/file-stamp.js";
+import { following, stampOf } from "../../src/system/file-stamp.js";
 
 const STAT = { dev: 1n, ino: 2n, size: 3n, mtimeNs: 4n, ctimeNs: 5n };
 
