@@ -20,7 +20,7 @@ interface Expression {
   readonly operator: string;
   readonly rest: string;
   /** An error about this expression. */
-  readonly refuse: (problem: string, hint?: string) => CliError;
+  readonly expressionError: (problem: string, hint?: string) => CliError;
 }
 
 const LIMIT: Wording = {
@@ -53,21 +53,21 @@ const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">=": "mi
  */
 export function readLimits(texts: readonly string[]): { readonly [argument: string]: Constraint } {
   return readConditions(LIMIT, texts, (expression): Constraint => {
-    const { name, operator, rest, refuse } = expression;
+    const { name, operator, rest, expressionError } = expression;
     const bound = BOUNDS[operator];
     if (bound !== undefined) return { [bound]: numberFrom(expression) };
     if (operator === "in") return { in: scalarsFrom(expression) };
     if (operator === "not in") return { not_in: scalarsFrom(expression) };
     if (operator === "!=") {
-      throw refuse("there is no !=", `write ${quoted(`${name} not in ${rest}`)}`);
+      throw expressionError("there is no !=", `write ${quoted(`${name} not in ${rest}`)}`);
     }
-    if (operator === "==") throw refuse("there is no ==", "use one =");
+    if (operator === "==") throw expressionError("there is no ==", "use one =");
     const value = equalValue(expression);
     if (isScalar(value)) return value;
     // Its operators are checked when the hop is put into canonical form.
     if (isJsonObject(value)) return value satisfies object as Operators;
     const problem = "an argument is limited to one value, or by an object of operators";
-    throw refuse(problem, LIMIT.forms);
+    throw expressionError(problem, LIMIT.forms);
   });
 }
 
@@ -79,19 +79,19 @@ export function readLimits(texts: readonly string[]): { readonly [argument: stri
  */
 export function readFilters(texts: readonly string[]): ResourceFilter {
   return readConditions(FILTER, texts, (expression): FieldCondition => {
-    const { operator, rest, refuse } = expression;
+    const { operator, rest, expressionError } = expression;
     if (operator === "in") return { in: scalarsFrom(expression) };
     const bound = BOUNDS[operator];
     if (bound === undefined && operator !== "=") {
-      throw refuse(`a filter has no ${operator}`, FILTER.forms);
+      throw expressionError(`a filter has no ${operator}`, FILTER.forms);
     }
     const value = bound === undefined ? equalValue(expression) : valueFrom(expression);
     if (bound === undefined) {
       if (isScalar(value)) return value;
-      throw refuse("a field is compared with one value", FILTER.forms);
+      throw expressionError("a field is compared with one value", FILTER.forms);
     }
     if (typeof value === "number" || typeof value === "string") return { [bound]: value };
-    throw refuse(`${quoted(rest)} has no order`, "<= and >= compare numbers, or texts");
+    throw expressionError(`${quoted(rest)} has no order`, "<= and >= compare numbers, or texts");
   });
 }
 
@@ -108,9 +108,9 @@ export function readArguments(
   const values = new Map<string, Json>();
   for (const text of texts) {
     const expression = splitExpression({ ...ARGUMENT, option }, text);
-    const { name, operator, refuse } = expression;
-    if (operator !== "=") throw refuse("an argument has one value", ARGUMENT.forms);
-    if (values.has(name)) throw refuse("this argument is given twice");
+    const { name, operator, expressionError } = expression;
+    if (operator !== "=") throw expressionError("an argument has one value", ARGUMENT.forms);
+    if (values.has(name)) throw expressionError("this argument is given twice");
     values.set(name, valueFrom(expression));
   }
   return Object.fromEntries(values);
@@ -125,37 +125,51 @@ function readConditions<Condition extends Scalar | object>(
   const combined = new Map<string, Condition>();
   for (const text of texts) {
     const expression = splitExpression(wording, text);
-    const { name, operator, refuse } = expression;
+    const { name, operator, expressionError } = expression;
     if (operator === "<" || operator === ">") {
-      throw refuse(`there is no ${operator}`, `use ${operator}=, which includes the value`);
+      throw expressionError(
+        `there is no ${operator}`,
+        `use ${operator}=, which includes the value`,
+      );
     }
     const sign = MISWRITTEN.exec(name)?.[0];
     // A name in double quotes is meant as it is.
     if (operator === "=" && sign !== undefined && !/^\s*"/.test(text)) {
-      throw refuse(`there is no ${sign}=`, literally(`${quoted(name)}=${expression.rest}`));
+      throw expressionError(
+        `there is no ${sign}=`,
+        literally(`${quoted(name)}=${expression.rest}`),
+      );
     }
     const added = read(expression);
     const known = combined.get(name);
-    combined.set(name, known === undefined ? added : combine(wording, refuse, known, added));
+    combined.set(
+      name,
+      known === undefined ? added : combine(wording, expressionError, known, added),
+    );
   }
   return Object.fromEntries(combined);
 }
 
 function splitExpression({ option, forms }: Wording, text: string): Expression {
-  const refuse = (problem: string, hint?: string): CliError =>
+  const expressionError = (problem: string, hint?: string): CliError =>
     usageError(`${option} ${quoted(text)}: ${problem}`, hint);
   const quotedName = /^\s*("(?:[^"\\]|\\.)*")/.exec(text);
   const start = quotedName?.[0].length ?? 0;
   const found = OPERATOR.exec(text.slice(start));
-  if (found === null) throw refuse("there is no operator", forms);
+  if (found === null) throw expressionError("there is no operator", forms);
   const from = start + found.index;
   const bare = text.slice(0, from).trim();
-  const name = quotedName?.[1] === bare ? readValue(bare, refuse) : bare;
+  const name = quotedName?.[1] === bare ? readValue(bare, expressionError) : bare;
   if (typeof name !== "string" || name === "") {
-    throw refuse("the argument's name is missing", forms);
+    throw expressionError("the argument's name is missing", forms);
   }
   const operator = found[0].trim().replace(/\s+/, " ");
-  return { name, operator, rest: text.slice(from + found[0].length).trim(), refuse };
+  return {
+    name,
+    operator,
+    rest: text.slice(from + found[0].length).trim(),
+    expressionError,
+  };
 }
 
 /** The end of a name that belongs to an operator of other languages: `path~=x`, `path*=x`. */
@@ -165,14 +179,15 @@ const MISWRITTEN = /[~^$*:]$/;
  * The value that `=` compares with. Bare text that looks like an operator or a pattern is refused: it would
  * be compared as it stands, and no call would meet it.
  */
-function equalValue({ name, rest, refuse }: Expression): Json {
+function equalValue({ name, rest, expressionError }: Expression): Json {
   const sign = /^[<>~]/.exec(rest)?.[0];
   if (sign !== undefined) {
     const hint = literally(`${name}=${quoted(rest)}`);
-    throw refuse(`there is no =${sign}`, sign === "~" ? hint : `use ${sign}=; ${hint}`);
+    throw expressionError(`there is no =${sign}`, sign === "~" ? hint : `use ${sign}=; ${hint}`);
   }
-  const value = readValue(rest, refuse);
-  if (isPattern(rest, value)) throw refuse(NO_PATTERNS, literally(`${name}=${quoted(value)}`));
+  const value = readValue(rest, expressionError);
+  if (isPattern(rest, value))
+    throw expressionError(NO_PATTERNS, literally(`${name}=${quoted(value)}`));
   return value;
 }
 
@@ -189,45 +204,45 @@ function literally(expression: string): string {
 }
 
 /** The value as JSON, or as a string where it is no JSON. */
-function valueFrom({ rest, refuse }: Expression): Json {
-  return readValue(rest, refuse);
+function valueFrom({ rest, expressionError }: Expression): Json {
+  return readValue(rest, expressionError);
 }
 
-function numberFrom({ rest, refuse }: Expression): number {
-  const value = readValue(rest, refuse);
+function numberFrom({ rest, expressionError }: Expression): number {
+  const value = readValue(rest, expressionError);
   if (typeof value === "number") return value;
-  throw refuse(`${quoted(rest)} is not a number`, "<= and >= compare numbers");
+  throw expressionError(`${quoted(rest)} is not a number`, "<= and >= compare numbers");
 }
 
 /** The list of values: JSON, or with commas between. */
-function scalarsFrom({ name, operator, rest, refuse }: Expression): Scalar[] {
+function scalarsFrom({ name, operator, rest, expressionError }: Expression): Scalar[] {
   const whole: Json = rest.startsWith("[")
-    ? readValue(rest, refuse)
+    ? readValue(rest, expressionError)
     : splitList(rest).map((item) => {
-        const value = readValue(item, refuse);
+        const value = readValue(item, expressionError);
         if (!isPattern(item, value)) return value;
-        throw refuse(NO_PATTERNS, literally(`${name} ${operator} ${quoted(value)}`));
+        throw expressionError(NO_PATTERNS, literally(`${name} ${operator} ${quoted(value)}`));
       });
   const scalars = Array.isArray(whole) ? whole.filter(isScalar) : [];
   if (!Array.isArray(whole) || scalars.length === 0 || scalars.length < whole.length) {
     const hint = "separate strings, numbers, true, false or null with commas";
-    throw refuse("this is not a list of values", hint);
+    throw expressionError("this is not a list of values", hint);
   }
   return scalars;
 }
 
 function combine<Condition extends Scalar | object>(
   { it }: Wording,
-  refuse: Expression["refuse"],
+  expressionError: Expression["expressionError"],
   known: Condition,
   added: Condition,
 ): Condition {
   if (!isOperators(known) || !isOperators(added)) {
-    throw refuse(`${it} is given an exact value and another limit`);
+    throw expressionError(`${it} is given an exact value and another limit`);
   }
   const twice = Object.keys(added).find((operator) => Object.hasOwn(known, operator));
   if (twice === undefined) return { ...known, ...added };
-  throw refuse(`${it} is given ${quoted(twice)} twice`, "keep the one you mean");
+  throw expressionError(`${it} is given ${quoted(twice)} twice`, "keep the one you mean");
 }
 
 function isOperators(condition: Scalar | object): condition is object {

@@ -17,7 +17,7 @@ const EXAMPLES =
  * @throws CliError saying what to give instead.
  */
 export function momentFrom(option: string, text: string, now: number): Date {
-  const refuse = (problem: string, hint = EXAMPLES): Error =>
+  const timeError = (problem: string, hint = EXAMPLES): Error =>
     usageError(`${option} ${quoted(text)}: ${problem}`, hint);
   const seconds = readDuration(text);
   let milliseconds: number;
@@ -25,17 +25,17 @@ export function momentFrom(option: string, text: string, now: number): Date {
   else {
     if (DATE.test(text) && parseTime(`${text}T00:00:00Z`) !== undefined) {
       const hint = `write ${text}T00:00:00Z for the day's start in UTC, or ${text}T23:59:59Z for its end`;
-      throw refuse("the time of day is missing", hint);
+      throw timeError("the time of day is missing", hint);
     }
     const match = TIME.exec(text);
-    if (match === null) throw refuse("this is neither a duration nor a time");
+    if (match === null) throw timeError("this is neither a duration nor a time");
     const [, date = "", clock = "", fraction = "", zulu, sign, hours = "", minutes = ""] = match;
     if (zulu === undefined && sign === undefined) {
-      throw refuse("the time zone is missing", "add Z for UTC, or an offset such as +02:00");
+      throw timeError("the time zone is missing", "add Z for UTC, or an offset such as +02:00");
     }
     const whole = parseTime(`${date}T${clock}Z`);
     if (whole === undefined || Number(hours) > 23 || Number(minutes) > 59) {
-      throw refuse("there is no such time");
+      throw timeError("there is no such time");
     }
     const offset = (Number(hours) * 60 + Number(minutes)) * 60 * 1000 * (sign === "-" ? -1 : 1);
     // A fraction only decides towards which second the library rounds.
@@ -44,5 +44,5 @@ export function momentFrom(option: string, text: string, now: number): Date {
   const moment = new Date(milliseconds);
   const year = moment.getUTCFullYear();
   if (year >= 0 && year <= 9998) return moment;
-  throw refuse("that is beyond the years that a token can name");
+  throw timeError("that is beyond the years that a token can name");
 }

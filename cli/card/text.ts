@@ -63,22 +63,22 @@ export function cardFileText(context: Context, argument: string): CardText {
 
 /** Parses a card. @throws CliError if the text is not JSON, or has a member twice in one object. */
 export function jsonIn({ name, text }: CardText): Json {
-  const refuse = (what: string): CliError => {
+  const cardError = (what: string): CliError => {
     const hint = `proviso card lint ${name === STDIN ? "-" : name} shows where`;
     const message = `${name}: ${what}`;
     return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
   };
   // Said before the parser works on it; no card comes near.
-  if (outlineJson(text).depth > 10_000) throw refuse("it is nested too deep");
+  if (outlineJson(text).depth > 10_000) throw cardError("it is nested too deep");
   let value: Json;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse("this is not JSON");
+    throw cardError("this is not JSON");
   }
   const twice = duplicateKey(text);
   if (twice === undefined) return value;
-  throw refuse(`it has the member ${quotedName(twice.key)} twice`);
+  throw cardError(`it has the member ${quotedName(twice.key)} twice`);
 }
 
 /**

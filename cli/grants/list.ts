@@ -40,8 +40,8 @@ export async function listed(
     if ((all || open) && own) found.push({ kind: "approval", ...approval });
   }
   for (const grant of grants) {
-    const standing = grant.status === "active" || (all && grant.status !== "pending");
-    if (standing && (await isOf(grant))) found.push({ kind: "grant", ...grant });
+    const statusOf = grant.status === "active" || (all && grant.status !== "pending");
+    if (statusOf && (await isOf(grant))) found.push({ kind: "grant", ...grant });
   }
   return found.sort((a, b) => rank(a) - rank(b) || a.updated - b.updated);
 }

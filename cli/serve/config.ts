@@ -111,24 +111,24 @@ async function readJsonFile(
   name: string = path,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
   const text = readText(path, name);
-  const refuse = (offset: number, what: string, hint: string): CliError => {
+  const configError = (offset: number, what: string, hint: string): CliError => {
     const before = text.slice(0, offset).split("\n");
     const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
     return environmentError("config_malformed", `${place}: ${what}`, hint);
   };
   if (outlineJson(text).depth > MAX_DEPTH) {
-    throw refuse(0, `nested more than ${MAX_DEPTH} deep`, "no configuration is that deep");
+    throw configError(0, `nested more than ${MAX_DEPTH} deep`, "no configuration is that deep");
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     const offset = await faultIn(text);
-    throw refuse(offset, "this is not JSON", adviceFor(text, offset));
+    throw configError(offset, "this is not JSON", adviceFor(text, offset));
   }
   const twin = duplicateKey(text);
   if (twin !== undefined) {
-    throw refuse(twin.offset, `${quoted(twin.key)} is there twice`, "keep one of the two");
+    throw configError(twin.offset, `${quoted(twin.key)} is there twice`, "keep one of the two");
   }
   return { value, text };
 }

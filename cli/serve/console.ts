@@ -70,20 +70,20 @@ function secretIn(
   { file, folder }: ReadConfig,
   place: NonNullable<ConsoleLoginConfig["clientSecret"]>,
 ): string {
-  const refuse = (member: string, what: string): Error =>
+  const loginError = (member: string, what: string): Error =>
     invalidConfig(file, [problemAt(`approvals.login.clientSecret.${member}`, what)]);
   if ("env" in place) {
     const secret = env[place.env] ?? "";
-    if (secret === "") throw refuse("env", "names a variable that is not set");
+    if (secret === "") throw loginError("env", "names a variable that is not set");
     return secret;
   }
   let text: string;
   try {
     text = readFileSync(resolve(folder, place.file), "utf8");
   } catch {
-    throw refuse("file", "cannot be read");
+    throw loginError("file", "cannot be read");
   }
   const secret = text.trim();
-  if (secret === "" || secret.length > MAX_SECRET) throw refuse("file", "holds no secret");
+  if (secret === "" || secret.length > MAX_SECRET) throw loginError("file", "holds no secret");
   return secret;
 }

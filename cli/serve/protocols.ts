@@ -8,7 +8,7 @@ import { CONSOLE_PATH, mountConsole } from "../../src/console/console.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
 import type { AgentMetrics } from "../../src/http/metrics.js";
-import { type Mounted, type Place, serve } from "../../src/http/serve.js";
+import { type Mounted, type MountPoint, serve } from "../../src/http/serve.js";
 import type { HealthCheck } from "../../src/http/status.js";
 import { checkProxies } from "../../src/http/trusted-proxies.js";
 import type { AgentSkills } from "../../src/protocols/a2a/agent-module.js";
@@ -67,9 +67,9 @@ interface MountedProtocol extends Mounted {
 
 /** A protocol in which callers reach the agent: mounted beside the others, on one port. */
 type Protocol =
-  | { mount(parts: AgentParts, place: Place): MountedProtocol }
+  | { mount(parts: AgentParts, place: MountPoint): MountedProtocol }
   /** Checks and loads first what mounting takes, before anything listens. */
-  | { prepare(parts: AgentParts): Promise<(place: Place) => MountedProtocol> };
+  | { prepare(parts: AgentParts): Promise<(place: MountPoint) => MountedProtocol> };
 
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
   a2a: {
@@ -146,10 +146,10 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
     config.protocols.map(async (name) => {
       const protocol: Protocol = PROTOCOLS[name];
       if ("prepare" in protocol) return protocol.prepare(parts);
-      return (place: Place) => protocol.mount(parts, place);
+      return (place: MountPoint) => protocol.mount(parts, place);
     }),
   );
-  const mountAll = (place: Place) => {
+  const mountAll = (place: MountPoint) => {
     const all = mounts.map((mount) => mount(place));
     return {
       addresses: all.flatMap(({ addresses }) => addresses),
@@ -196,7 +196,7 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
   };
 }
 
-function a2aOptions(parts: AgentParts, { url }: Place): A2AOptions {
+function a2aOptions(parts: AgentParts, { url }: MountPoint): A2AOptions {
   const { config, agent, authenticator, tasks, runTask, log, metrics } = parts;
   const { name, description, version, delegates, collections, page, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;

@@ -104,14 +104,17 @@ const DAY = 24 * 60 * 60;
 export function feedMaxAgeOf({ config, file }: ReadConfig): number | undefined {
   const { revocationFeed: feed, protocols } = config;
   if (feed === undefined) return undefined;
-  const refuse = (place: string, what: string): CliError =>
+  const settingError = (place: string, what: string): CliError =>
     invalidConfig(file, [problemAt(place, what)]);
   if (!protocols.includes("revocations")) {
-    throw refuse("revocationFeed", 'has no effect: "protocols" does not name "revocations"');
+    throw settingError("revocationFeed", 'has no effect: "protocols" does not name "revocations"');
   }
   const maxAge = readDuration(feed.maxAge) ?? 0;
   if (maxAge <= DAY) return maxAge;
-  throw refuse("revocationFeed.maxAge", "is more than a day, the longest that a list is relied on");
+  throw settingError(
+    "revocationFeed.maxAge",
+    "is more than a day, the longest that a list is relied on",
+  );
 }
 
 export interface Address {

@@ -190,7 +190,7 @@ async function list(context: Context, options: ListOptions): Promise<void> {
 }
 
 async function show(context: Context, options: HomeChoice, id: string): Promise<void> {
-  const { findApproval, findById } = await import("../grants/found.js");
+  const { findApproval, findById } = await import("../grants/find-by-id.js");
   const { approvalLines, grantLines } = await import("../grants/words.js");
   await open(context, options, async ({ registry }) => {
     const paint = stdoutPaint(context);
@@ -226,7 +226,7 @@ async function decide(
   id: string,
   answerTo: (approval: Approval) => Omit<ApproverAnswer, "digest">,
 ): Promise<void> {
-  const { findApproval } = await import("../grants/found.js");
+  const { findApproval } = await import("../grants/find-by-id.js");
   const { approverFor, refusedDecision } = await import("../grants/deciding.js");
   const { approvalLines } = await import("../grants/words.js");
   const { causeWords } = await import("../../src/agent/approvals/approval-result.js");
@@ -255,7 +255,7 @@ async function decide(
 }
 
 async function revoke(context: Context, options: RevokeOptions, id?: string): Promise<void> {
-  const { revokeById, revokeUser } = await import("../grants/found.js");
+  const { revokeById, revokeUser } = await import("../grants/find-by-id.js");
   const { principal } = options;
   if ((id === undefined) === (principal === undefined)) {
     throw usageError("name one: the id of what is to be revoked, or --principal");

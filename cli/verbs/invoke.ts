@@ -82,7 +82,7 @@ async function run(
     answer = await asking(card, call);
   } catch (error) {
     if (!(error instanceof AgentFault)) throw error;
-    return refuse(context, card, error, options);
+    return printRefusal(context, card, error, options);
   }
   const { result, taskId } = answer;
   // Whatever came: it is only known to be JSON.
@@ -120,7 +120,12 @@ function tokensFrom(
   return tokens;
 }
 
-function refuse(context: Context, card: RemoteCard, fault: AgentFault, { json }: Options): void {
+function printRefusal(
+  context: Context,
+  card: RemoteCard,
+  fault: AgentFault,
+  { json }: Options,
+): void {
   const denials = denialsIn(fault.details, ERROR_DOMAIN);
   const [first] = denials;
   if (first === undefined) throw faultError(card, fault);

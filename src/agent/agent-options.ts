@@ -22,7 +22,7 @@ export interface IssuingAgentOptions {
   /** How many revocations a principal with an invoker may have in the list; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
-  /** Operations that no skill has: code outside the agent runs them, and asks for leave first. */
+  /** Operations that no skill has: code outside the agent runs them, and asks for permission first. */
   readonly operations?: readonly Operation[];
   readonly policy: Policy;
   /** Absent for an agent without resources. */

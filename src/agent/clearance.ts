@@ -33,7 +33,7 @@ export interface OperationInvocation extends Asked {
   readonly listing?: boolean;
 }
 
-/** Leave for one call, with all that it may reach. Nothing else than what was cleared may run. */
+/** Permission for one call, with all that it may reach. Nothing else than what was cleared may run. */
 export interface Clearance<Of extends Operation = Skill>
   extends Pick<SkillCall, "arguments" | "principal" | "resources"> {
   readonly allowed: true;

@@ -14,8 +14,8 @@ import type {
 import { ownPermissions, permissionsOf } from "./permissions.js";
 import type { Permission } from "./policy.js";
 import { type AuthenticatedCapability, authenticateAll } from "./presented.js";
-import { queryAskedAgain, reachOf } from "./reach.js";
 import { type AgentDenial, type AgentDenials, missingCapability } from "./refusal.js";
+import { queryAskedAgain, resolveResources } from "./resolve-resources.js";
 import type { Operation } from "./skill.js";
 
 /** A call of something that the agent knows. */
@@ -155,28 +155,28 @@ async function clearWith<Of extends Operation>(
     return refusal([{ code: "policy_denied", rule: "grant", message }, ...invalid()], capability);
   }
   const permissions = await permissionsOf(capability.id, principal, grant.id, context);
-  const standing = {
+  const authority = {
     scope: capability,
     limited: capability.authority.resourceHandles,
     permissions,
     query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
-  const reach = await reachOf(asked, named, standing, context);
+  const resolved = await resolveResources(asked, named, authority, context);
   // Policy and resources may have been asked far away, and the token revoked meanwhile.
   const lost = (): AgentDenials | undefined => {
-    if (issuer.stillStands(token)) return undefined;
+    if (issuer.isStillValid(token)) return undefined;
     const still = issuer.standing(token, { invoker, audience });
     return still.allowed ? undefined : still.denials;
   };
   await issuer.catchUp();
-  const denials = [...(lost() ?? []), ...reach.denials, ...invalid()];
+  const denials = [...(lost() ?? []), ...resolved.denials, ...invalid()];
   if (denials.length > 0) return refusal(denials, capability);
   return {
     allowed: true,
     asked,
     arguments: call.arguments,
     handles: named,
-    resources: reach.resources,
+    resources: resolved.resources,
     authority: grant.legacy ? "legacy" : "capability",
     principal,
     capability,
@@ -218,16 +218,16 @@ async function clearAmbient<Of extends Operation>(
     if (!grant.operations.includes(asked.operation)) continue;
     permissions.push(...(await ownPermissions(caller, grant.id, context)));
   }
-  const standing = { scope: { ambient: principal }, permissions };
-  const reach = await reachOf(asked, named, standing, context);
-  const denials = [...reach.denials, ...call.invalid()];
+  const authority = { scope: { ambient: principal }, permissions };
+  const resolved = await resolveResources(asked, named, authority, context);
+  const denials = [...resolved.denials, ...call.invalid()];
   if (denials.length > 0) return refusal(denials);
   return {
     allowed: true,
     asked,
     arguments: call.arguments,
     handles: named,
-    resources: reach.resources,
+    resources: resolved.resources,
     authority: "ambient",
     declared,
     principal,

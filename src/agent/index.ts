@@ -21,8 +21,8 @@ export type { IssuingAgent } from "./issuing-agent.js";
 export type { AuthorityKind, Observation } from "./ledger.js";
 export type { Introspection } from "./maintenance.js";
 export {
+  ClearanceLostError,
   type InvocationOutcome,
-  LeaveLostError,
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";

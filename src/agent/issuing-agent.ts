@@ -34,8 +34,8 @@ import {
   revokePresented,
 } from "./maintenance.js";
 import {
+  ClearanceLostError,
   type InvocationOutcome,
-  LeaveLostError,
   type RequestOutcome,
   type RevocationOutcome,
 } from "./outcomes.js";
@@ -152,7 +152,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Leave to run a skill once, or every reason why not. A refusal is recorded at once; leave when {@link
+   * Permission to run a skill once, or every reason why not. A refusal is recorded at once; permission when {@link
    * IssuingAgent.run} uses it or {@link IssuingAgent.forgo} gives it up. What is judged, a copy of the
    * arguments, is what runs.
    *
@@ -191,24 +191,25 @@ export class IssuingAgent {
   }
 
   /**
-   * Uses leave up, and records that: what was cleared runs right after.
+   * Uses a clearance up, and records that: what was cleared runs right after.
    *
-   * @throws TypeError if the leave is used up, or of another agent.
-   * @throws LeaveLostError if the capability no longer stands.
+   * @throws TypeError if the clearance is used up, or of another agent.
+   * @throws ClearanceLostError if the capability no longer stands.
    */
   async begin(clearance: Clearance<Operation>, caller: Presenter): Promise<void> {
     const seconds = this.#leaves.get(clearance);
-    if (seconds === undefined) throw new TypeError("a call needs leave for each time it runs");
+    if (seconds === undefined)
+      throw new TypeError("a call needs a clearance for each time it runs");
     this.#leaves.delete(clearance);
-    // What lies between leave and run, such as storing a task, takes time.
+    // What lies between clearance and run, such as storing a task, takes time.
     await this.issuer.catchUp();
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);
-    if (denials !== undefined) throw new LeaveLostError(denials);
+    if (denials !== undefined) throw new ClearanceLostError(denials);
   }
 
   /**
-   * Runs a skill that there is leave for.
+   * Runs a skill that is cleared.
    *
    * @param ending - An `AbortController`, for example: its `signal` is the skill's.
    * @returns The skill's result as JSON.
@@ -235,7 +236,7 @@ export class IssuingAgent {
     return resultAsJson(result);
   }
 
-  /** Records that the skill did not run, unless the leave is used up. @param code - Such as `timed_out`. */
+  /** Records that the skill did not run, unless the clearance is used up. @param code - Such as `timed_out`. */
   forgo(clearance: Clearance<Operation>, caller: Presenter, code: string): void {
     const seconds = this.#leaves.get(clearance);
     if (seconds === undefined) return;
@@ -270,7 +271,7 @@ export class IssuingAgent {
     try {
       result = await this.run(answer, caller, { signal });
     } catch (error) {
-      if (error instanceof LeaveLostError) return { ok: false, denials: error.denials };
+      if (error instanceof ClearanceLostError) return { ok: false, denials: error.denials };
       throw error;
     }
     const { authority, capability, declared } = answer;

@@ -40,8 +40,8 @@ export type RevocationOutcome =
   | Denied;
 
 /** A skill that was cleared does not run: its capability was revoked, or expired, before it began. */
-export class LeaveLostError extends Error {
-  override readonly name = "LeaveLostError";
+export class ClearanceLostError extends Error {
+  override readonly name = "ClearanceLostError";
   readonly denials: AgentDenials;
 
   constructor(denials: AgentDenials) {

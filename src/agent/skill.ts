@@ -126,7 +126,7 @@ export function checkSkills(skills: readonly Skill[]): ReadonlyMap<string, Skill
 }
 
 /**
- * All operations that an agent gives leave for, by name.
+ * All operations that an agent gives permission for, by name.
  *
  * @param own - Those that no skill has: code outside the agent runs them.
  * @throws TypeError naming the field that is wrong, such as `operations[2].reach`.

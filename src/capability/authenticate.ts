@@ -48,7 +48,7 @@ export function authenticate(text: string, context: AuthenticationContext): Auth
   const { cache, limits } = context;
   if (typeof text !== "string") {
     const message = `the token must be a string, not ${described(text)}`;
-    return refuse({ code: "token_malformed", message });
+    return denied({ code: "token_malformed", message });
   }
   if (cache === undefined || text.length > maxCharacters(limits)) return verify(text, context);
   const digest = digestOf(text);
@@ -70,7 +70,7 @@ function verify(text: string, context: AuthenticationContext): Authentication {
     macaroons = readToken(text, context.limits);
     identifier = decodeIdentifier(partsOf(macaroons[0]).identifier);
   } catch (error) {
-    return refuse(tokenDenial(error));
+    return denied(tokenDenial(error));
   }
   const found = keyOf(identifier, context);
   if (!found.ok) return found;
@@ -78,7 +78,7 @@ function verify(text: string, context: AuthenticationContext): Authentication {
   const { limits } = context;
   const [root, ...discharges] = macaroons;
   const result = verifySignatures(root, key, discharges, limits.nesting);
-  if (!result.ok) return refuse(signatureDenial(result.failure));
+  if (!result.ok) return denied(signatureDenial(result.failure));
   const [own, ...others] = result.chains;
   const chains = [authenticChain(own), ...others.map(authenticChain)] as const;
   return { ok: true, token: authenticToken(identifier, chains, { key, macaroons, limits }) };
@@ -102,10 +102,10 @@ export function authenticateAgain(
   const { key, macaroons, limits } = originOf(token);
   const found = keyOf(token.identifier, context);
   if (!found.ok) return found;
-  if (!found.key.equals(key)) return refuse(MISMATCH);
+  if (!found.key.equals(key)) return denied(MISMATCH);
   const denial =
     limits === context.limits ? undefined : limitDenial(macaroons, key, context.limits);
-  return denial === undefined ? { ok: true, token } : refuse(denial);
+  return denial === undefined ? { ok: true, token } : denied(denial);
 }
 
 /** Returns a denial if verified macaroons exceed limits other than those they were verified within. */
@@ -143,15 +143,15 @@ function keyOf(
 ): { readonly ok: true; readonly key: RootKey } | Refused {
   if (iss !== issuer) {
     const message = "the token was issued by someone else";
-    return refuse({ code: "foreign_issuer", rule: "iss", expected: issuer, actual: iss, message });
+    return denied({ code: "foreign_issuer", rule: "iss", expected: issuer, actual: iss, message });
   }
   const key = keys.find(kid);
   if (key !== undefined) return { ok: true, key };
   const message = "the token was made under a key that this issuer does not have, or has retired";
-  return refuse({ code: "unknown_key", rule: "kid", actual: kid, message });
+  return denied({ code: "unknown_key", rule: "kid", actual: kid, message });
 }
 
-function refuse(denial: Denial): Refused {
+function denied(denial: Denial): Refused {
   return { ok: false, denial };
 }
 

@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { ClientError } from "./client-error.js";
 
 /** Where a request may go whose address another party wrote, such as in an agent's card. */
-export interface Reach {
+export interface AllowedOrigins {
   /** Origins that the caller wrote itself: these may be anywhere. */
   readonly named: readonly string[];
   /** `HOST:PORT` each, with the port also where it is the usual one; these may be anywhere too. */
@@ -71,7 +71,7 @@ export function specialKind(address: string): string | undefined {
 }
 
 /** Whether the caller has named this place itself, and so may be led anywhere by it. */
-export function isNamed(url: URL, { named, allowHosts = [] }: Reach): boolean {
+export function isNamed(url: URL, { named, allowHosts = [] }: AllowedOrigins): boolean {
   return named.includes(url.origin) || allowHosts.includes(hostAndPort(url));
 }
 

@@ -49,14 +49,14 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
 
 /** Reads a URL for tokens. @param what - How messages begin. @throws ClientError as {@link readAddress}. */
 export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
-  const refuse = (problem: string): ClientError =>
+  const badAddress = (problem: string): ClientError =>
     new ClientError("address_invalid", `${what} ${problem}`);
   // "agent.example:8080" would be read as an address with the scheme "agent.example".
-  if (!/^https?:\/\//i.test(text)) throw refuse("does not begin with https://");
-  if (!URL.canParse(text)) throw refuse("is not a valid URL");
+  if (!/^https?:\/\//i.test(text)) throw badAddress("does not begin with https://");
+  if (!URL.canParse(text)) throw badAddress("is not a valid URL");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
-    throw refuse("holds a user's name or password, before the @");
+    throw badAddress("holds a user's name or password, before the @");
   }
   if (url.protocol === "https:" || isLoopback(url.hostname) || insecure) return url;
   const message = `${what} is plain http: tokens would travel to ${url.host} in clear`;

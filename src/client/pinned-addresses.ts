@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { addressRefused, isNamed, type Reach, specialKind } from "./address-rules.js";
+import { type AllowedOrigins, addressRefused, isNamed, specialKind } from "./address-rules.js";
 
 /** An IP address, as the system's resolver gives it. */
 export interface Address {
@@ -31,12 +31,12 @@ export async function hostAddresses(
  */
 export async function pinnedAddresses(
   url: URL,
-  reach: Reach,
+  origins: AllowedOrigins,
   resolve?: Resolve,
 ): Promise<readonly Address[]> {
   const found = await hostAddresses(url, resolve);
   const wellFormed = found.filter(({ address }) => isIP(address) !== 0);
-  if (isNamed(url, reach)) return wellFormed;
+  if (isNamed(url, origins)) return wellFormed;
   const allowed = wellFormed.filter(({ address }) => specialKind(address) === undefined);
   const [first] = found;
   if (allowed.length > 0 || first === undefined) return allowed;

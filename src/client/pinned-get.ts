@@ -1,13 +1,13 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { isLoopback } from "./address.js";
-import type { Reach } from "./address-rules.js";
+import type { AllowedOrigins } from "./address-rules.js";
 import { ClientError } from "./client-error.js";
 import { networkError } from "./network-error.js";
 import { pinnedAddresses, pinnedLookup, type Resolve } from "./pinned-addresses.js";
 
 /** What a request for a document may do. */
-export interface GetAccess extends Reach {
+export interface GetAccess extends AllowedOrigins {
   /** Milliseconds for all of it: name, redirects and the whole body. */
   readonly timeout: number;
   /** Bytes of the body. */
@@ -138,14 +138,15 @@ function redirectIn(url: URL, { statusCode = 0, headers }: IncomingMessage): URL
 }
 
 function assertRedirect(from: URL, to: URL, been: ReadonlySet<string>): void {
-  const refuse = (why: string): ClientError =>
+  const badRedirect = (why: string): ClientError =>
     new ClientError("redirected", `${from.origin}${from.pathname} leads ${why}`, from.origin);
   if (to.origin !== from.origin) {
-    throw refuse(`to another origin, ${to.origin}, and such redirects are not followed`);
+    throw badRedirect(`to another origin, ${to.origin}, and such redirects are not followed`);
   }
-  if (to.username !== "" || to.password !== "") throw refuse("to an address with a user's name");
-  if (been.has(to.href)) throw refuse("in a ring");
-  if (been.size > MOST_REDIRECTS) throw refuse(`on more than ${MOST_REDIRECTS} times`);
+  if (to.username !== "" || to.password !== "")
+    throw badRedirect("to an address with a user's name");
+  if (been.has(to.href)) throw badRedirect("in a ring");
+  if (been.size > MOST_REDIRECTS) throw badRedirect(`on more than ${MOST_REDIRECTS} times`);
 }
 
 async function answerIn(

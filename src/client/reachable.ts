@@ -1,4 +1,4 @@
-import { addressRefused, isNamed, type Reach, specialKind } from "./address-rules.js";
+import { type AllowedOrigins, addressRefused, isNamed, specialKind } from "./address-rules.js";
 import { ClientError } from "./client-error.js";
 import { type Address, hostAddresses, type Resolve } from "./pinned-addresses.js";
 
@@ -11,13 +11,13 @@ import { type Address, hostAddresses, type Resolve } from "./pinned-addresses.js
  */
 export async function assertReachable(
   url: URL,
-  reach: Reach,
+  origins: AllowedOrigins,
   timeout: number,
   resolve?: Resolve,
 ): Promise<void> {
   const found = await within(timeout, url, hostAddresses(url, resolve));
   if (found.length === 0) throw notFound(url);
-  if (isNamed(url, reach)) return;
+  if (isNamed(url, origins)) return;
   const [kind] = found.flatMap(({ address }) => specialKind(address) ?? []);
   if (kind !== undefined) throw addressRefused(url, kind);
 }

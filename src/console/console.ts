@@ -11,8 +11,8 @@ import { DENIAL_HEADER } from "../http/headers.js";
 import { refuseWhileDraining } from "../http/listen.js";
 import { type AgentLog, failureLog, requestLog } from "../http/log.js";
 import type { AgentMetrics } from "../http/metrics.js";
-import type { Mounted, Place } from "../http/serve.js";
-import { type Desk, refuse } from "./desk.js";
+import type { Mounted, MountPoint } from "../http/serve.js";
+import { type Desk, sendRefusal } from "./desk.js";
 import { FormError, readForms } from "./form.js";
 import {
   faultPages,
@@ -92,7 +92,7 @@ const LONGEST = 24 * 60 * 60;
  *
  * @throws TypeError naming the option that is wrong; for development tokens at an address that is not loopback.
  */
-export function mountConsole(options: ConsoleOptions, place: Place): MountedConsole {
+export function mountConsole(options: ConsoleOptions, place: MountPoint): MountedConsole {
   assertMembers(options, MEMBERS, "options");
   const { name, registry, login, issuer: seal, ledger, log, metrics } = options;
   const { lifetime = 3600, clock = Date.now, rate = RATE, codes } = options;
@@ -177,7 +177,7 @@ const styleSheet: RequestHandler = (req, res) => {
 
 function unknownPage(desk: Desk): RequestHandler {
   return (req, res) =>
-    refuse(desk, req, res, {
+    sendRefusal(desk, req, res, {
       ...{ status: 404, code: "not_found", title: "No such page", recorded: true },
       message: "The approvals console has no such page.",
     });
@@ -186,7 +186,7 @@ function unknownPage(desk: Desk): RequestHandler {
 function failedPage(desk: Desk): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (error instanceof FormError) {
-      return refuse(desk, req, res, {
+      return sendRefusal(desk, req, res, {
         ...{ status: 400, code: "invalid_request", title: "Not understood" },
         message: `No page of the console sends such a form: ${error.message}.`,
       });
@@ -195,7 +195,7 @@ function failedPage(desk: Desk): ErrorRequestHandler {
     desk.onFailure(error, "approvals");
     if (res.headersSent) return next(error);
     const { status, reason: code, retryAfter } = failureFault(error);
-    return refuse(desk, req, res, {
+    return sendRefusal(desk, req, res, {
       ...{ status, code, title: "Something failed", recorded: true },
       ...(retryAfter === undefined ? {} : { retryAfter }),
       message: "Nothing was decided. Try again; if it fails again, ask the operator of this agent.",

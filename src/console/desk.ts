@@ -65,7 +65,7 @@ export function show(
 }
 
 /** Refuses: with a page that says what happened, and in the ledger. */
-export function refuse(desk: Desk, req: Request, res: Response, refusal: Refusal): void {
+export function sendRefusal(desk: Desk, req: Request, res: Response, refusal: Refusal): void {
   const session = desk.sessions.of(req);
   if (refusal.recorded !== true) desk.record(refusal, session);
   if (refusal.retryAfter !== undefined) res.setHeader("Retry-After", String(refusal.retryAfter));

@@ -58,12 +58,17 @@ export function readForms(answer: FaultWriter): readonly (RequestHandler | Error
     req.body = new Form(body);
     return next();
   };
-  const refuse: ErrorRequestHandler = (error: { readonly type?: unknown }, _req, res, next) => {
+  const refuseUnreadable: ErrorRequestHandler = (
+    error: { readonly type?: unknown },
+    _req,
+    res,
+    next,
+  ) => {
     const fault = faultOf(error.type);
     if (fault === undefined) return next(error);
     return answer(res, fault);
   };
-  return [contentType([TYPE], answer), read, check, refuse];
+  return [contentType([TYPE], answer), read, check, refuseUnreadable];
 }
 
 /** The form that a request sent. @throws FormError if it sent none. */

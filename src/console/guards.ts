@@ -3,7 +3,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { type RateLimit, waitFor } from "../http/callers.js";
 import type { FaultWriter } from "../http/fault.js";
 import { addressKey } from "../http/trusted-proxies.js";
-import { type Desk, type Refusal, refuse } from "./desk.js";
+import { type Desk, type Refusal, sendRefusal } from "./desk.js";
 import { formOf } from "./form.js";
 import { isFormOf } from "./session/sessions.js";
 
@@ -34,7 +34,7 @@ const FRAMES = ["iframe", "frame", "embed", "object", "fencedframe"];
 export function refuseFrames(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (!FRAMES.includes(req.get("Sec-Fetch-Dest") ?? "")) return next();
-    return refuse(desk, req, res, {
+    return sendRefusal(desk, req, res, {
       ...{ status: 403, code: "framed", title: "Not inside another page" },
       message:
         "Another page tried to show the approvals console inside itself. Open the console in a window of its own.",
@@ -56,7 +56,7 @@ export function refuseCrossSite(desk: Desk): RequestHandler {
     const known = origin !== undefined || site !== undefined;
     const own =
       (origin ?? desk.origin) === desk.origin && (site ?? "same-origin") === "same-origin";
-    return known && own ? next() : refuse(desk, req, res, FOREIGN);
+    return known && own ? next() : sendRefusal(desk, req, res, FOREIGN);
   };
 }
 
@@ -66,7 +66,7 @@ export function refuseForgedForms(desk: Desk): RequestHandler {
     if (req.method !== "POST") return next();
     const session = desk.sessions.of(req);
     if (session !== undefined && isFormOf(session, formOf(req).text("csrf"))) return next();
-    return refuse(desk, req, res, {
+    return sendRefusal(desk, req, res, {
       ...{ status: 403, code: "csrf", title: "This page is out of date" },
       message:
         "The form comes from a page of an earlier sign-in, or from elsewhere, so nothing was done. Open the page again and send it from there.",
@@ -82,7 +82,7 @@ export function requireUser(desk: Desk): RequestHandler {
       const to = `${desk.base}${req.url}`;
       return res.redirect(303, `${desk.base}/login?${new URLSearchParams({ to })}`);
     }
-    return refuse(desk, req, res, {
+    return sendRefusal(desk, req, res, {
       ...{ status: 401, code: "signed_out", title: "Signed out" },
       message: "Your session is over, so nothing was done. Sign in, and send the form again.",
     });
@@ -103,7 +103,7 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
     const key = JSON.stringify(user === undefined ? { at: addressKey(req) } : { user });
     const retryAfter = await waitFor(isSignIn ? signIns : pages, key);
     if (retryAfter === undefined) return next();
-    return refuse(desk, req, res, {
+    return sendRefusal(desk, req, res, {
       ...{ status: 429, code: "rate_limited", title: "Too many requests", retryAfter },
       // Else a flood of requests became a flood of events.
       ...{ recorded: true, message: `Wait ${retryAfter} seconds, then try again.` },
@@ -114,7 +114,7 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
 /** Answers the faults of what stands in front of the pages with a page. */
 export function faultPages(desk: Desk): FaultWriter {
   return (res, { status, reason: code, message, retryAfter }) => {
-    refuse(desk, res.req, res, {
+    sendRefusal(desk, res.req, res, {
       ...{ status, code, title: status === 503 ? "Not at the moment" : "Not understood" },
       ...{ message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.` },
       ...(retryAfter === undefined ? {} : { retryAfter }),

@@ -4,14 +4,14 @@ export const STYLE: string = `
   --ink: #1a1d21; --soft: #4d545c; --page: #f6f7f8; --card: #ffffff; --line: #868e96;
   --hair: #d5d9dd; --link: #0b57a4; --accent: #0b57a4; --on-accent: #ffffff;
   --danger: #a31621; --on-danger: #ffffff; --good: #14663a;
-  --said: #5b2a86; --said-ground: #f5effa; --focus: #b35900;
+  --untrusted: #5b2a86; --untrusted-ground: #f5effa; --focus: #b35900;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ink: #e8eaed; --soft: #b4bac1; --page: #14171a; --card: #1d2126; --line: #7d858e;
     --hair: #363c43; --link: #8ec2ff; --accent: #8ec2ff; --on-accent: #0c1a2a;
     --danger: #ff9a9a; --on-danger: #2b0709; --good: #7fd6a2;
-    --said: #d9bdf5; --said-ground: #2a2233; --focus: #ffb35c;
+    --untrusted: #d9bdf5; --untrusted-ground: #2a2233; --focus: #ffb35c;
   }
 }
 *, *::before, *::after { box-sizing: border-box; }
@@ -46,8 +46,8 @@ dl { display: grid; grid-template-columns: minmax(7rem, 11rem) 1fr; gap: .35rem 
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; }
 dd ul { margin: 0; padding-left: 1.2rem; }
-.said { color: var(--said); background: var(--said-ground); padding: 0 .2em; border-radius: .2em; }
-.said .escape { font: .85em ui-monospace, monospace; border: 1px solid currentcolor; border-radius: .2em; padding: 0 .15em; }
+.untrusted { color: var(--untrusted); background: var(--untrusted-ground); padding: 0 .2em; border-radius: .2em; }
+.untrusted .escape { font: .85em ui-monospace, monospace; border: 1px solid currentcolor; border-radius: .2em; padding: 0 .15em; }
 .value { font-weight: 600; }
 .note { color: var(--soft); font-size: .9rem; }
 .stamp { font-weight: 600; }

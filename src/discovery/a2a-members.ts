@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
 import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shown, shownPath } from "./faults.js";
-import { snakeCase } from "./places.js";
+import { snakeCase } from "./fields.js";
 
 /** A card with A2A 1.0's members alone, as the official SDKs read it, or the reason why they cannot. */
 export type A2AMembers =

@@ -19,10 +19,10 @@ export const MAX_CARD_BYTES: number = 1024 * 1024;
  * @throws ClientError `answer_malformed` or `not_json`
  */
 export function parseCard(text: string, origin: string): JsonObject {
-  const refuse = (problem: string): ClientError =>
+  const unreadableCard = (problem: string): ClientError =>
     new ClientError("answer_malformed", `the card of ${origin} ${problem}`, origin);
   if (outlineJson(text).depth > MAX_CARD_DEPTH) {
-    throw refuse(`is nested more than ${MAX_CARD_DEPTH} deep`);
+    throw unreadableCard(`is nested more than ${MAX_CARD_DEPTH} deep`);
   }
   let document: Json;
   try {
@@ -30,8 +30,8 @@ export function parseCard(text: string, origin: string): JsonObject {
   } catch {
     throw new ClientError("not_json", `the card of ${origin} is not JSON`, origin);
   }
-  if (!isJsonObject(document)) throw refuse("is not an object");
+  if (!isJsonObject(document)) throw unreadableCard("is not an object");
   const twice = duplicateKey(text);
-  if (twice !== undefined) throw refuse(`has the member ${quotedName(twice.key)} twice`);
+  if (twice !== undefined) throw unreadableCard(`has the member ${quotedName(twice.key)} twice`);
   return document;
 }

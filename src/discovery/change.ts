@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, quotedName } from "../bytes/json.js";
 import { shown } from "./faults.js";
-import { isSameJson } from "./places.js";
+import { isSameJson } from "./fields.js";
 
 /** The effect of a change on those who rely on the card as it was. */
 export type ChangeImpact =

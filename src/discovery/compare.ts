@@ -1,8 +1,8 @@
 import { assertReading, type CardReading } from "./card.js";
 import { type CardChange, type ChangeImpact, differences } from "./change.js";
+import { isSameJson } from "./fields.js";
 import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
-import { isSameJson } from "./places.js";
 import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 import { assertRegistry } from "./registry-form.js";
 

@@ -3,9 +3,9 @@ import { assertArray } from "../checks/kinds.js";
 import { plainObject } from "../checks/plain.js";
 import { assertReading, type CardReading } from "./card.js";
 import type { DiscoveryDenial } from "./denial.js";
+import { fieldsOf } from "./fields.js";
 import { hasCapability } from "./judge.js";
 import { agentPlace } from "./link.js";
-import { placesOf } from "./places.js";
 import { DISCOVERY_URI } from "./uris.js";
 
 /** Something that an agent was seen to do. */
@@ -68,7 +68,7 @@ export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {
   if (metadata === undefined || !isJsonObject(metadata)) return [];
   const entry = plainObject(metadata, "metadata")[DISCOVERY_URI];
   if (entry === undefined || !isJsonObject(entry)) return [];
-  const list = placesOf([{ path: "", value: entry }], "delegatedTo").flatMap(
+  const list = fieldsOf([{ path: "", value: entry }], "delegatedTo").flatMap(
     ({ value }): readonly Json[] => (Array.isArray(value) ? value : [value]),
   );
   const shown = list

@@ -6,8 +6,8 @@ import { objectIn, textIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shown, shownPath } from "./faults.js";
+import { listIn } from "./fields.js";
 import type { Remark } from "./finding.js";
-import { listIn } from "./places.js";
 import { BINDINGS } from "./requirements.js";
 import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 

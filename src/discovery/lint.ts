@@ -6,6 +6,7 @@ import { objectIn, textIn } from "../client/received.js";
 import { cardRemarks } from "./card-remarks.js";
 import { asCardVersion, type CardVersion, versionOfCard } from "./card-version.js";
 import { bounded, pointer, shownPath } from "./faults.js";
+import { listIn } from "./fields.js";
 import {
   type CardFinding,
   createLocator,
@@ -14,7 +15,6 @@ import {
   type Remark,
   repeatedNames,
 } from "./finding.js";
-import { listIn } from "./places.js";
 import { MAX_CARD_DEPTH, readCard } from "./read-card.js";
 import {
   cardSchemaRemarks,
@@ -108,20 +108,20 @@ const SEVERITIES: readonly FindingSeverity[] = ["error", "warning", "remark"];
 async function remarksOn(
   value: Json,
   wanted: CardVersion | undefined,
-): Promise<Omit<SchemaRemarks, "said">> {
+): Promise<Omit<SchemaRemarks, "paths">> {
   const card = readCard(value);
   const document = objectIn(value);
   const version = wanted ?? versionOfCard(document);
   const near = suggestions(SUGGESTION_WORK);
   const schema = await cardSchemaRemarks(value, version, near);
   const params = await contractRemarks(document, near);
-  const said = new Set([...schema.said, ...params.said]);
+  const known = new Set([...schema.paths, ...params.paths]);
   const remarks = [
     ...olderRemarks(document, version),
     ...schema.remarks,
     ...params.remarks,
     ...(isJsonObject(value) ? cardRemarks(card, version, near) : []).filter(
-      ({ code, path }) => code !== "contract" || !said.has(path),
+      ({ code, path }) => code !== "contract" || !known.has(path),
     ),
   ];
   return {

@@ -106,7 +106,7 @@ class ChainWalk {
     this.links.push(place);
     this.#warn(discovery.warnings.map((warning) => ({ ...warning, link: place })));
     if (!discovery.ok) {
-      this.#refuse(discovery.denials.map((denial) => ({ ...denial, link: place })));
+      this.#deny(discovery.denials.map((denial) => ({ ...denial, link: place })));
       return;
     }
     const { url = discovery.interface.url, index } = place;
@@ -114,7 +114,7 @@ class ChainWalk {
     const everywhere = everywhereFrom(link, way.everywhere, previous);
     if (previous !== undefined) {
       const requirements = { ...this.#requirements, endToEnd: everywhere };
-      this.#refuse(judgeLink(link, { index, requirements, previous }).denials);
+      this.#deny(judgeLink(link, { index, requirements, previous }).denials);
     }
     const { delegates } = discovery.card;
     if (delegates === undefined) return this.#unknown(place, everywhere.length > 0);
@@ -129,11 +129,11 @@ class ChainWalk {
   #unknown(link: DiscoveryLink, needed: boolean): void {
     const message = "the card does not say to whom the agent delegates";
     const reason = { code: "chain_unknown", rule: "delegates", message, link } as const;
-    if (needed) this.#refuse([reason]);
+    if (needed) this.#deny([reason]);
     else this.#warn([reason]);
   }
 
-  #refuse(denials: readonly DiscoveryDenial[]): void {
+  #deny(denials: readonly DiscoveryDenial[]): void {
     this.denials.push(...denials.slice(0, MAX_CHAIN_REASONS - this.denials.length));
   }
 
@@ -143,7 +143,7 @@ class ChainWalk {
 
   #mayEnter(link: DiscoveryLink & { readonly url: string }, before: readonly string[]): boolean {
     const refuse = (code: DiscoveryCode, rule: string, message: string): false => {
-      this.#refuse([{ code, rule, message, link }]);
+      this.#deny([{ code, rule, message, link }]);
       return false;
     };
     if (before.includes(agentPlace(link.url))) {

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../client/received.js";
 import type { CardInterface, CardReading } from "./card.js";
+import { camelCase, listIn, snakeCase } from "./fields.js";
 import { hasOlderForm } from "./older-form.js";
-import { camelCase, listIn, snakeCase } from "./places.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 import { rangeText, type VersionRange } from "./versions.js";

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/j
 import type { Suggest } from "../checks/nearest.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
+import { camelCase, snakeCase } from "./fields.js";
 import type { Remark } from "./finding.js";
-import { camelCase, snakeCase } from "./places.js";
 import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
 import { CARD_SCHEMAS, hasMember, versionsWith } from "./schema-members.js";
 import { DISCOVERY_URI } from "./uris.js";

@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from "../bytes/json.js";
 import { textIn } from "../client/received.js";
 import { type Faults, pointer } from "./faults.js";
-import { type Holder, isList, listAt, type Place, placesOf } from "./places.js";
+import { type Field, fieldsOf, type Holder, isList, listAt } from "./fields.js";
 import type { VersionRange } from "./versions.js";
 
 // Cards of A2A before 1.0: one interface at the top, others in `additionalInterfaces`, one version for all.
 
 /** Tests for the form of A2A before 1.0: a card that lists nothing in `supportedInterfaces`. */
 export function hasOlderForm(card: JsonObject): boolean {
-  const lists = placesOf([{ path: "", value: card }], "supportedInterfaces");
+  const lists = fieldsOf([{ path: "", value: card }], "supportedInterfaces");
   return lists.every(({ value }) => isList(value) && value.length === 0);
 }
 
@@ -25,7 +25,7 @@ export interface WrittenInterface {
 export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenInterface[] {
   const more = listAt(top, "additionalInterfaces", faults);
   const { url } = top.value;
-  const first = textIn(placesOf([top], "preferredTransport")[0]?.value) || "JSONRPC";
+  const first = textIn(fieldsOf([top], "preferredTransport")[0]?.value) || "JSONRPC";
   const hasFirst = url !== undefined && url !== null && url !== "";
   const others = (more?.value ?? []).flatMap((item, at): WrittenInterface[] => {
     if (!isJsonObject(item)) return [];
@@ -45,7 +45,7 @@ export const UNNAMED: readonly VersionRange[] = [
 ];
 
 /** A flag at the top of older cards that stands under `capabilities` since A2A 1.0. */
-export function olderFlag(name: string, card: JsonObject): readonly Place[] {
+export function olderFlag(name: string, card: JsonObject): readonly Field[] {
   if (name !== "extended_agent_card" || !hasOlderForm(card)) return [];
-  return placesOf([{ path: "", value: card }], "supportsAuthenticatedExtendedCard");
+  return fieldsOf([{ path: "", value: card }], "supportsAuthenticatedExtendedCard");
 }

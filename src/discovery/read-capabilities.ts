@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
 import { type Faults, pointer } from "./faults.js";
-import { olderFlag } from "./older-form.js";
 import {
   agreed,
   camelCase,
+  type Field,
+  fieldsOf,
   type Holder,
   isFlag,
   ofKind,
-  type Place,
-  placesOf,
   snakeCase,
-} from "./places.js";
+} from "./fields.js";
+import { olderFlag } from "./older-form.js";
 import { type CapabilityRegistry, isVendorCapability } from "./registry.js";
 
 /** Capabilities of one card that no registry has. */
@@ -25,11 +25,11 @@ export function readCapabilities(
   faults: Faults,
 ): ReadonlyMap<string, boolean> {
   const top: Holder = { path: "/capabilities", value: objectIn(card["capabilities"]) };
-  const params = ofKind(placesOf(contract, "capabilities"), isJsonObject, "an object", faults);
+  const params = ofKind(fieldsOf(contract, "capabilities"), isJsonObject, "an object", faults);
   const found = new Map<string, boolean>();
   for (const { name, tier, isOwnFlag } of known) {
     const holders = isOwnFlag === true ? [top] : [top, ...params];
-    const places = [...placesOf(holders, camelCase(name)), ...olderFlag(name, card)];
+    const places = [...fieldsOf(holders, camelCase(name)), ...olderFlag(name, card)];
     const flags = ofKind(places, isFlag, "true or false", faults);
     const place = agreed(flags, (a, b) => a === b, faults, String);
     if (place === undefined) continue;
@@ -45,14 +45,14 @@ export function readCapabilities(
   for (const [name, value] of readOthers(others, faults)) found.set(name, value);
   for (const { name, needs } of known) {
     if (needs === undefined || found.get(name) !== true) continue;
-    const denied = placesOf([top], needs).find(({ value }) => value === false);
+    const denied = fieldsOf([top], needs).find(({ value }) => value === false);
     if (denied === undefined) continue;
     faults.add("contradiction", denied.path, `is false, and ${name} needs it to be true`);
   }
   return found;
 }
 
-interface Member extends Place {
+interface Member extends Field {
   readonly name: string;
 }
 
@@ -65,7 +65,7 @@ function membersBut(known: ReadonlySet<string>, { path, value }: Holder): readon
 /** Vendors' capabilities as they are written; and flags of any other name, which say nothing. */
 function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<string, boolean> {
   const found = new Map<string, boolean>();
-  const vendors = new Map<string, Place<boolean>[]>();
+  const vendors = new Map<string, Field<boolean>[]>();
   const flags = members.filter(({ name, value }) => isVendorCapability(name) || isFlag(value));
   if (flags.length > MOST)
     faults.add("too_many", "/capabilities", `more than ${MOST} capabilities`);
@@ -82,10 +82,10 @@ function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<str
 
 /** A name in both spellings is one flag; URIs are compared as they are. */
 function contradictSpellings(
-  places: ReadonlyMap<string, readonly Place<boolean>[]>,
+  places: ReadonlyMap<string, readonly Field<boolean>[]>,
   faults: Faults,
 ): void {
-  const spelled = new Map<string, Place<boolean>>();
+  const spelled = new Map<string, Field<boolean>>();
   for (const [name, [place]] of places) {
     if (place === undefined || name.includes(":")) continue;
     const other = spelled.get(snakeCase(name));

@@ -3,7 +3,7 @@ import { plainObject } from "../checks/plain.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardReading } from "./card.js";
 import { createFaults, type Faults, pointer, shown } from "./faults.js";
-import { type Holder, isList, isText, ofKind, placesOf } from "./places.js";
+import { fieldsOf, type Holder, isList, isText, ofKind } from "./fields.js";
 import { readCapabilities } from "./read-capabilities.js";
 import { readDelegates } from "./read-delegates.js";
 import { readGrants } from "./read-grants.js";
@@ -55,7 +55,7 @@ export function readCard(
     grants: readGrants([...capability, top], faults),
     delegates: readDelegates(contract, registry, faults),
     signatures:
-      ofKind(placesOf([top], "signatures"), isList, "an array", faults)[0]?.value.length ?? 0,
+      ofKind(fieldsOf([top], "signatures"), isList, "an array", faults)[0]?.value.length ?? 0,
     faults: faults.list,
   };
 }
@@ -93,12 +93,12 @@ interface Extensions {
 
 function readExtensions(card: JsonObject, faults: Faults): Extensions {
   const top = ofKind(
-    placesOf([{ path: "", value: card }], "capabilities"),
+    fieldsOf([{ path: "", value: card }], "capabilities"),
     isJsonObject,
     "an object",
     faults,
   );
-  const [list] = ofKind(placesOf(top, "extensions"), isList, "an array", faults);
+  const [list] = ofKind(fieldsOf(top, "extensions"), isList, "an array", faults);
   const params: { readonly uri: string; readonly holder: Holder | undefined }[] = [];
   if (list === undefined) return { uris: [], contract: [], capability: [] };
   if (list.value.length > MAX_EXTENSIONS) {
@@ -118,7 +118,7 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
     }
     // The params of another extension are that one's matter.
     const isRead = uri === DISCOVERY_URI || uri === CAPABILITIES_URI;
-    const own = isRead ? placesOf([{ path, value: entry }], "params") : [];
+    const own = isRead ? fieldsOf([{ path, value: entry }], "params") : [];
     params.push({ uri, holder: ofKind(own, isJsonObject, "an object", faults)[0] });
   }
   const of = (uri: string): readonly Holder[] =>

@@ -1,7 +1,7 @@
 import { objectIn, textIn } from "../client/received.js";
 import type { CardDelegate } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
-import { type Holder, isList, ofKind, placesOf } from "./places.js";
+import { fieldsOf, type Holder, isList, ofKind } from "./fields.js";
 import { readTexts } from "./read-grants.js";
 import { type CapabilityRegistry, registeredName } from "./registry.js";
 
@@ -14,7 +14,7 @@ export function readDelegates(
   registry: CapabilityRegistry,
   faults: Faults,
 ): readonly CardDelegate[] | undefined {
-  const [list] = ofKind(placesOf(contract, "delegates"), isList, "an array", faults);
+  const [list] = ofKind(fieldsOf(contract, "delegates"), isList, "an array", faults);
   if (list === undefined) return undefined;
   if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} delegates`);
   return list.value.slice(0, MOST).flatMap((item, at): CardDelegate[] => {

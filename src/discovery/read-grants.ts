@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from "../bytes/json.js";
 import { textIn } from "../client/received.js";
 import type { CardGrant } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
-import { type Holder, isFlag, isList, isSameJson, isText, ofKind, placesOf } from "./places.js";
+import { fieldsOf, type Holder, isFlag, isList, isSameJson, isText, ofKind } from "./fields.js";
 
 /** Grants of one card, and operations of one grant. */
 const MOST = 512;
@@ -13,7 +13,7 @@ export function readGrants(
   holders: readonly Holder[],
   faults: Faults,
 ): readonly CardGrant[] | undefined {
-  const lists = ofKind(placesOf(holders, "capabilityGrants"), isList, "an array", faults);
+  const lists = ofKind(fieldsOf(holders, "capabilityGrants"), isList, "an array", faults);
   const [list, ...others] = lists;
   if (list === undefined) return undefined;
   for (const { path, value } of others) {
@@ -41,7 +41,7 @@ export function readGrants(
 function readGrant(holder: Holder, faults: Faults): CardGrant {
   const { path, value } = holder;
   const flag = (name: string): boolean =>
-    ofKind(placesOf([holder], name), isFlag, "true or false", faults)[0]?.value ?? false;
+    ofKind(fieldsOf([holder], name), isFlag, "true or false", faults)[0]?.value ?? false;
   const id = textIn(value["id"]);
   if (id === undefined || id === "")
     faults.add("kind", pointer(path, "id"), "expected the grant's id");
@@ -58,7 +58,7 @@ function readGrant(holder: Holder, faults: Faults): CardGrant {
 
 /** The texts in an array; whatever else is in it is a fault. */
 export function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
-  const [list] = ofKind(placesOf([holder], name), isList, "an array of strings", faults);
+  const [list] = ofKind(fieldsOf([holder], name), isList, "an array of strings", faults);
   if (list === undefined) return [];
   if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} items`);
   const items = list.value

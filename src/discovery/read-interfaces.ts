@@ -2,17 +2,17 @@ import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardInterface } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
-import { hasOlderForm, olderInterfaces, UNNAMED, type WrittenInterface } from "./older-form.js";
 import {
   agreed,
+  type Field,
+  fieldsOf,
   type Holder,
   isList,
   isText,
   listAt,
   ofKind,
-  type Place,
-  placesOf,
-} from "./places.js";
+} from "./fields.js";
+import { hasOlderForm, olderInterfaces, UNNAMED, type WrittenInterface } from "./older-form.js";
 import { readVersions } from "./read-range.js";
 import { BINDINGS } from "./requirements.js";
 import {
@@ -82,7 +82,7 @@ interface Claim {
 }
 
 function readClaims(contract: readonly Holder[], faults: Faults): readonly Claim[] {
-  const lists = ofKind(placesOf(contract, "interfaces"), isList, "an array", faults);
+  const lists = ofKind(fieldsOf(contract, "interfaces"), isList, "an array", faults);
   return lists.flatMap(({ path, value }) => {
     if (value.length > MOST) faults.add("too_many", path, `more than ${MOST} interfaces`);
     return value.slice(0, MOST).flatMap((item, at): Claim[] => {
@@ -127,7 +127,7 @@ function readInterface(
 /** The versions that an array holds. */
 interface VersionSet {
   readonly path: string;
-  readonly value: readonly Place<ProtocolVersion>[];
+  readonly value: readonly Field<ProtocolVersion>[];
   /** The same as strings. */
   readonly texts: ReadonlySet<string>;
 }
@@ -136,11 +136,11 @@ interface VersionsContext {
   readonly range: VersionRange;
   /** True if the card has the form of A2A before 1.0. */
   readonly isOlder: boolean;
-  readonly sets: (place: Place<readonly Json[]>) => VersionSet;
+  readonly sets: (place: Field<readonly Json[]>) => VersionSet;
 }
 
 /** Reads each array of versions once: a claim may be about many interfaces. */
-function versionSets(faults: Faults): (place: Place<readonly Json[]>) => VersionSet {
+function versionSets(faults: Faults): (place: Field<readonly Json[]>) => VersionSet {
   const known = new Map<string, VersionSet>();
   return ({ path, value }) => {
     const found = known.get(path) ?? readSet(path, value, faults);
@@ -166,9 +166,9 @@ function versionsOf(
   { range, isOlder, sets: readAll }: VersionsContext,
   faults: Faults,
 ): Pick<CardInterface, "versions" | "speaks" | "versionText"> {
-  const single = placesOf([holder], "protocolVersion");
+  const single = fieldsOf([holder], "protocolVersion");
   const ones = readVersions(single, faults);
-  const sets = ofKind(placesOf([holder, ...claims], "protocolVersions"), isList, "an array", faults)
+  const sets = ofKind(fieldsOf([holder, ...claims], "protocolVersions"), isList, "an array", faults)
     .filter(({ value }) => value.length > 0)
     .map(readAll);
   const [one, ...twins] = ones;
@@ -226,7 +226,7 @@ function spoken(
 
 /** A string in either spelling; an empty one counts only if there is no other. */
 function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
-  const all = ofKind(placesOf([holder], name), isText, "a string", faults);
+  const all = ofKind(fieldsOf([holder], name), isText, "a string", faults);
   const written = all.filter(({ value }) => value !== "");
   return (agreed(written, (a, b) => a === b, faults, shown) ?? all[0])?.value;
 }
@@ -255,11 +255,11 @@ function assertUsable(
   faults.add("url", path, message);
 }
 
-function contradict(b: Place<ProtocolVersion>, a: Place<ProtocolVersion>, faults: Faults): void {
+function contradict(b: Field<ProtocolVersion>, a: Field<ProtocolVersion>, faults: Faults): void {
   const message = `says ${versionText(b.value)}, and ${a.path} says ${versionText(a.value)}`;
   faults.add("contradiction", b.path, message);
 }
 
-function firstText([first]: readonly Place<ProtocolVersion>[]): string {
+function firstText([first]: readonly Field<ProtocolVersion>[]): string {
   return first === undefined ? "" : versionText(first.value);
 }

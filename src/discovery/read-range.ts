@@ -1,6 +1,6 @@
 import type { Json } from "../bytes/json.js";
 import { type Faults, shown } from "./faults.js";
-import { agreed, type Holder, isText, ofKind, type Place, placesOf } from "./places.js";
+import { agreed, type Field, fieldsOf, type Holder, isText, ofKind } from "./fields.js";
 import {
   compareVersions,
   isTurnedRound,
@@ -26,9 +26,9 @@ export function readRange(holders: readonly Holder[], faults: Faults): VersionRa
 
 /** A version at a place; an empty text is an absent one, as JSON of Protocol Buffers has it. */
 export function readVersions(
-  places: readonly Place[],
+  places: readonly Field[],
   faults: Faults,
-): readonly Place<ProtocolVersion>[] {
+): readonly Field<ProtocolVersion>[] {
   return ofKind(places, isText, "a version", faults).flatMap(({ path, value }) => {
     if (value === "") return [];
     const version = parseVersion(value);
@@ -49,7 +49,7 @@ function readBound(
   holders: readonly Holder[],
   name: string,
   faults: Faults,
-): Place<ProtocolVersion> | undefined {
-  const places = readVersions(placesOf(holders, name), faults);
+): Field<ProtocolVersion> | undefined {
+  const places = readVersions(fieldsOf(holders, name), faults);
   return agreed(places, (a, b) => compareVersions(a, b) === 0, faults, versionText);
 }

@@ -1,4 +1,4 @@
-import { camelCase, snakeCase } from "./places.js";
+import { camelCase, snakeCase } from "./fields.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
 /** The declaration that a capability needs, at one protocol version, before it is relied on. */

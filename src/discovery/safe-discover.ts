@@ -190,8 +190,8 @@ async function placeDenials(
     const url = readUrl(chosen.url, "the address of the chosen interface", {
       insecure: insecure === true,
     });
-    const reach = { named: source.named, allowHosts };
-    await assertReachable(url, reach, deadline.left(url), resolve);
+    const origins = { named: source.named, allowHosts };
+    await assertReachable(url, origins, deadline.left(url), resolve);
     return [];
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;

@@ -4,10 +4,10 @@ import type { Suggest } from "../checks/nearest.js";
 import { objectIn } from "../client/received.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
+import { snakeCase } from "./fields.js";
 import type { Remark } from "./finding.js";
 import { memberRemark } from "./member-remarks.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
-import { snakeCase } from "./places.js";
 import { CARD_SCHEMAS } from "./schema-members.js";
 
 /** More findings do not help a reader, and each takes time. */
@@ -17,13 +17,13 @@ const MOST = 200;
 export interface SchemaRemarks {
   readonly remarks: readonly Remark[];
   /** JSON Pointers to what was found wrong, or missing: it need not be said again. */
-  readonly said: readonly string[];
+  readonly paths: readonly string[];
   readonly left: number;
   /** The errors among those. */
   readonly leftErrors: number;
 }
 
-export const NO_REMARKS: SchemaRemarks = { remarks: [], said: [], left: 0, leftErrors: 0 };
+export const NO_REMARKS: SchemaRemarks = { remarks: [], paths: [], left: 0, leftErrors: 0 };
 
 /** Checks a card by the schema of a version. */
 export async function cardSchemaRemarks(
@@ -64,7 +64,7 @@ export async function paramsRemarks(
     const known = Object.keys(propertiesOf(error.parentSchema));
     const meant = known.find((one) => snakeCase(one) === member) ?? near(member, known);
     const hint = meant === undefined ? "" : `; did you mean ${quotedName(meant)}?`;
-    return said(path, `the contract has no such member${hint}`);
+    return contractRemark(path, `the contract has no such member${hint}`);
   });
 }
 
@@ -84,7 +84,7 @@ function remarksOf(
   const [shown, left] = [errors.slice(0, MOST), errors.slice(MOST)];
   return {
     remarks: shown.map(from),
-    said: shown.flatMap((one) => (isUnknown(one) ? [] : [pointerOf(one, base)])),
+    paths: shown.flatMap((one) => (isUnknown(one) ? [] : [pointerOf(one, base)])),
     left: left.length,
     leftErrors: left.filter((one) => !isUnknown(one)).length,
   };
@@ -146,10 +146,10 @@ function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject 
 
 function remark(error: ErrorObject, base: string): Remark {
   const here = `${base}${error.instancePath}`;
-  return said(here, words(error, here));
+  return contractRemark(here, words(error, here));
 }
 
-function said(path: string, message: string): Remark {
+function contractRemark(path: string, message: string): Remark {
   return { severity: "error", code: "schema", path, message: `${shownPath(path)}: ${message}` };
 }
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../bytes/json.js";
 import { assertMembers } from "../checks/members.js";
 import { plainObject } from "../checks/plain.js";
 import { a2aMembers } from "./a2a-members.js";
-import { isSameJson } from "./places.js";
+import { isSameJson } from "./fields.js";
 import { loadJose } from "./signature.js";
 import { signedForms } from "./signed-forms.js";
 import type { SigningKey } from "./trusted-keys.js";

@@ -11,7 +11,7 @@ import { alive, type HealthCheck, readiness } from "./status.js";
 import { trustProxies } from "./trusted-proxies.js";
 
 /** Where protocols are mounted: side by side, on one port. */
-export interface Place {
+export interface MountPoint {
   readonly app: Express;
   /** The address that callers use, without a slash at its end. */
   readonly url: string;
@@ -67,7 +67,7 @@ export const TIMEOUT = 30_000;
 export async function serve<Protocols extends Mounted>(
   options: ServeOptions,
   address: ListenOptions,
-  mount: (place: Place) => Protocols,
+  mount: (place: MountPoint) => Protocols,
 ): Promise<Served<Protocols>> {
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);

@@ -33,7 +33,7 @@ import { ambientScope, assertScope, type HandleScope } from "./handle.js";
 import { checkedOptions, type IssuerOptions, verificationCache } from "./issuer-options.js";
 import { Keyring } from "./keyring.js";
 import { openText, type SealedTextExpiry, sealText, type TextKey } from "./sealed-text.js";
-import { stillStands } from "./still-stands.js";
+import { isStillValid } from "./still-valid.js";
 import { type TokenRevocation, tokenRevocation } from "./token-revocation.js";
 
 /**
@@ -249,13 +249,13 @@ export class Issuer {
    *
    * @throws TypeError if the token is not authentic.
    */
-  stillStands(token: AuthenticToken): boolean {
-    return stillStands(token, this.#context);
+  isStillValid(token: AuthenticToken): boolean {
+    return isStillValid(token, this.#context);
   }
 
   /**
    * Waits until the revocation list is as recent as it can be. {@link Issuer.authorize},
-   * {@link Issuer.standing} and {@link Issuer.stillStands} are synchronous and use the list as it
+   * {@link Issuer.standing} and {@link Issuer.isStillValid} are synchronous and use the list as it
    * is known, until it is too old to be relied on; code that can wait calls `catchUp` first. Never
    * rejects.
    */

@@ -7,7 +7,7 @@ import {
 } from "../agent/resources/resource-numbers.js";
 import { randomBytes } from "../bytes/random.js";
 import { type StoreDatabase, type StoreQueries, type TableDatabase, tablesOf } from "./database.js";
-import { sound, textOf, whole } from "./sound.js";
+import { readStored, textOf, whole } from "./stored-values.js";
 
 /** Names whose numbers are kept in memory, with 512 bytes at most each. */
 const BOUND = 50_000;
@@ -85,7 +85,7 @@ export class ResourceNumberStore implements ResourceNumbers {
   ): Promise<Numbered> {
     const all = db.selectFrom("resource_number").select(["name", "number"]);
     const rows = await all.where(sql.ref(column), "in", values).execute();
-    return sound(this.#database.name, "a resource's number", () =>
+    return readStored(this.#database.name, "a resource's number", () =>
       rows.map(({ name, number }) => [textOf(name), whole(number)]),
     );
   }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { expandGrants } from "../../src/agent/grant.js";
-import { LeaveLostError } from "../../src/agent/index.js";
+import { ClearanceLostError } from "../../src/agent/index.js";
 import { revocationId } from "../../src/index.js";
 import {
   createIssuer,
@@ -96,7 +96,7 @@ test("the use of leave that was given before", async () => {
   if (!leave.allowed) throw new Error("it is allowed");
   revokeElsewhere();
   const begun = made.agent.begin(leave, ALICE);
-  await expect(begun).rejects.toThrow(LeaveLostError);
+  await expect(begun).rejects.toThrow(ClearanceLostError);
   await expect(begun).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
 });
 

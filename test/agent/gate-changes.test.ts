@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LeaveLostError } from "../../src/agent/index.js";
+import { ClearanceLostError } from "../../src/agent/index.js";
 import { mintedFor } from "../support/handles.js";
 import { POLICY } from "./documents.js";
 import { ALICE, call, codes, handleOf, reading, result, world } from "./support.js";
@@ -95,7 +95,7 @@ describe("between leave and run", () => {
     if (!leave.allowed) throw new Error("it is allowed");
     revocations.add({ kind: "capability", id: one.id, at: "2026-01-01T00:00:00Z" });
     const run = agent.run(leave, ALICE, new AbortController());
-    await expect(run).rejects.toThrow(LeaveLostError);
+    await expect(run).rejects.toThrow(ClearanceLostError);
     await expect(run).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
     expect(ran).toEqual([]);
     const [last] = await ledger.list({ kind: "invocation", limit: 1 });

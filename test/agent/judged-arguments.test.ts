@@ -85,7 +85,7 @@ test("leave cannot be changed, and a copy of it is none", async () => {
     expect(() => Object.assign(one, more)).toThrow(TypeError);
   }
   const copy = { ...leave, arguments: { amount: 5000 } };
-  await expect(agent.run(copy, ALICE, NEVER)).rejects.toThrow("a call needs leave");
+  await expect(agent.run(copy, ALICE, NEVER)).rejects.toThrow("a call needs a clearance");
   await agent.run(leave, ALICE, NEVER);
   expect(paid).toEqual([{ amount: 5, to: ["bob"] }]);
 });

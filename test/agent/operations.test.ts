@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { LeaveLostError } from "../../src/agent/index.js";
+import { ClearanceLostError } from "../../src/agent/index.js";
 import { revocationId } from "../../src/capability/attenuate.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
-// Operations that no skill has: code outside the agent runs them, once it has leave.
+// Operations that no skill has: code outside the agent runs them, once it has clearance.
 
 const GRANTS = [{ id: "notes:write", description: "Write notes", operations: ["note"] }];
 const RULES = {
@@ -25,14 +25,16 @@ async function notes(): Promise<World & { readonly token: string }> {
 const asked = (token: string, operation = "note", to = "me") =>
   ({ operation, arguments: { to }, capabilities: [{ token }] }) as const;
 
-test("leave is asked for, used once and recorded; then the caller's code runs", async () => {
+test("a clearance is asked for, used once and recorded; then the caller's code runs", async () => {
   const { agent, ledger, token } = await notes();
-  const leave = await agent.clearOperation(ALICE, asked(token));
-  if (!leave.allowed) throw new Error(leave.denials[0].message);
-  expect(leave).toMatchObject({ asked: { operation: "note" }, authority: "capability" });
+  const clearance = await agent.clearOperation(ALICE, asked(token));
+  if (!clearance.allowed) throw new Error(clearance.denials[0].message);
+  expect(clearance).toMatchObject({ asked: { operation: "note" }, authority: "capability" });
   expect(await ledger.list({ kind: "invocation" })).toEqual([]);
-  const begun = agent.begin(leave, ALICE);
-  await expect(agent.begin(leave, ALICE)).rejects.toThrow("a call needs leave for each time");
+  const begun = agent.begin(clearance, ALICE);
+  await expect(agent.begin(clearance, ALICE)).rejects.toThrow(
+    "a call needs a clearance for each time",
+  );
   await begun;
   const [line] = await ledger.list({ kind: "invocation" });
   expect(line).toMatchObject({ operation: "note", decision: "allowed" });
@@ -53,7 +55,7 @@ test("what the capability, its rules or the agent do not know is refused", async
   expect(await ledger.list({ decision: "refused", kind: "invocation" })).toHaveLength(4);
 });
 
-test("a capability that is revoked while the policy is asked gets no leave", async () => {
+test("a capability that is revoked while the policy is asked gets no clearance", async () => {
   const { again, policy, revocations, token } = await notes();
   const revoked = revocationId(token);
   const agent = await again({
@@ -71,10 +73,10 @@ test("a capability that is revoked while the policy is asked gets no leave", asy
 
 test("a capability that is revoked before the code runs stops it", async () => {
   const { agent, ledger, token } = await notes();
-  const leave = await agent.clearOperation(ALICE, asked(token));
-  if (!leave.allowed) throw new Error(leave.denials[0].message);
+  const clearance = await agent.clearOperation(ALICE, asked(token));
+  if (!clearance.allowed) throw new Error(clearance.denials[0].message);
   await agent.revoke(ALICE, { token });
-  await expect(agent.begin(leave, ALICE)).rejects.toThrow(LeaveLostError);
+  await expect(agent.begin(clearance, ALICE)).rejects.toThrow(ClearanceLostError);
   expect(await ledger.list({ kind: "invocation" })).toMatchObject([
     { operation: "note", decision: "refused", codes: ["revoked"] },
   ]);

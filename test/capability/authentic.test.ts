@@ -100,7 +100,7 @@ describe("an authentic token", () => {
       () => issuer.standing(forged),
       () => issuer.revocationOf(forged),
       () => issuer.extend(forged, { operations: ["read"] }),
-      () => issuer.stillStands(forged),
+      () => issuer.isStillValid(forged),
     ]) {
       expect(use).toThrow(TypeError);
     }
@@ -181,7 +181,7 @@ describe("nothing can be changed in an authentic token", () => {
     for (const limits of [{ caveats: 1 }, { bytes: 300 }, { caveatBytes: 200 }]) {
       const narrow = createIssuer({ ...options, limits });
       expect(codes(narrow, child.token, known)).toEqual(["token_too_large"]);
-      expect(narrow.stillStands(known)).toBe(false);
+      expect(narrow.isStillValid(known)).toBe(false);
       expect(narrow.revocationOf(known)).toEqual(narrow.revocationOf(child.token));
     }
     expect(codes(createIssuer({ ...options, limits: { caveats: 2 } }), child.token, known)).toEqual(

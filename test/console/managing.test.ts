@@ -122,7 +122,7 @@ describe("what other parties wrote", () => {
     const asked = await console.askInList("bob", { name });
     const bob = await console.signedIn("bob");
     const page = await bob.get(`/requests/${asked.approval.id}`);
-    expect(page.text).toContain(`<span class="said">“<bdi>${name}</bdi>”</span>`);
+    expect(page.text).toContain(`<span class="untrusted">“<bdi>${name}</bdi>”</span>`);
     const title = /<title>([^<]*)</.exec(page.text)?.[1];
     expect(title).toBe("A request to approve – approvals of Northwind payments");
   });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
-const stranger = (text: string): string => `<span class="said">“<bdi>${text}</bdi>”</span>`;
+const stranger = (text: string): string => `<span class="untrusted">“<bdi>${text}</bdi>”</span>`;
 
 describe("words are marked by their origin", () => {
   test("those of the agent are quoted and coloured; those of the server and the user are not", async () => {

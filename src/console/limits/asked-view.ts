@@ -2,7 +2,7 @@ import type { AskedGrant } from "../../agent/approvals/approval.js";
 import type { AgentGrant } from "../../agent/registry/records.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
-import { textsIn } from "../markup/voices.js";
+import { textsIn } from "../hop-words.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
 import type { OnlyReads } from "./effects.js";
 

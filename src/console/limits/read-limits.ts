@@ -8,8 +8,7 @@ import { parseTime } from "../../caveats/time.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
 import { html, type Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
-import { voiceFor } from "../markup/voices.js";
-import { domainWords } from "../markup/words.js";
+import { domainWords, textByOrigin } from "../hop-words.js";
 import {
   type ApprovalFields,
   type ArgumentFields,
@@ -209,7 +208,7 @@ function wordsOf(
   if (message.endsWith("would leave nothing")) return "Nothing would be left.";
   const limits = Object.entries(authority.constraints ?? {});
   const own = limits.find(([name]) => isRuleOf(rule, name));
-  const asked = own === undefined ? shown(allowed) : domainWords(own[1], voiceFor(texts));
+  const asked = own === undefined ? shown(allowed) : domainWords(own[1], textByOrigin(texts));
   if (typeof value === "object" && value !== null) {
     return html`No value would be left of what is asked for, ${asked}.`;
   }

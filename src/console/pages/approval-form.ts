@@ -1,8 +1,9 @@
 import type { Approval } from "../../agent/approvals/approval.js";
 import type { Scalar, ScalarType } from "../../caveats/scalar.js";
 import { html, type Markup, type Part, seconds } from "../../http/markup/markup.js";
-import { ours } from "../../http/markup/said.js";
+import { trusted } from "../../http/markup/untrusted-text.js";
 import type { Form } from "../form.js";
+import { domainWords, type TextByOrigin, textByOrigin } from "../hop-words.js";
 import {
   type ApprovalFields,
   type ArgumentFields,
@@ -11,8 +12,6 @@ import {
   type OtherFields,
 } from "../limits/fields.js";
 import type { FieldProblem } from "../limits/read-values.js";
-import { type Voice, voiceFor } from "../markup/voices.js";
-import { domainWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
 import { boundWords, HANDING_ON } from "./handing-on.js";
@@ -131,7 +130,7 @@ function grantFields(grant: GrantFields, several: boolean, field: FieldsShown): 
   const { asked, operations, others, granted, keep } = grant;
   const ticked = field.all(granted)?.includes("yes") ?? true;
   const kept = field.all(keep);
-  return html`<fieldset><legend>${ours(asked.name ?? asked.grant)}</legend>
+  return html`<fieldset><legend>${trusted(asked.name ?? asked.grant)}</legend>
 ${
   several
     ? html`${field.wrong(granted)}${tick(granted, granted, "yes", ticked, "Grant this; if not ticked, it is denied")}`
@@ -141,7 +140,7 @@ ${
   operations.length > 0 &&
   html`<fieldset id="${keep}" tabindex="-1"><legend>Operations</legend>${field.wrong(keep)}
 ${operations.map((one, at) =>
-  tick(`${keep}-${at}`, keep, one, kept?.includes(one) ?? true, html`Keep ${ours(one)}`),
+  tick(`${keep}-${at}`, keep, one, kept?.includes(one) ?? true, html`Keep ${trusted(one)}`),
 )}</fieldset>`
 }
 ${grant.arguments.map((one) => argumentFields(one, grant, field))}
@@ -158,12 +157,12 @@ function argumentFields(
   field: FieldsShown,
 ): Markup {
   const { name, types, choices, description } = argument;
-  const voice = voiceFor(own);
+  const byOrigin = textByOrigin(own);
   const asked = Object.hasOwn(constraints, name) ? constraints[name] : undefined;
-  return html`<fieldset><legend>Argument ${voice.name(name)}</legend>
-${description !== undefined && html`<p class="hint">${ours(description)}</p>`}
-<p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked, voice)}.`}</p>
-${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, voice, field)}</fieldset>`;
+  return html`<fieldset><legend>Argument ${byOrigin.name(name)}</legend>
+${description !== undefined && html`<p class="hint">${trusted(description)}</p>`}
+<p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked, byOrigin)}.`}</p>
+${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, byOrigin, field)}</fieldset>`;
 }
 
 function valueFields(
@@ -185,7 +184,7 @@ ${areaField("None of these values, one a line", names.not_in, types, field)}
 function choiceFields(
   choices: readonly Scalar[],
   name: string,
-  voice: Voice,
+  byOrigin: TextByOrigin,
   field: FieldsShown,
 ): Markup {
   const ticked = field.all(name);
@@ -196,7 +195,7 @@ ${choices.map((choice, at) =>
     name,
     String(at),
     ticked?.includes(String(at)) ?? true,
-    html`Allow ${voice.value(choice)}`,
+    html`Allow ${byOrigin.value(choice)}`,
   ),
 )}</div>`;
 }

@@ -2,11 +2,10 @@ import type { Approval } from "../../agent/approvals/approval.js";
 import { causeWords } from "../../agent/approvals/approval-result.js";
 import type { GrantHop } from "../../agent/registry/records.js";
 import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
-import { MOST_SHOWN, ours, said } from "../../http/markup/said.js";
+import { MOST_SHOWN, trusted, untrusted } from "../../http/markup/untrusted-text.js";
+import { hopWords, textByOrigin, textsIn } from "../hop-words.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
-import { textsIn, voiceFor } from "../markup/voices.js";
-import { hopWords } from "../markup/words.js";
 import { limitList, rowList } from "./layout.js";
 import { partyName } from "./parties.js";
 import type { Asker } from "./summary.js";
@@ -20,15 +19,15 @@ export function requestDetails(
 ): Markup {
   const { agent, host, audience, purpose, kind, principal, lifetime } = subject;
   const services = audience?.map(
-    (one) => html`<li>${(kind === "capabilities" ? said : ours)(one)}</li>`,
+    (one) => html`<li>${(kind === "capabilities" ? untrusted : trusted)(one)}</li>`,
   );
   return html`<details><summary>All that is asked for, in full</summary>
 ${rowList([
   ["Agent", named(agent)],
   host !== undefined && ["Host", named(host)],
   hostSince !== undefined && ["Host known since", moment(hostSince, now)],
-  principal !== undefined && ["For the user", ours(principal)],
-  purpose !== undefined && ["Why", said(purpose)],
+  principal !== undefined && ["For the user", trusted(principal)],
+  purpose !== undefined && ["Why", untrusted(purpose)],
   services !== undefined && ["At the services", html`<ul>${services}</ul>`],
   ["For", seconds(lifetime)],
   ["Asked", moment(created, now)],
@@ -39,7 +38,7 @@ ${views.map((view) => askedDetails(view, now))}</details>`;
 
 /** The name of a party, and the id that this server knows it by. */
 function named(party: NonNullable<Approval["subject"]["host"]>): Markup {
-  const own = html`<span class="note">${ours(party.id)}</span>`;
+  const own = html`<span class="note">${trusted(party.id)}</span>`;
   return party.name === undefined ? own : html`${partyName(party, MOST_SHOWN)} ${own}`;
 }
 
@@ -51,24 +50,24 @@ const PARTIES: Readonly<Record<GrantHop["by"], string>> = {
 
 function askedDetails({ asked, own, changes }: AskedView, now: number): Markup {
   const { resources, hops, operations } = asked;
-  return html`<h3>${ours(asked.name ?? asked.grant)}</h3>
-<p>${ours(asked.description)}</p>
+  return html`<h3>${trusted(asked.name ?? asked.grant)}</h3>
+<p>${trusted(asked.description)}</p>
 ${rowList([
   ["Effect", changes ? "may change data" : "only reads"],
-  ["Grant", ours(asked.grant)],
-  ["Operations", html`<ul>${operations.map((one) => html`<li>${ours(one)}</li>`)}</ul>`],
+  ["Grant", trusted(asked.grant)],
+  ["Operations", html`<ul>${operations.map((one) => html`<li>${trusted(one)}</li>`)}</ul>`],
   resources !== undefined && [
     `Resources (${resources.length})`,
     html`<ul>${resources.map(
       ({ displayName, kind }) =>
-        html`<li>${said(displayName)}${kind === "collection" && " and all in it"}</li>`,
+        html`<li>${untrusted(displayName)}${kind === "collection" && " and all in it"}</li>`,
     )}</ul>`,
   ],
 ])}
 ${hops.length === 0 && html`<p>Neither agent nor server limits it.</p>`}
 ${hops.map(
   ({ by, hop }) =>
-    html`<h4>${PARTIES[by]}</h4>${limitList(hopWords(hop, now, voiceFor(own)), "None.")}`,
+    html`<h4>${PARTIES[by]}</h4>${limitList(hopWords(hop, now, textByOrigin(own)), "None.")}`,
 )}`;
 }
 
@@ -105,18 +104,18 @@ export function decisionDetails(
 ): Markup {
   return html`<section class="card" aria-labelledby="decided"><h2 id="decided">${stateWords(approval)}</h2>
 ${approval.decisions.map(({ approver, at, answer, granted, hops = {}, reason }) => {
-  const who = approver === principal ? "You" : ours(approver);
+  const who = approver === principal ? "You" : trusted(approver);
   return html`<h3>${who} ${answer === "approve" ? "approved" : "denied"}, ${moment(at, now)}</h3>
-${reason !== undefined && html`<p>Reason: ${ours(reason)}</p>`}
+${reason !== undefined && html`<p>Reason: ${trusted(reason)}</p>`}
 ${
   answer === "approve" &&
   views.map(({ asked, place, own }) => {
-    const name = html`<b>${ours(asked.name ?? asked.grant)}</b>`;
+    const name = html`<b>${trusted(asked.name ?? asked.grant)}</b>`;
     if (granted?.includes(place) === false) return html`<p>${name}: denied.</p>`;
     const hop = hops[String(place)];
     if (hop === undefined) return html`<p>${name}: as it was asked for.</p>`;
-    const voice = voiceFor(new Set([...own, ...textsIn(hop)]));
-    return html`<p>${name}, with these limits besides:</p>${limitList(hopWords(hop, now, voice), "None.")}`;
+    const byOrigin = textByOrigin(new Set([...own, ...textsIn(hop)]));
+    return html`<p>${name}, with these limits besides:</p>${limitList(hopWords(hop, now, byOrigin), "None.")}`;
   })
 }`;
 })}</section>`;

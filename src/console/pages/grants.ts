@@ -1,9 +1,8 @@
 import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import { html, type Markup, moment } from "../../http/markup/markup.js";
-import { ours, plain, said } from "../../http/markup/said.js";
+import { plainText, trusted, untrusted } from "../../http/markup/untrusted-text.js";
+import { authorityWords, textByOrigin } from "../hop-words.js";
 import { type Reading, viewOfGrant } from "../limits/asked-view.js";
-import { voiceFor } from "../markup/voices.js";
-import { authorityWords } from "../markup/words.js";
 import type { Session } from "../session/sessions.js";
 import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
 import { partyName } from "./parties.js";
@@ -42,14 +41,14 @@ function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): reado
 function grantDetails({ grant }: ShownGrant, reading: Reading, now: number): Markup {
   const { capability, purpose, created, lastUsed, expires, grantedBy } = grant;
   const { authority, changes, own } = viewOfGrant(grant, reading);
-  return html`<h4>${ours(capability)}</h4>
+  return html`<h4>${trusted(capability)}</h4>
 ${rowList([
   ["Effect", changes ? "may change data" : "only reads"],
-  ...authorityWords(authority, now, voiceFor(own)),
-  purpose !== undefined && ["Why", said(purpose, 300)],
+  ...authorityWords(authority, now, textByOrigin(own)),
+  purpose !== undefined && ["Why", untrusted(purpose, 300)],
   [
     "Granted",
-    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${ours(grantedBy)}`}`,
+    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${trusted(grantedBy)}`}`,
   ],
   expires !== undefined && ["Ends", moment(expires, now)],
   ["Last used", lastUsed === undefined ? "never" : moment(lastUsed, now)],
@@ -69,11 +68,11 @@ export function grantsPage(
     const { id, capability } = grant;
     const of = agent?.name ?? grant.agent;
     return html`<form method="post" action="${base}/grants/${encodeURIComponent(id)}/revoke">${csrf(session)}
-<button type="submit" class="stop" aria-label="Revoke ${plain(capability)} of ${plain(of)}">Revoke</button></form>`;
+<button type="submit" class="stop" aria-label="Revoke ${plainText(capability)} of ${plainText(of)}">Revoke</button></form>`;
   });
   const main = html`${
     revoked !== undefined &&
-    html`<div class="notice" role="status"><p>Revoked: ${ours(revoked)}. Its tokens are refused from now on.</p></div>`
+    html`<div class="notice" role="status"><p>Revoked: ${trusted(revoked)}. Its tokens are refused from now on.</p></div>`
   }${items.length > 0 && html`<h2>What agents may do for you</h2>`}${cards(items, "No agent may do anything for you.")}`;
   return { title: "Active grants", main };
 }

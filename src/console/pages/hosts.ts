@@ -1,6 +1,6 @@
 import type { HostRecord } from "../../agent/registry/records.js";
 import { html, moment } from "../../http/markup/markup.js";
-import { ours, plain } from "../../http/markup/said.js";
+import { plainText, trusted } from "../../http/markup/untrusted-text.js";
 import type { Session } from "../session/sessions.js";
 import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
 import { cards, csrf, type PageParts, problem, rowList, type Whereabouts } from "./layout.js";
@@ -41,10 +41,10 @@ export function hostsPage(
     (host) => html`<h3>${partyName(host)}</h3>
 ${rowList([
   ["State", STATES[host.status]],
-  ["Id", ours(host.id)],
+  ["Id", trusted(host.id)],
   host.defaults.length > 0 && [
     "Its agents get at once",
-    host.defaults.map((one, at) => html`${at > 0 && ", "}${ours(one)}`),
+    host.defaults.map((one, at) => html`${at > 0 && ", "}${trusted(one)}`),
   ],
   ["Added", moment(host.created, now)],
   ["Last used", host.lastUsed === undefined ? "never" : moment(host.lastUsed, now)],
@@ -52,12 +52,12 @@ ${rowList([
 ${
   host.status !== "revoked" &&
   html`<form method="post" action="${base}/hosts/${encodeURIComponent(host.id)}/revoke">${csrf(session)}
-<button type="submit" class="stop" aria-label="Revoke, with all of its agents: host ${plain(host.name ?? host.id)}">Revoke, with all of its agents</button></form>`
+<button type="submit" class="stop" aria-label="Revoke, with all of its agents: host ${plainText(host.name ?? host.id)}">Revoke, with all of its agents</button></form>`
 }`,
   );
   const main = html`${problem("name", wrong)}${
     made !== undefined &&
-    html`<div class="notice" role="status"><h2>The host ${ours(made.host.name ?? made.host.id)} can enrol</h2>
+    html`<div class="notice" role="status"><h2>The host ${trusted(made.host.name ?? made.host.id)} can enrol</h2>
 <p>Give it this enrolment token. It is shown only now, and good once${
       made.host.enrolment !== undefined && html`, until ${moment(made.host.enrolment.expires, now)}`
     }.</p>

@@ -1,6 +1,6 @@
 import { html, type Markup, type Part } from "../../http/markup/markup.js";
-import { ours, plain } from "../../http/markup/said.js";
-import type { Row } from "../markup/words.js";
+import { plainText, trusted } from "../../http/markup/untrusted-text.js";
+import type { Row } from "../hop-words.js";
 import type { Session } from "../session/sessions.js";
 
 export interface PageParts {
@@ -39,13 +39,13 @@ export function page(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 ${leadsTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${leadsTo}">`}
-<title>${wrong && "Error: "}${title} – approvals of ${plain(name)}</title>
+<title>${wrong && "Error: "}${title} – approvals of ${plainText(name)}</title>
 <link rel="stylesheet" href="${base}/style.css">
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <div class="bar"><header>
-<p class="name">Approvals of ${plain(name)}</p>
+<p class="name">Approvals of ${plainText(name)}</p>
 ${session !== undefined && menu(base, title)}
 </header></div>
 <main id="main" tabindex="-1">
@@ -67,7 +67,7 @@ function menu(base: string, title: string): Markup {
 }
 
 function signedIn(base: string, session: Session): Markup {
-  return html`<p>Signed in as <b>${ours(session.principal)}</b></p>
+  return html`<p>Signed in as <b>${trusted(session.principal)}</b></p>
 <form method="post" action="${base}/logout">${csrf(session)}<button type="submit">Sign out</button></form>`;
 }
 

@@ -1,5 +1,5 @@
 import type { Markup } from "../../http/markup/markup.js";
-import { ours, said } from "../../http/markup/said.js";
+import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
 
 /** An agent or a host. */
 interface Party {
@@ -14,6 +14,6 @@ const MOST = 120;
 
 /** The name of a party: in quotation marks where the party calls itself so. Without a name, its id. */
 export function partyName({ id, name, named }: Party, most: number = MOST): Markup {
-  if (name === undefined) return ours(id);
-  return named === true ? ours(name) : said(name, most);
+  if (name === undefined) return trusted(id);
+  return named === true ? trusted(name) : untrusted(name, most);
 }

@@ -1,12 +1,12 @@
 import type { Approval } from "../../agent/approvals/approval.js";
 import { isFromStranger, principalOf } from "../../agent/approvals/approval-result.js";
 import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
-import { ours, said } from "../../http/markup/said.js";
+import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
 import type { Form } from "../form.js";
 import type { Reading } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
-import type { GivenBefore } from "../routes/standing.js";
+import type { GivenBefore } from "../request-access.js";
 import type { Session } from "../session/sessions.js";
 import { decisionDetails, requestDetails, stateWords } from "./approval.js";
 import { approvalForm, problemSummary } from "./approval-form.js";
@@ -119,7 +119,7 @@ function requestCard(base: string, approval: Approval, now: number, level: 2 | 3
   const what =
     asked.length === 0
       ? "Taking an agent on"
-      : asked.map((one, at) => html`${at > 0 && ", "}${ours(one.name ?? one.grant)}`);
+      : asked.map((one, at) => html`${at > 0 && ", "}${trusted(one.name ?? one.grant)}`);
   const link = html`<a href="${base}/requests/${encodeURIComponent(id)}">${what}</a>`;
   const waits = state === "pending" && approval.decisions.length === 0;
   return html`${level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`}
@@ -127,7 +127,7 @@ ${rowList([
   !waits && ["State", stateWords(approval)],
   ["Agent", partyName(agent)],
   host !== undefined && ["Host", hostWords(approval)],
-  purpose !== undefined && ["Why", said(purpose, 200)],
+  purpose !== undefined && ["Why", untrusted(purpose, 200)],
   state === "pending" ? ["Answer until", moment(expires, now)] : ["Settled", moment(updated, now)],
   ["Asked", moment(created, now)],
 ])}`;

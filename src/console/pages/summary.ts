@@ -1,12 +1,11 @@
 import type { Approval, ApprovalKind } from "../../agent/approvals/approval.js";
 import { meet } from "../../caveats/meet.js";
 import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
-import { ours, said } from "../../http/markup/said.js";
+import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
+import { authorityWords, type Row, textByOrigin, textsIn } from "../hop-words.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
-import { textsIn, voiceFor } from "../markup/voices.js";
-import { authorityWords, type Row } from "../markup/words.js";
 import { partyName } from "./parties.js";
 
 /** Who asks, as far as it is known. */
@@ -31,14 +30,14 @@ export function summary(
   return html`${asker.unknown && strangerWords(subject)}<section class="card" aria-labelledby="what"><h2 id="what">What is asked for</h2>
 ${
   bindingMessage !== undefined &&
-  html`<p>Compare: the agent shows you the message ${said(bindingMessage)}. If it does not, deny.</p>`
+  html`<p>Compare: the agent shows you the message ${untrusted(bindingMessage)}. If it does not, deny.</p>`
 }
 <p>Agent ${partyName(agent)}${host !== undefined && html` of the host ${partyName(host)}`} asks${bare ? html` for this: ${BESIDES[kind]}` : ":"}</p>
 ${!bare && askedGroups(views, now)}
-<p>${purpose === undefined ? "It does not say why." : html`Why, in its own words: ${said(purpose, 400)}`}</p>
+<p>${purpose === undefined ? "It does not say why." : html`Why, in its own words: ${untrusted(purpose, 400)}`}</p>
 <p>For ${seconds(lifetime)}${
     services !== undefined &&
-    html`, at ${listed(services.map(kind === "capabilities" ? (one) => said(one) : ours))}`
+    html`, at ${listed(services.map(kind === "capabilities" ? (one) => untrusted(one) : trusted))}`
   }. Answer until ${moment(expires, now)}.</p>
 ${asker.unknown && linkingWords(asker)}</section>`;
 }
@@ -50,14 +49,14 @@ function strangerWords({ hintedUser }: Approval["subject"]): Markup {
 }
 
 function linkingWords({ defaults }: Asker): Markup {
-  const names = defaults.map((one) => html`<b>${ours(one)}</b>`);
+  const names = defaults.map((one) => html`<b>${trusted(one)}</b>`);
   return html`<p>If you approve, the host is linked to you: its agents act for you from then on${
     names.length > 0 && html`, and all of them get ${listed(names)} at once`
   }.</p>`;
 }
 
 /** Says how the page marks words by their origin. */
-export const LEGEND: Markup = html`<p class="note">Words in ${said("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
+export const LEGEND: Markup = html`<p class="note">Words in ${untrusted("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
 
 /** What a request is about beside the grants that it names. */
 const BESIDES: Readonly<Record<ApprovalKind, string>> = {
@@ -82,10 +81,10 @@ function askedGroups(views: readonly AskedView[], now: number): Part {
 
 function askedLine({ asked, authority, own }: AskedView, now: number): Markup {
   const resources = asked.resources ?? [];
-  const limits = authorityWords(authority, now, voiceFor(own));
+  const limits = authorityWords(authority, now, textByOrigin(own));
   const { operations } = asked;
-  return html`<b>${ours(asked.name ?? asked.grant)}</b>: ${ours(asked.description)}
-${operations.length > 1 && html`<div>Operations: ${listed(operations.map(ours))}</div>`}
+  return html`<b>${trusted(asked.name ?? asked.grant)}</b>: ${trusted(asked.description)}
+${operations.length > 1 && html`<div>Operations: ${listed(operations.map(trusted))}</div>`}
 ${resources.length > 0 && html`<div>On: ${resourceWords(resources)}</div>`}
 <div>${limits.length > 0 ? html`Limits: ${inOneLine(limits)}` : "Without limits on its arguments"}</div>`;
 }
@@ -100,7 +99,7 @@ function resourceWords(
   return html`${listed(
     named.map(
       ({ displayName, kind }) =>
-        html`${said(displayName, 80)}${kind === "collection" && " and all in it"}`,
+        html`${untrusted(displayName, 80)}${kind === "collection" && " and all in it"}`,
     ),
   )}${more > 0 && ` and ${more} more`}`;
 }
@@ -116,12 +115,12 @@ function inOneLine(rows: readonly Row[]): Part {
 /** What would be granted with the limits that the user has given. */
 export function whatIsLeft({ grants }: ApprovalFields, limits: Limits, now: number): Markup {
   const parts = grants.map(({ place, asked, authority, own }) => {
-    const name = html`<b>${ours(asked.name ?? asked.grant)}</b>`;
+    const name = html`<b>${trusted(asked.name ?? asked.grant)}</b>`;
     if (!limits.granted.includes(place)) return html`<li>${name}: denied.</li>`;
     const hop = limits.hops[String(place)];
     const left = hop === undefined ? authority : meet(authority, hop, 0);
-    const voice = voiceFor(new Set([...own, ...(hop === undefined ? [] : textsIn(hop))]));
-    const rows = authorityWords(left, now, voice);
+    const byOrigin = textByOrigin(new Set([...own, ...(hop === undefined ? [] : textsIn(hop))]));
+    const rows = authorityWords(left, now, byOrigin);
     return html`<li>${name}: ${rows.length === 0 ? "all that is asked for" : inOneLine(rows)}.</li>`;
   });
   return html`<div class="notice" role="status"><h2>With your limits, this is left</h2><ul class="asked">${parts}</ul>

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Request, Response } from "express";
 import { encodeBase64url } from "../../bytes/base64.js";
-import { type Desk, goTo, type Refusal, refuse, show } from "../desk.js";
+import { type Desk, goTo, type Refusal, sendRefusal, show } from "../desk.js";
 import type { OpenIdLogin, SignedIn } from "../login/login.js";
 import type { Assurance } from "../pages/assurance.js";
 import { confirmPage } from "../pages/login.js";
@@ -63,7 +63,7 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
     const outcome = await desk.registry.useOnce(use);
     if (outcome === "first") return true;
     if (outcome !== "used") {
-      refuse(desk, req, res, FULL);
+      sendRefusal(desk, req, res, FULL);
       return false;
     }
   }
@@ -85,7 +85,7 @@ async function begin(
     begun = await login.begin(`${desk.url}/callback`, present ? "present" : "fresh");
   } catch (error) {
     desk.onFailure(error, "sign-in");
-    return refuse(desk, req, res, UNAVAILABLE);
+    return sendRefusal(desk, req, res, UNAVAILABLE);
   }
   const confirming = { what, digest, session: session.id, began, present, form: kept };
   desk.signIns.put(res, { ...begun.state, to, confirming });
@@ -127,7 +127,7 @@ export async function finishConfirming(
   const refusal =
     refusalOf(signedIn, confirming, session, login, now) ??
     (await refusalOfUse(desk, signedIn, now));
-  if (refusal !== undefined) return refuse(desk, req, res, { ...refusal, back: to });
+  if (refusal !== undefined) return sendRefusal(desk, req, res, { ...refusal, back: to });
   desk.confirmations.put(res, { ...confirming, id: encodeBase64url(randomBytes(18)) });
   return goTo(desk, res, to);
 }

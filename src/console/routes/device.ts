@@ -1,9 +1,9 @@
 import type { Router } from "express";
-import { type Desk, goTo, refuse, show } from "../desk.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { formOf } from "../form.js";
 import { devicePage } from "../pages/device.js";
+import { canAnswer, canSee } from "../request-access.js";
 import { REFUSALS } from "./refusals.js";
-import { canAnswer, canSee } from "./standing.js";
 import { query, visit } from "./visit.js";
 
 /** Entering the code that an agent shows: `verification_uri`, with the code in `verification_uri_complete`. */
@@ -20,7 +20,7 @@ export function deviceRoutes(desk: Desk, router: Router): void {
     visit(desk, async ({ req, res, session }) => {
       const wait = await desk.attempts.take(session);
       if (wait !== undefined) {
-        return refuse(desk, req, res, {
+        return sendRefusal(desk, req, res, {
           ...{ status: 429, code: "code_attempts", title: "Too many wrong codes" },
           message: `Wait ${Math.ceil(wait / 60)} minutes, then ask the agent for a new code and enter that.`,
           retryAfter: wait,
@@ -29,7 +29,7 @@ export function deviceRoutes(desk: Desk, router: Router): void {
       const code = formOf(req).text("user_code").slice(0, 64);
       const approval = await desk.approvals.byUserCode(code);
       if (approval?.state === "expired") {
-        return refuse(desk, req, res, { ...REFUSALS.approval_expired, record: approval.id });
+        return sendRefusal(desk, req, res, { ...REFUSALS.approval_expired, record: approval.id });
       }
       if (
         approval === undefined ||

@@ -1,5 +1,5 @@
 import type { Router } from "express";
-import { type Desk, goTo, refuse, show } from "../desk.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { grantsPage } from "../pages/grants.js";
 import { historyPage } from "../pages/requests.js";
 import { idIn, query, visit } from "./visit.js";
@@ -26,7 +26,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
       const grant = await desk.registry.grant(id);
       // Others learn nothing of it, not even that there is one.
       if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
-        return refuse(desk, req, res, {
+        return sendRefusal(desk, req, res, {
           ...{ status: 404, code: "grant_not_found", title: "No such grant" },
           message: "There is no such grant of yours, so nothing was revoked.",
           ...(grant === undefined ? {} : { record: id }),

@@ -1,7 +1,7 @@
 import type { Router } from "express";
 import { digestOfText } from "../../agent/approvals/digest.js";
 import type { HostRecord } from "../../agent/registry/records.js";
-import { type Desk, goTo, refuse, show } from "../desk.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { Form, formOf } from "../form.js";
 import { type HostsNotice, hostsPage, LONGEST_NAME } from "../pages/hosts.js";
 import type { Confirmable, Confirmation } from "../session/confirmations.js";
@@ -62,7 +62,7 @@ export function hostRoutes(desk: Desk, router: Router): void {
       const id = idIn(req);
       const host = await registry.host(id);
       if (host?.principal !== principal) {
-        return refuse(desk, req, res, {
+        return sendRefusal(desk, req, res, {
           ...{ status: 404, code: "host_not_found", title: "No such host" },
           message: "There is no such host of yours, so nothing was revoked.",
           ...(host === undefined ? {} : { record: id }),

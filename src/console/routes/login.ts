@@ -1,5 +1,5 @@
 import type { Router } from "express";
-import { type Desk, goTo, refuse, show } from "../desk.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { formOf } from "../form.js";
 import type { DevelopmentLogin, LoginOutcome, OpenIdLogin } from "../login/login.js";
 import { developmentPage, signedOutPage } from "../pages/login.js";
@@ -32,7 +32,7 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
       begun = await login.begin(callback, query(req, "again") === "" ? "any" : "fresh");
     } catch (error) {
       desk.onFailure(error, "sign-in");
-      return refuse(desk, req, res, UNAVAILABLE);
+      return sendRefusal(desk, req, res, UNAVAILABLE);
     }
     desk.signIns.put(res, { ...begun.state, to: pathTo(desk, query(req, "to")) });
     return res.redirect(303, begun.url);
@@ -40,7 +40,7 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
   router.get("/callback", async (req, res) => {
     const kept = desk.signIns.take(req, res);
     if (kept === undefined) {
-      return refuse(desk, req, res, {
+      return sendRefusal(desk, req, res, {
         ...{ status: 400, code: "login_unknown", title: "Sign in again" },
         message:
           "This browser has no sign-in under way: it took too long, or was begun in another window.",
@@ -55,10 +55,10 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
       outcome = await login.finish(answer, kept);
     } catch (error) {
       desk.onFailure(error, "sign-in");
-      return refuse(desk, req, res, UNAVAILABLE);
+      return sendRefusal(desk, req, res, UNAVAILABLE);
     }
     if (!outcome.ok) {
-      return refuse(desk, req, res, {
+      return sendRefusal(desk, req, res, {
         ...{ status: 403, code: "login_refused", title: "Not signed in" },
         message: outcome.message,
         ...(confirming === undefined ? { otherUser: true } : { back: to }),
@@ -70,7 +70,7 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
     }
     // What signs in to the console confirms nothing later, also where clocks may differ.
     const noted = await refusalOfUse(desk, outcome, desk.now());
-    if (noted !== undefined && noted !== USED) return refuse(desk, req, res, noted);
+    if (noted !== undefined && noted !== USED) return sendRefusal(desk, req, res, noted);
     desk.sessions.start(res, outcome.principal);
     return goTo(desk, res, to);
   });

@@ -2,17 +2,17 @@ import type { Router } from "express";
 import type { Approval } from "../../agent/approvals/approval.js";
 import type { ApproverAnswer } from "../../agent/approvals/deciding.js";
 import type { DecisionOutcome } from "../../agent/approvals/settling.js";
-import { type Desk, goTo, refuse, show } from "../desk.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { Form, formOf } from "../form.js";
 import { isWeighty } from "../limits/effects.js";
 import { fieldsOf, namesOf } from "../limits/fields.js";
 import { readLimits } from "../limits/read-limits.js";
 import { isOfStranger, requestPage, waitingPage } from "../pages/requests.js";
+import { canAnswer, canSee, enteredCode, givenBefore } from "../request-access.js";
 import type { Confirmable, Confirmation } from "../session/confirmations.js";
 import type { Session } from "../session/sessions.js";
 import { assuranceOf, confirm } from "./confirming.js";
 import { REFUSALS, STALE, TOO_LONG } from "./refusals.js";
-import { canAnswer, canSee, enteredCode, givenBefore } from "./standing.js";
 import { idIn, type Visit, visit } from "./visit.js";
 
 /** What waits for the user, and one request: shown, and answered. */
@@ -46,7 +46,7 @@ async function found(desk: Desk, { req, res, session }: Visit): Promise<Approval
   const approval = await desk.approvals.get(id);
   if (approval !== undefined && canSee(desk, approval, session)) return approval;
   const refusal = REFUSALS[approval === undefined ? "approval_unknown" : "approver_denied"];
-  refuse(desk, req, res, approval === undefined ? refusal : { ...refusal, record: id });
+  sendRefusal(desk, req, res, approval === undefined ? refusal : { ...refusal, record: id });
   return undefined;
 }
 
@@ -96,7 +96,7 @@ async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void>
     });
   }
   const { id: record } = approval;
-  return refuse(desk, req, res, { ...REFUSALS[outcome.code], record, recorded: true });
+  return sendRefusal(desk, req, res, { ...REFUSALS[outcome.code], record, recorded: true });
 }
 
 /**

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { html, type Markup } from "../../http/markup/markup.js";
-import { plain } from "../../http/markup/said.js";
+import { plainText } from "../../http/markup/untrusted-text.js";
 import type { CardOptions } from "./card.js";
 import { METHODS } from "./extension.js";
 
@@ -77,21 +77,21 @@ function page(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${plain(name)}</title>
+<title>${plainText(name)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${plain(name)}</h1>
-<p>${plain(description, 1000)}</p>
-<p class="soft">Version ${plain(version)}. This is an agent: programs call it over A2A${
+<h1>${plainText(name)}</h1>
+<p>${plainText(description, 1000)}</p>
+<p class="soft">Version ${plainText(version)}. This is an agent: programs call it over A2A${
     agent.mode === "require" && ", each call within a capability"
   }. Its <a href="${cardUrl}">Agent Card</a> describes it to them.</p>
 <h2>Grants</h2>
 <ul>${[...agent.grants.values()].map(
     ({ id, description: what, operations }) => html`
-<li><p><code>${plain(id)}</code> ${plain(what, 1000)}</p>
-<p class="soft">Operations: ${operations.map((one) => plain(one)).join(", ")}</p></li>`,
+<li><p><code>${plainText(id)}</code> ${plainText(what, 1000)}</p>
+<p class="soft">Operations: ${operations.map((one) => plainText(one)).join(", ")}</p></li>`,
   )}
 </ul>
 ${first !== undefined && asking(first, url, rpcUrl)}

@@ -1,7 +1,7 @@
 import { LEGACY_NOTICE } from "../../agent/issuance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
-import type { Leave } from "./call.js";
+import type { Permit } from "./call.js";
 
 /** What a response says of the authority that it rests on. */
 export interface AuthorityMarks {
@@ -17,13 +17,13 @@ const NOTICES: Readonly<Partial<Record<AuthorityKind, string>>> = {
   legacy: LEGACY_NOTICE,
 };
 
-/** What a response says of the authority that a call had leave by. */
-export function authorityMarks(leave: Leave, agent: IssuingAgent): AuthorityMarks {
-  if (leave.kind !== "text") {
-    const { authority, capability, declared } = leave.clearance;
+/** What a response says of the authority that a call had permission by. */
+export function authorityMarks(permit: Permit, agent: IssuingAgent): AuthorityMarks {
+  if (permit.kind !== "text") {
+    const { authority, capability, declared } = permit.clearance;
     return marks(authority, capability?.id, declared);
   }
-  const { capabilities, declared } = leave.admission;
+  const { capabilities, declared } = permit.admission;
   const [first] = capabilities;
   if (first === undefined) return marks("ambient", undefined, declared);
   const { id, grant } = first.capability;

@@ -12,18 +12,18 @@ import {
   failedWithin,
   faultOf,
   malformed,
-  refuse,
   TOO_MANY_STREAMS,
+  throwRefused,
 } from "./errors.js";
 import { CAPABILITY_HEADER } from "./extension.js";
 import { type Gates, gate } from "./gate.js";
 import type { GuardedHandler } from "./guarded-handler.js";
 import { flawInParams } from "./method-params.js";
+import { historyIn, misplacedIn } from "./misplaced-tokens.js";
+import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./outline.js";
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
-import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./places.js";
 import { readPresented } from "./presented.js";
 import { assertRpcRequest } from "./rpc-request.js";
-import { historyIn, unreadIn } from "./unread.js";
 
 /** What requests are let in by. */
 export interface BeforeOptions extends Gates {
@@ -95,7 +95,7 @@ export function before(
       if (isOwn && run === undefined) await assertOperation(req, binding, call.outline, handler);
       if (call.outline.streams) {
         const release = streams.take(caller);
-        if (release === undefined) return refuse(TOO_MANY_STREAMS);
+        if (release === undefined) return throwRefused(TOO_MANY_STREAMS);
         call.connection.whenClosed(release);
       }
       const admitted = await gate(call, need, options);
@@ -129,7 +129,7 @@ function outlineIn(req: Request, binding: Binding): Outline {
  */
 async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   const caller = await options.caller(req);
-  if (caller === undefined || caller === null) return refuse(UNKNOWN_CALLER);
+  if (caller === undefined || caller === null) return throwRefused(UNKNOWN_CALLER);
   const { principal, invoker } = caller;
   if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
     throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
@@ -147,9 +147,9 @@ interface Reading {
 
 /** @throws Refused for a request that has a capability, or a history, where nothing is read. */
 function assertRead(req: Request, outline: Outline, { agent, histories }: BeforeOptions): void {
-  const unread = unreadIn(req, outline, agent.issuer);
-  const problem = unread ?? (histories ? undefined : historyIn(outline));
-  if (problem !== undefined) refuse(malformed(problem));
+  const misplaced = misplacedIn(req, outline, agent.issuer);
+  const problem = misplaced ?? (histories ? undefined : historyIn(outline));
+  if (problem !== undefined) throwRefused(malformed(problem));
 }
 
 /** Reads what a request presents. @throws Refused where that cannot be read. */
@@ -181,9 +181,9 @@ function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): s
   if (tenants && typeof tenant === "string") {
     const named = binding === "rest" ? decoded(tenant) : tenant;
     if (named.length <= MAX_TENANT) return named;
-    return refuse(malformed(`a tenant has at most ${MAX_TENANT} characters`));
+    return throwRefused(malformed(`a tenant has at most ${MAX_TENANT} characters`));
   }
-  return refuse(malformed("this agent has no tenants; leave the tenant out"));
+  return throwRefused(malformed("this agent has no tenants; leave the tenant out"));
 }
 
 const MAX_TENANT = 128;

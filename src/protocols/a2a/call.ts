@@ -12,7 +12,7 @@ import type { Json } from "../../bytes/json.js";
 import type { Connection } from "./connection.js";
 import type { Binding } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
-import type { Outline } from "./places.js";
+import type { Outline } from "./outline.js";
 import type { TaskRequest } from "./task-request.js";
 import { setTaskAccess, type TaskView } from "./tasks/task-access.js";
 
@@ -43,22 +43,22 @@ export interface Sight extends TaskView {
   readonly expires: number;
 }
 
-/** What a message was given leave for, before anything runs. */
-export type Leave = SkillLeave | OperationLeave | TextLeave;
+/** What a message was given permission for, before anything runs. */
+export type Permit = SkillPermit | OperationPermit | TextPermit;
 
-export interface SkillLeave {
+export interface SkillPermit {
   readonly kind: "skill";
   readonly clearance: Clearance;
   readonly invocation: SkillInvocation;
 }
 
-interface OperationLeave {
+interface OperationPermit {
   readonly kind: "operation";
   readonly clearance: Clearance<Operation>;
   readonly agent: IssuingAgent;
 }
 
-export interface TextLeave {
+export interface TextPermit {
   readonly kind: "text";
   readonly admission: Admission;
   readonly request: Extract<TaskRequest, { kind: "text" }>;
@@ -69,7 +69,7 @@ export interface Held {
   /** Gives back the slot of the work. */
   readonly release: () => void;
   /** Lets the next message into the task that the work goes on with. */
-  readonly leaveTask: () => void;
+  readonly freeTask: () => void;
 }
 
 /** A call that the gate has let in, by what it may do. */
@@ -86,7 +86,7 @@ export type Admitted =
 export interface AdmittedSkill {
   readonly need: "skill";
   readonly call: AuthenticCall;
-  readonly leave: SkillLeave;
+  readonly permit: SkillPermit;
   readonly held: Held;
 }
 
@@ -95,9 +95,9 @@ export interface AdmittedMessage {
   readonly need: "message";
   readonly call: AuthenticCall;
   readonly sight: Sight;
-  readonly leave: Leave;
+  readonly permit: Permit;
   readonly held: Held;
-  /** The request as it was read when leave was asked for: what runs is this one. */
+  /** The request as it was read when permission was asked for: what runs is this one. */
   readonly request: SendMessageRequest;
   readonly message: Message;
   /** Tasks that the message refers to and its caller sees: what runs learns of no others. */
@@ -231,14 +231,14 @@ function notLetIn(): A2AError {
 }
 
 /**
- * Gives up what a call holds, where nothing has run: its slot, its task, its leave.
+ * Gives up what a call holds, where nothing has run: its slot, its task, its permit.
  *
  * @param code - Why, as a refusal is called in the ledger.
  */
 export function giveUp(admitted: Admitted, agent: IssuingAgent, code: string): void {
   if (admitted.need !== "message" && admitted.need !== "skill") return;
-  const { leave, held, call } = admitted;
+  const { permit, held, call } = admitted;
   held.release();
-  held.leaveTask();
-  if (leave.kind !== "text") agent.forgo(leave.clearance, call.caller, code);
+  held.freeTask();
+  if (permit.kind !== "text") agent.forgo(permit.clearance, call.caller, code);
 }

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { meant } from "../../checks/members.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
-import { denialFault, fault, malformed, problemFault, refuse } from "./errors.js";
+import { denialFault, fault, malformed, problemFault, throwRefused } from "./errors.js";
 import { METHODS } from "./extension.js";
 import { type PendingAnswer, pendingAnswer } from "./pending.js";
 import { readNamed } from "./presented.js";
@@ -45,10 +45,10 @@ export type CapabilityMethod = (
  *
  * @throws Refused
  */
-export function refuseUnknown(params: JsonObject, known: readonly string[]): void {
+export function assertMembersOf(params: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(params).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  refuse(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
+  throwRefused(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
 }
 
 /** A method about the one capability that its parameters name. */
@@ -66,23 +66,27 @@ function aboutOne(method: MethodAboutOne): CapabilityMethod {
 const request: CapabilityMethod = async (agent, caller, params, setting) => {
   const { requestId = setting.requestId, ...query } = params;
   if (requestId !== undefined && (typeof requestId !== "string" || !isRequestId(requestId))) {
-    refuse(malformed(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`));
+    throwRefused(
+      malformed(`"requestId" must be a text of 1 to ${LONGEST_ID} printable characters`),
+    );
   }
   return granted(await agent.request(caller, query, requestId), setting);
 };
 
 const collect: CapabilityMethod = async (agent, caller, params, setting) => {
-  refuseUnknown(params, ["approvalId"]);
+  assertMembersOf(params, ["approvalId"]);
   const { approvalId } = params;
   if (typeof approvalId !== "string") {
-    return refuse(malformed('"approvalId" must be the id of an approval, as "pending" has it'));
+    return throwRefused(
+      malformed('"approvalId" must be the id of an approval, as "pending" has it'),
+    );
   }
   return granted(await agent.collect(caller, approvalId), setting);
 };
 
 /** What was granted, and what waits. */
 function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): MethodAnswer {
-  if (!outcome.ok) return refuse(problemFault(outcome.denial));
+  if (!outcome.ok) return throwRefused(problemFault(outcome.denial));
   const { capabilities, refused, reason } = outcome;
   const result = {
     capabilities,
@@ -101,7 +105,7 @@ function isRequestId(text: string): boolean {
 const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
   const { constraints } = params;
   if (constraints === undefined || !isJsonObject(constraints)) {
-    return refuse(malformed('"constraints" must be an object with the keys of a hop'));
+    return throwRefused(malformed('"constraints" must be an object with the keys of a hop'));
   }
   const attenuating = agent.attenuate(caller, presented, constraints as HopInit);
   const { id, token, hop, revocationId } = await attenuated(attenuating);
@@ -120,24 +124,26 @@ export async function attenuated(
   try {
     outcome = await attenuating;
   } catch (error) {
-    if (error instanceof TypeError) refuse(malformed(`constraints: ${error.message}`));
+    if (error instanceof TypeError) throwRefused(malformed(`constraints: ${error.message}`));
     throw error;
   }
   if (outcome.ok) return outcome;
-  if ("denials" in outcome) return refuse(denialFault(outcome.denials));
+  if ("denials" in outcome) return throwRefused(denialFault(outcome.denials));
   const [first] = outcome.overreaches;
   const message = `the capability does not allow that: ${first?.message ?? "nothing would be left"}`;
   const metadata = { problems: JSON.stringify(outcome.overreaches) };
-  return refuse(fault(-32602, message, "attenuation_exceeds", metadata));
+  return throwRefused(fault(-32602, message, "attenuation_exceeds", metadata));
 }
 
 const revoke: MethodAboutOne = async (agent, caller, presented, params) => {
   const { reason } = params;
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
-    return refuse(malformed(`"reason" must be a text of at most ${LONGEST_REASON} characters`));
+    return throwRefused(
+      malformed(`"reason" must be a text of at most ${LONGEST_REASON} characters`),
+    );
   }
   const outcome = await agent.revoke(caller, presented, reason);
-  if (!outcome.ok) return refuse(denialFault(outcome.denials));
+  if (!outcome.ok) return throwRefused(denialFault(outcome.denials));
   const { capability, revocationId, needless } = outcome;
   const already = needless === undefined ? {} : { already: needless };
   return { result: { revoked: true, capabilityId: capability, revocationId, ...already } };

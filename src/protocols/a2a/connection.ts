@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import type { Caller } from "../../agent/caller.js";
 import { endStream, setFaultHeaders } from "./answer.js";
-import { type Binding, type Fault, failedWithin, fault, faultOf, refuse } from "./errors.js";
+import { type Binding, type Fault, failedWithin, fault, faultOf, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
 /** Who makes a request, as an app says it: nothing for a caller that is not known. */
@@ -47,12 +47,12 @@ export function connectionOf(res: Response, options: ConnectionOptions): Connect
       try {
         const known = await callerAgain();
         const same = known?.principal === caller.principal && known.invoker === caller.invoker;
-        if (!same) refuse(UNKNOWN_CALLER);
+        if (!same) throwRefused(UNKNOWN_CALLER);
         return await ask();
       } catch (error) {
         if (faultOf(error) !== undefined) throw error;
         onFailure(error, "stream");
-        return refuse(failedWithin(error));
+        return throwRefused(failedWithin(error));
       }
     },
     setHeaders: (why) => {

@@ -7,7 +7,7 @@ import {
   RestUnsupportedOperationError,
   toJsonRpcError,
 } from "@a2a-js/sdk/errors";
-import { LeaveLostError } from "../../agent/outcomes.js";
+import { ClearanceLostError } from "../../agent/outcomes.js";
 import {
   type AgentDenials,
   codesOf,
@@ -131,7 +131,7 @@ class Refused extends Error {
 }
 
 /** @throws Refused */
-export function refuse(why: Fault): never {
+export function throwRefused(why: Fault): never {
   throw new Refused(why);
 }
 
@@ -173,7 +173,7 @@ export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof TaskQuotaError) {
     return fault(ERROR_CODES.rateLimited, error.message, "task_quota_exceeded");
   }
-  if (error instanceof LeaveLostError) return denialFault(error.denials);
+  if (error instanceof ClearanceLostError) return denialFault(error.denials);
   if (isOfStore(error)) return failedWithin(error.cause);
   if (!(error instanceof A2AError)) return undefined;
   return told.get(error) ?? faultFromA2A(error);

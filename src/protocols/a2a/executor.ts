@@ -10,7 +10,7 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { resultAsJson } from "../../agent/skill-result.js";
 import type { Json } from "../../bytes/json.js";
 import { authorityMarks } from "./authority-marks.js";
-import { type AdmittedMessage, type Call, giveUp, type Leave, messageOf } from "./call.js";
+import { type AdmittedMessage, type Call, giveUp, messageOf, type Permit } from "./call.js";
 import { EXTENSION_URI } from "./extension.js";
 import { taskMessage } from "./repeats.js";
 import { setProgress } from "./runs.js";
@@ -34,7 +34,7 @@ export interface ExecutorOptions extends RunLimits {
   readonly runTask: TaskRunner | undefined;
 }
 
-/** Runs what a message was given leave for. */
+/** Runs what a message was given permission for. */
 export class CapabilityExecutor implements AgentExecutor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<string, AbortController>();
@@ -53,26 +53,26 @@ export class CapabilityExecutor implements AgentExecutor {
   async #execute(request: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, context } = request;
     const admitted = messageOf(context);
-    const { leave, held, call } = admitted;
+    const { permit, held, call } = admitted;
     const controller = new AbortController();
     this.#running.set(taskId, controller);
     try {
-      for (const use of usesBefore(leave)) recordUse(context, use);
-      const task = this.#beginningOf(request, leave);
+      for (const use of usesBefore(permit)) recordUse(context, use);
+      const task = this.#beginningOf(request, permit);
       if (!(await this.#begin(task, request, admitted))) return;
       bus.publish(AgentEvent.task(task));
-      const what = leave.kind === "skill" ? leave.invocation.skill : "task";
-      const work: Run["work"] = (signal) => this.#run(leave, call, request, signal);
+      const what = permit.kind === "skill" ? permit.invocation.skill : "task";
+      const work: Run["work"] = (signal) => this.#run(permit, call, request, signal);
       const { release } = held;
       const ending = await endingOf({ what, work, controller, release }, this.#options);
       await this.#end(task, ending, request, bus);
     } finally {
       this.#running.delete(taskId);
-      held.leaveTask();
+      held.freeTask();
     }
   }
 
-  #beginningOf({ taskId, contextId, task, userMessage }: RequestContext, leave: Leave): Task {
+  #beginningOf({ taskId, contextId, task, userMessage }: RequestContext, permit: Permit): Task {
     const timestamp = new Date().toISOString();
     return {
       id: taskId,
@@ -80,7 +80,7 @@ export class CapabilityExecutor implements AgentExecutor {
       status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp },
       artifacts: task?.artifacts ?? [],
       history: [...(task?.history ?? [userMessage])],
-      metadata: { ...task?.metadata, [EXTENSION_URI]: authorityMarks(leave, this.#options.agent) },
+      metadata: { ...task?.metadata, [EXTENSION_URI]: authorityMarks(permit, this.#options.agent) },
     };
   }
 
@@ -152,18 +152,18 @@ export class CapabilityExecutor implements AgentExecutor {
   };
 
   async #run(
-    leave: Leave,
+    permit: Permit,
     { caller }: Call,
     request: RequestContext,
     signal: AbortSignal,
   ): Promise<Json | TaskAnswer> {
     const { agent, runTask } = this.#options;
-    if (leave.kind === "skill") {
-      return agent.run(leave.clearance, caller, { signal });
+    if (permit.kind === "skill") {
+      return agent.run(permit.clearance, caller, { signal });
     }
-    if (leave.kind === "operation") throw new TypeError("this agent runs skills alone");
+    if (permit.kind === "operation") throw new TypeError("this agent runs skills alone");
     if (runTask !== undefined) {
-      const answer = await runTask(taskCallOf(leave, request, agent, signal));
+      const answer = await runTask(taskCallOf(permit, request, agent, signal));
       return answer instanceof TaskAnswer ? answer : resultAsJson(answer);
     }
     const skills = [...agent.skills.keys()].join(", ");
@@ -174,9 +174,9 @@ export class CapabilityExecutor implements AgentExecutor {
 }
 
 /** What a task is done with from its beginning: of words, the grants that came with them. */
-function usesBefore(leave: Leave): readonly AuthorityUse[] {
-  if (leave.kind !== "text") return [useOf(leave.clearance)].filter((use) => use !== undefined);
-  return leave.admission.capabilities.map(({ capability: { grant } }) => ({
+function usesBefore(permit: Permit): readonly AuthorityUse[] {
+  if (permit.kind !== "text") return [useOf(permit.clearance)].filter((use) => use !== undefined);
+  return permit.admission.capabilities.map(({ capability: { grant } }) => ({
     ...{ grant, resources: [] },
   }));
 }

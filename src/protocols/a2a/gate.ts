@@ -15,21 +15,21 @@ import type {
   AuthenticCall,
   Call,
   Sight,
-  SkillLeave,
+  SkillPermit,
 } from "./call.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
-import { denialFault, malformed, refuse } from "./errors.js";
+import { denialFault, malformed, throwRefused } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
+import type { Need } from "./outline.js";
 import { dataPart, newMessage } from "./parts.js";
-import type { Need } from "./places.js";
 import { assertWhole, readTaskRequest } from "./task-request.js";
 
-/** How messages get leave: by skills and words, or by the operations that they need. */
+/** How messages get permission: by skills and words, or by the operations that they need. */
 export interface MessageGate {
   /**
-   * Gives leave to a message, or answers it at once.
+   * Gives permission to a message, or answers it at once.
    *
-   * @throws Refused, or the A2AError to answer, if there is no leave.
+   * @throws Refused, or the A2AError to answer, if there is no permission.
    */
   message(
     request: SendMessageRequest,
@@ -38,10 +38,10 @@ export interface MessageGate {
   ): Promise<AdmittedMessage | AnsweredMessage>;
 }
 
-/** How calls of `a2a/skill/invoke` get leave; absent where the agent has no skills of its own. */
+/** How calls of `a2a/skill/invoke` get permission; absent where the agent has no skills of its own. */
 export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
 
-/** What decides about leave. */
+/** What decides about permission. */
 export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageGate;
@@ -53,7 +53,7 @@ export interface Gates {
 }
 
 /**
- * Asks for leave for a call.
+ * Asks for permission for a call.
  *
  * @throws Refused, or the A2AError to answer, without it. Nothing is held then.
  */
@@ -68,14 +68,14 @@ async function admittedFor(need: Need, read: Call, gates: Gates): Promise<Admitt
     case "task":
       return { need, call, sight: await sightOfTask(call, gates) };
     case "skill":
-      return gates.skills?.(call) ?? refuse(malformed("this agent has no skills to invoke"));
+      return gates.skills?.(call) ?? throwRefused(malformed("this agent has no skills to invoke"));
     case "message":
       return messageIn(call, gates);
   }
 }
 
 /**
- * Asks for leave to see a task. One that waits for an approval is its asker's, who may have no capability yet.
+ * Asks for permission to see a task. One that waits for an approval is its asker's, who may have no capability yet.
  *
  * @throws Refused, or the A2AError to answer, without it.
  */
@@ -111,7 +111,7 @@ function requestIn(params: JsonObject): SendMessageRequest {
   try {
     return SendMessageRequest.fromJSON(params);
   } catch {
-    return refuse(malformed("the message is not one of A2A"));
+    return throwRefused(malformed("the message is not one of A2A"));
   }
 }
 
@@ -125,7 +125,9 @@ async function answerInMessage(
   const message = assertWhole(request.message);
   const method = asked.kind === "method" ? CAPABILITY_METHODS.get(asked.method) : undefined;
   if (asked.kind !== "method" || method === undefined || message.taskId !== "") {
-    return refuse(malformed("a method about capabilities stands alone, and belongs to no task"));
+    return throwRefused(
+      malformed("a method about capabilities stands alone, and belongs to no task"),
+    );
   }
   const waits = asked.method === METHODS.request ? approvals : undefined;
   const answered = { need: "answer", call, request, receiver: undefined } as const;
@@ -163,7 +165,7 @@ interface Entry {
 export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
   const { caller, capabilities, declared } = call;
   const admission = await agent.admit(caller, capabilities, declared);
-  if (!admission.allowed) return refuse(denialFault(admission.denials));
+  if (!admission.allowed) return throwRefused(denialFault(admission.denials));
   const judged = admission.capabilities.map(({ capability }) => capability);
   return { admission, sight: sightOf(call, judged, agent) };
 }
@@ -189,27 +191,27 @@ interface Cleared<Of> {
   readonly sight: Sight;
 }
 
-/** Waits for leave. @throws Refused, with every reason, without it. */
+/** Waits for permission. @throws Refused, with every reason, without it. */
 export async function cleared<Of extends Clearance<Operation>>(
   clearing: Promise<Of | Refusal>,
   call: AuthenticCall,
   agent: IssuingAgent,
 ): Promise<Cleared<Of>> {
   const clearance = await clearing;
-  if (!clearance.allowed) return refuse(denialFault(clearance.denials));
+  if (!clearance.allowed) return throwRefused(denialFault(clearance.denials));
   const { capability } = clearance;
   return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
 }
 
-/** Asks for leave to run a skill. @throws Refused, with every reason, without it. */
-export async function skillLeave(
+/** Asks for permission to run a skill. @throws Refused, with every reason, without it. */
+export async function skillPermit(
   asked: { readonly skill: string; readonly arguments: JsonObject },
   call: AuthenticCall,
   agent: IssuingAgent,
-): Promise<{ readonly leave: SkillLeave; readonly sight: Sight }> {
+): Promise<{ readonly permit: SkillPermit; readonly sight: Sight }> {
   const { skill, arguments: given } = asked;
   const { caller, capabilities, declared } = call;
   const invocation = { skill, arguments: given, capabilities, declared };
   const { clearance, sight } = await cleared(agent.clear(caller, invocation), call, agent);
-  return { leave: { kind: "skill", clearance, invocation }, sight };
+  return { permit: { kind: "skill", clearance, invocation }, sight };
 }

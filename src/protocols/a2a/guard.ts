@@ -13,8 +13,8 @@ import type { Binding } from "./errors.js";
 import { GuardedHandler } from "./guarded-handler.js";
 import { jsonRpc } from "./json-rpc.js";
 import { type NeedsOf, operationGate } from "./operation-gate.js";
+import { isRoot } from "./outline.js";
 import { ownMethods } from "./own-methods.js";
-import { isRoot } from "./places.js";
 import { RememberedTasks } from "./remembered-tasks.js";
 import { type ShownTasks, shownBy } from "./visibility.js";
 
@@ -46,7 +46,7 @@ export interface GuardOptions {
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
-/** An agent that does only what its callers have leave for: three pieces for an app, and what they come to. */
+/** An agent that does only what its callers have permission for: three pieces for an app, and what they come to. */
 export interface Guard {
   /**
    * Answers JSON-RPC at its address, guarded: {@link Guard.before}, then {@link Guard.handler} by the SDK's transport,
@@ -54,7 +54,7 @@ export interface Guard {
    */
   readonly jsonRpc: RequestHandler;
   /**
-   * Stands right before the SDK's handlers, at their address: reads a request, finds out who makes it, asks for leave,
+   * Stands right before the SDK's handlers, at their address: reads a request, finds out who makes it, asks for permission,
    * and refuses what has none. It answers the extension's own methods, too.
    */
   readonly before: RequestHandler;
@@ -73,7 +73,7 @@ const MEMBERS = [
 
 /**
  * Guards an A2A agent that there is already: an `AgentExecutor` of the official SDK in an Express app of
- * its own. Every message needs leave for an operation, and tasks are seen by those who made them.
+ * its own. Every message needs permission for an operation, and tasks are seen by those who made them.
  *
  * @throws TypeError naming the option that is wrong.
  *

@@ -49,7 +49,7 @@ export interface GuardedHandlerOptions {
 
 /**
  * A request handler of the SDK behind the gate: it does what the gate has let in, and nothing
- * else. What runs is the message that leave was asked for, without capabilities.
+ * else. What runs is the message that permission was asked for, without capabilities.
  */
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
@@ -235,17 +235,17 @@ export class GuardedHandler implements Operations {
     return visibility.list(params, context, this.#inner);
   }
 
-  /** The message that leave was asked for, where its capability still stands: it runs now. */
+  /** The message that permission was asked for, where its capability still stands: it runs now. */
   async #begun(
-    { leave, call, request, message, references }: AdmittedMessage,
+    { permit, call, request, message, references }: AdmittedMessage,
     context: ServerCallContext,
     tenant: string,
   ): Promise<SendMessageRequest> {
     // What runs a skill asks again itself, once the task is stored.
-    if (leave.kind === "operation") {
-      const use = useOf(leave.clearance);
+    if (permit.kind === "operation") {
+      const use = useOf(permit.clearance);
       if (use !== undefined) recordUse(context, use);
-      await this.#options.agent.begin(leave.clearance, call.caller);
+      await this.#options.agent.begin(permit.clearance, call.caller);
     }
     const { configuration, metadata } = request;
     return {

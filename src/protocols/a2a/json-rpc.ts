@@ -11,7 +11,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { isObject } from "../../bytes/json.js";
 import { eventText, rpcStatus } from "./answer.js";
 import { failedWithin, faultOf, jsonRpcBody } from "./errors.js";
-import { isRoot } from "./places.js";
+import { isRoot } from "./outline.js";
 
 /** What answers JSON-RPC. */
 export interface JsonRpcOptions {

@@ -151,7 +151,7 @@ export class KeptTasks extends DefaultRequestHandler {
       if (known === undefined || known.task === now.task) throw now.error;
       earlier = known;
     }
-    // It is read by all that is presented, and not only by what leave rests on.
+    // It is read by all that is presented, and not only by what permission rests on.
     const { sight } = await admit(call, agent);
     setTaskAccess(context, sight.access);
     return repeatedTask(earlier, tasks, context);

@@ -8,12 +8,12 @@ import type {
   AnsweredMessage,
   AuthenticCall,
   Held,
-  Leave,
+  Permit,
   Sight,
-  SkillLeave,
+  SkillPermit,
 } from "./call.js";
-import { BUSY, malformed, refuse } from "./errors.js";
-import { admit, type MessageGate, type SkillGate, skillLeave } from "./gate.js";
+import { BUSY, malformed, throwRefused } from "./errors.js";
+import { admit, type MessageGate, type SkillGate, skillPermit } from "./gate.js";
 import { type TaskEntrance, taskEntrance } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
 import { checkTarget, type PushOptions } from "./push-target.js";
@@ -37,7 +37,7 @@ export interface MessageGateOptions {
 }
 
 /**
- * Gives leave to messages: a skill by the agent's gate, words by what their caller presents. A message that
+ * Gives permission to messages: a skill by the agent's gate, words by what their caller presents. A message that
  * has begun a task before is answered at once.
  */
 export function messageGate(options: MessageGateOptions): MessageGate {
@@ -67,17 +67,17 @@ export function messageGate(options: MessageGateOptions): MessageGate {
   };
 }
 
-/** Gives leave to calls of `a2a/skill/invoke` that run at once. */
+/** Gives permission to calls of `a2a/skill/invoke` that run at once. */
 export function skillGate({
   agent,
   limit,
 }: Pick<MessageGateOptions, "agent" | "limit">): SkillGate {
   return async (call) => {
     const asked = skillIn(call.outline.params);
-    const held: Held = { release: slotOf(limit, call.caller), leaveTask: () => {} };
+    const held: Held = { release: slotOf(limit, call.caller), freeTask: () => {} };
     try {
-      const { leave } = await skillLeave(asked, call, agent);
-      return { need: "skill", call, leave, held };
+      const { permit } = await skillPermit(asked, call, agent);
+      return { need: "skill", call, permit, held };
     } catch (error) {
       held.release();
       throw error;
@@ -87,7 +87,7 @@ export function skillGate({
 
 /** Takes a slot for a caller's work. @returns Gives it back. @throws Refused if it has as many as it may. */
 function slotOf(limit: ConcurrencyLimit, caller: Caller): () => void {
-  return limit.take(caller) ?? refuse(BUSY);
+  return limit.take(caller) ?? throwRefused(BUSY);
 }
 
 /** A message, and what it asks for. */
@@ -97,7 +97,7 @@ interface Sent {
   readonly asked: AskedFor;
 }
 
-/** Gives leave to a message. @throws Refused, or the A2AError to answer, without it; nothing is held then. */
+/** Gives permission to a message. @throws Refused, or the A2AError to answer, without it; nothing is held then. */
 async function give(
   { request, message, asked }: Sent,
   call: AuthenticCall,
@@ -105,32 +105,32 @@ async function give(
   { agent, tasks, limit }: MessageGateOptions,
 ): Promise<AdmittedMessage> {
   const release = slotOf(limit, call.caller);
-  let leaveTask = (): void => {};
-  let cleared: SkillLeave | undefined;
+  let freeTask = (): void => {};
+  let cleared: SkillPermit | undefined;
   try {
-    let leave: Leave;
+    let permit: Permit;
     let sight: Sight;
     if (asked.kind === "text") {
       const entry = await admit(call, agent);
-      leaveTask = await goOn(message, entry.sight);
-      leave = { kind: "text", admission: entry.admission, request: asked };
+      freeTask = await goOn(message, entry.sight);
+      permit = { kind: "text", admission: entry.admission, request: asked };
       sight = entry.sight;
     } else {
       const entry = goesOn(message) ? await admit(call, agent) : undefined;
-      if (entry !== undefined) leaveTask = await goOn(message, entry.sight);
-      const given = await skillLeave(asked, call, agent);
-      cleared = given.leave;
-      leave = given.leave;
+      if (entry !== undefined) freeTask = await goOn(message, entry.sight);
+      const given = await skillPermit(asked, call, agent);
+      cleared = given.permit;
+      permit = given.permit;
       sight = entry?.sight ?? given.sight;
     }
     const sees = async (id: string): Promise<boolean> =>
       (await tasks.load(id, sight)) !== undefined;
     const references = await seenOf(message.referenceTaskIds, sees);
-    const held = { release, leaveTask };
-    return { need: "message", call, sight, leave, held, request, message, references };
+    const held = { release, freeTask };
+    return { need: "message", call, sight, permit, held, request, message, references };
   } catch (error) {
     release();
-    leaveTask();
+    freeTask();
     if (cleared !== undefined) agent.forgo(cleared.clearance, call.caller, "refused");
     throw error;
   }
@@ -171,6 +171,6 @@ function askedBy(
   const asked = readTaskRequest(given);
   const message = assertWhole(given);
   return asked.kind === "method"
-    ? refuse(malformed("a method must stand alone"))
+    ? throwRefused(malformed("a method must stand alone"))
     : { message, asked };
 }

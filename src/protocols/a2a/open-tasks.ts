@@ -1,6 +1,6 @@
 import { type Message, type Task, TaskState } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { malformed, refuse } from "./errors.js";
+import { malformed, throwRefused } from "./errors.js";
 import type { TaskView } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
@@ -27,7 +27,7 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
     if (continued.has(id)) throw underWay(id);
     continued.add(id);
     let isIn = true;
-    const leave = (): void => {
+    const free = (): void => {
       // Once: the next message may be in the task by then.
       if (isIn) continued.delete(id);
       isIn = false;
@@ -38,10 +38,10 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
       if (task === undefined) throw new TaskNotFoundError(unknown);
       assertGoesOn(task, contextId);
     } catch (error) {
-      leave();
+      free();
       throw error;
     }
-    return leave;
+    return free;
   };
 }
 
@@ -49,7 +49,7 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
 function assertGoesOn(task: Task, contextId: string): void {
   const { id } = task;
   if (contextId !== "" && contextId !== task.contextId) {
-    refuse(malformed("message.contextId is not that of the task"));
+    throwRefused(malformed("message.contextId is not that of the task"));
   }
   if (hasEnded(task)) {
     throw new UnsupportedOperationError(`Task ${id} is in a terminal state and cannot go on`);

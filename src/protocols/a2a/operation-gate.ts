@@ -8,13 +8,13 @@ import type { Operation } from "../../agent/skill.js";
 import { isObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { admittedOf, type Held } from "./call.js";
-import { malformed, refuse } from "./errors.js";
+import { malformed, throwRefused } from "./errors.js";
 import { admit, cleared, type MessageGate } from "./gate.js";
 import { narrowed } from "./task-call.js";
 import { assertReferences, seenOf } from "./task-request.js";
 import type { Visibility } from "./visibility.js";
 
-/** What a message needs leave for. */
+/** What a message needs permission for. */
 export interface NeededOperation extends Pick<OperationInvocation, "operation"> {
   /**
    * What the rules of a capability judge. Every text that is written like a resource handle, wherever it
@@ -31,7 +31,7 @@ export type NeedsOf = (
   message: Message,
 ) => NeededOperation | undefined | Promise<NeededOperation | undefined>;
 
-/** Gives leave to messages by the operations that they need: each message of a task anew. */
+/** Gives permission to messages by the operations that they need: each message of a task anew. */
 export function operationGate(
   agent: IssuingAgent,
   needs: NeedsOf,
@@ -45,7 +45,7 @@ export function operationGate(
       assertReferences(message);
       const { referenceTaskIds, taskId } = message;
       const needed = await needs(message);
-      if (needed === undefined) return refuse(malformed("the message is not understood"));
+      if (needed === undefined) return throwRefused(malformed("the message is not understood"));
       const entry = taskId === "" ? undefined : await admit(call, agent);
       if (entry !== undefined && !(await visibility.sees(taskId, entry.sight))) {
         throw new TaskNotFoundError(`Task not found: ${taskId}`);
@@ -56,10 +56,19 @@ export function operationGate(
       const clearing = agent.clearOperation(caller, invocation);
       const { clearance, sight: own } = await cleared(clearing, call, agent);
       const sight = entry?.sight ?? own;
-      const leave = { kind: "operation", clearance, agent } as const;
+      const permit = { kind: "operation", clearance, agent } as const;
       try {
         const references = await seenOf(referenceTaskIds, (id) => visibility.sees(id, sight));
-        return { need: "message", call, sight, leave, held: NOTHING, request, message, references };
+        return {
+          need: "message",
+          call,
+          sight,
+          permit,
+          held: NOTHING,
+          request,
+          message,
+          references,
+        };
       } catch (error) {
         agent.forgo(clearance, caller, "refused");
         throw error;
@@ -69,7 +78,7 @@ export function operationGate(
 }
 
 /** How much of a caller's runs at once is the app's to limit. */
-const NOTHING: Held = { release: () => {}, leaveTask: () => {} };
+const NOTHING: Held = { release: () => {}, freeTask: () => {} };
 
 /** What a message was cleared for. */
 export interface MessageClearance
@@ -98,11 +107,11 @@ export interface MessageClearance
  */
 export function clearanceOf(context: ServerCallContext): MessageClearance {
   const admitted = isObject(context) ? admittedOf(context) : undefined;
-  if (admitted?.need !== "message" || admitted.leave.kind !== "operation") {
+  if (admitted?.need !== "message" || admitted.permit.kind !== "operation") {
     throw new TypeError("context: must be that of a message which a guard has cleared");
   }
   const { caller } = admitted.call;
-  const { clearance, agent } = admitted.leave;
+  const { clearance, agent } = admitted.permit;
   const { asked, capability, presented, principal, resources, handles, authority } = clearance;
   const held = capability && presented ? [{ capability, presented }] : [];
   return {

@@ -3,9 +3,9 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import { isJsonObject, type Json } from "../../bytes/json.js";
 import type { Admitted, Call } from "./call.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
-import { fault, malformed, refuse } from "./errors.js";
+import { fault, malformed, throwRefused } from "./errors.js";
 import { EXTENSION_URI, METHODS } from "./extension.js";
-import type { Need } from "./places.js";
+import type { Need } from "./outline.js";
 import { sentTask } from "./sent-task.js";
 
 /** A call of one of the extension's own JSON-RPC methods, as the gate judges it. */
@@ -72,8 +72,8 @@ export async function readOwn(
 ): Promise<OwnCall> {
   res.setHeader("A2A-Extensions", EXTENSION_URI);
   const params: Json = req.body.params ?? {};
-  if (!isJsonObject(params)) return refuse(malformed('"params" must be an object'));
+  if (!isJsonObject(params)) return throwRefused(malformed('"params" must be an object'));
   const method = methods.get(String(call.outline.method));
   if (method !== undefined) return method(call, req);
-  return refuse(fault(-32601, "there is no such method", "method_not_found"));
+  return throwRefused(fault(-32601, "there is no such method", "method_not_found"));
 }

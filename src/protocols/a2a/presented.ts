@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MAX_PRESENTED, type PresentedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
-import { malformed, refuse } from "./errors.js";
+import { malformed, throwRefused } from "./errors.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
 /** Where a method reads capabilities. What is called like one anywhere else refuses the call. */
-export interface Places {
+export interface CapabilityPlaces {
   /** Members of its parameters. */
   readonly params: readonly string[];
   /** Members of its parameters that have such a name in A2A 1.0 itself, and are no capability. */
@@ -38,7 +38,7 @@ const NOTHING: PresentedAuthority = { presented: [], declared: false };
 export function readPresented(
   params: JsonObject,
   headers: IncomingHttpHeaders,
-  places: Places,
+  places: CapabilityPlaces,
 ): PresentedAuthority {
   const metadata = places.metadata === true ? (params["metadata"] ?? {}) : {};
   if (!isJsonObject(metadata)) return mistake('"metadata" must be an object');
@@ -145,7 +145,7 @@ function readOne(item: Json): PresentedCapability | undefined {
 }
 
 function mistake(message: string): never {
-  return refuse(malformed(message));
+  return throwRefused(malformed(message));
 }
 
 const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id", a "token" or both`;

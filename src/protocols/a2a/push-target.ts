@@ -1,6 +1,6 @@
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { PushNotificationStore } from "@a2a-js/sdk/server";
-import { malformed, refuse } from "./errors.js";
+import { malformed, throwRefused } from "./errors.js";
 
 /** Where an agent may send a task's progress. */
 export interface PushOptions {
@@ -21,7 +21,7 @@ export function checkTarget(url: string, push: PushOptions | undefined): void {
   if (isTarget(url, push)) return;
   const { origins } = push;
   const known = origins.length === 0 ? "nowhere" : origins.join(", ");
-  refuse(malformed(`push notifications go only to ${known}`));
+  throwRefused(malformed(`push notifications go only to ${known}`));
 }
 
 /** Whether an address is of the operator's origins. */

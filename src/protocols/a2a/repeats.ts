@@ -3,7 +3,7 @@ import { Message, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk"
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { canonicalJson } from "../../bytes/json.js";
 import type { Call } from "./call.js";
-import { fault, refuse } from "./errors.js";
+import { fault, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 import type { Asker } from "./tasks/task-access.js";
 import { isRunning, isWaiting } from "./tasks/task-row.js";
@@ -37,7 +37,7 @@ export async function repeatedTask(
   const message = same
     ? "a message of this messageId has begun a task that what is presented does not open"
     : "another message of this messageId has come before; give each message an id of its own";
-  return refuse(fault(ERROR_CODES.repeated, message, "message_id_taken"));
+  return throwRefused(fault(ERROR_CODES.repeated, message, "message_id_taken"));
 }
 
 /** Streams what has been answered before; a task that is under way until it has ended or waits for its caller. */

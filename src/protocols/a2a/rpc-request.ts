@@ -2,7 +2,7 @@ import type { Request } from "express";
 import { isObject } from "../../bytes/json.js";
 import { invalidRequest } from "../../http/fault.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
-import { faultFromHttp, refuse } from "./errors.js";
+import { faultFromHttp, throwRefused } from "./errors.js";
 import { METHODS } from "./extension.js";
 
 /** The proposal's own methods, which may leave out "jsonrpc", as its examples do. */
@@ -24,7 +24,7 @@ export function assertRpcRequest(req: Request): void {
   const body: unknown = req.body;
   if (!isObject(body) || req.headers["content-length"] === "0") {
     const message = "the body is empty: it must be one JSON object";
-    refuse(faultFromHttp({ status: 400, reason: "parse_error", message }));
+    throwRefused(faultFromHttp({ status: 400, reason: "parse_error", message }));
   }
   const { jsonrpc, id, method } = body;
   const version = jsonrpc === undefined && AS_WRITTEN.includes(method) ? "2.0" : jsonrpc;
@@ -42,5 +42,5 @@ function isId(id: unknown): boolean {
 }
 
 function refuseRequest(message: string): never {
-  refuse(faultFromHttp(invalidRequest(message)));
+  throwRefused(faultFromHttp(invalidRequest(message)));
 }

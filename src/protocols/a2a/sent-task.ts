@@ -4,9 +4,9 @@ import type { AuthenticatedCapability } from "../../agent/presented.js";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import type { Call } from "./call.js";
-import { attenuated, refuseUnknown } from "./capability-methods.js";
-import { denialFault, malformed, refuse } from "./errors.js";
-import { asMessage } from "./places.js";
+import { assertMembersOf, attenuated } from "./capability-methods.js";
+import { denialFault, malformed, throwRefused } from "./errors.js";
+import { asMessage } from "./outline.js";
 
 const MEMBERS = ["message", "attenuations", "capabilityId", "token", "capabilities", "metadata"];
 
@@ -20,9 +20,10 @@ const MEMBERS = ["message", "attenuations", "capabilityId", "token", "capabiliti
  */
 export async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   const { params } = call.outline;
-  refuseUnknown(params, MEMBERS);
+  assertMembersOf(params, MEMBERS);
   const message = readMessage(params["message"]);
-  if (message === undefined) return refuse(malformed('"message" must be an object with "parts"'));
+  if (message === undefined)
+    return throwRefused(malformed('"message" must be an object with "parts"'));
   const outline = asMessage(call.outline, { message });
   const { attenuations } = params;
   if (attenuations === undefined) return { ...call, outline };
@@ -36,16 +37,16 @@ async function narrowed(
 ): Promise<readonly AuthenticatedCapability[]> {
   const { attenuations, capabilities: listed } = params;
   if (attenuations === undefined || !isJsonObject(attenuations)) {
-    return refuse(malformed('"attenuations" must be an object: id of a capability to hop'));
+    return throwRefused(malformed('"attenuations" must be an object: id of a capability to hop'));
   }
   if (!Array.isArray(listed) || presented.length > listed.length) {
     const message = 'with "attenuations", "capabilities" is the whole list, with nothing beside it';
-    return refuse(malformed(message));
+    return throwRefused(malformed(message));
   }
   const capabilities: AuthenticatedCapability[] = [];
   const ids = new Set<string>();
   for (const one of await agent.authenticate(caller, presented)) {
-    if (!one.ok) return refuse(denialFault(one.denials));
+    if (!one.ok) return throwRefused(denialFault(one.denials));
     const { id } = one.token.identifier;
     ids.add(id);
     const hop = Object.hasOwn(attenuations, id) ? attenuations[id] : undefined;
@@ -53,13 +54,14 @@ async function narrowed(
       capabilities.push(one);
       continue;
     }
-    if (!isJsonObject(hop)) return refuse(malformed("an attenuation must be an object: a hop"));
+    if (!isJsonObject(hop))
+      return throwRefused(malformed("an attenuation must be an object: a hop"));
     const outcome = await attenuated(agent.attenuate(caller, one, hop as HopInit));
     capabilities.push(outcome.presented);
   }
   const stray = Object.keys(attenuations).find((id) => !ids.has(id));
   if (stray === undefined) return capabilities;
-  return refuse(
+  return throwRefused(
     malformed(`"attenuations" names ${stray.slice(0, 64)}, which "capabilities" does not`),
   );
 }

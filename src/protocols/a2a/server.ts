@@ -20,7 +20,7 @@ import type { AgentMetrics } from "../../http/metrics.js";
 import {
   front,
   type Mounted,
-  type Place,
+  type MountPoint,
   type ServeOptions,
   serve,
   TIMEOUT,
@@ -40,8 +40,8 @@ import { GuardedHandler } from "./guarded-handler.js";
 import { jsonRpc } from "./json-rpc.js";
 import { KeptTasks } from "./kept-tasks.js";
 import { messageGate, skillGate } from "./message-gate.js";
+import { routeOf } from "./outline.js";
 import { calledMethod, ownMethods } from "./own-methods.js";
-import { routeOf } from "./places.js";
 import { PushSender } from "./push-sender.js";
 import type { PushOptions } from "./push-target.js";
 import { invokeMethod } from "./skill-methods.js";
@@ -207,7 +207,7 @@ function checkOptions(options: AgentServerOptions): void {
 export interface MountedA2A extends Mounted, Omit<AgentServer, "url" | "close"> {}
 
 /** Mounts an issuing agent's A2A on an app that serves other protocols too. */
-export function mountA2A(options: A2AOptions, place: Place): MountedA2A {
+export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const { app, url, isDraining, draining } = place;
   const { agent, authenticator, log, metrics, timeout = TIMEOUT } = options;
   const { runTask, tasks, push, mostRunning = MOST_RUNNING } = options;

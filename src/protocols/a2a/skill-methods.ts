@@ -5,11 +5,11 @@ import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import { isPlainText, LONGEST_ID } from "./answer.js";
 import { type AuthorityMarks, authorityMarks } from "./authority-marks.js";
 import type { Admitted, AdmittedCalls, AdmittedSkill } from "./call.js";
-import { refuseUnknown } from "./capability-methods.js";
-import { denialFault, fault, malformed, refuse } from "./errors.js";
+import { assertMembersOf } from "./capability-methods.js";
+import { denialFault, fault, malformed, throwRefused } from "./errors.js";
 import { ERROR_CODES, EXTENSION_URI } from "./extension.js";
+import { asMessage } from "./outline.js";
 import type { OwnMethod } from "./own-methods.js";
-import { asMessage } from "./places.js";
 import { type Ending, endingOf, keptEnding, type RunLimits } from "./task-endings.js";
 
 /** What calls of skills rest on. */
@@ -37,14 +37,14 @@ const MEMBERS = [
 export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   return (call) => {
     const { params } = call.outline;
-    refuseUnknown(params, MEMBERS);
+    assertMembersOf(params, MEMBERS);
     const { messageId } = params;
     if (messageId === undefined) {
       return { call, need: "skill", run: (admitted) => runAtOnce(admitted, options) };
     }
     if (typeof messageId !== "string" || messageId === "" || !isPlainText(messageId)) {
       const wanted = `1 to ${LONGEST_ID} printable characters, unique to this call`;
-      return refuse(malformed(`"messageId" must be a string of ${wanted}`));
+      return throwRefused(malformed(`"messageId" must be a string of ${wanted}`));
     }
     const { skill, arguments: given } = skillIn(params);
     const data = { skill, arguments: given };
@@ -63,23 +63,24 @@ export function skillIn(params: JsonObject): {
   readonly arguments: JsonObject;
 } {
   const { skill, arguments: given = {} } = params;
-  if (typeof skill !== "string") return refuse(malformed('"skill" must be the id of a skill'));
-  if (!isJsonObject(given)) return refuse(malformed('"arguments" must be an object'));
+  if (typeof skill !== "string")
+    return throwRefused(malformed('"skill" must be the id of a skill'));
+  if (!isJsonObject(given)) return throwRefused(malformed('"arguments" must be an object'));
   return { skill, arguments: given };
 }
 
 async function runAtOnce(admitted: Admitted, options: SkillMethodOptions): Promise<object> {
   const { agent } = options;
-  const { leave, held, call } = skillOf(admitted);
+  const { permit, held, call } = skillOf(admitted);
   const ending = await endingOf(
     {
-      what: leave.invocation.skill,
-      work: (signal) => agent.run(leave.clearance, call.caller, { signal }),
+      what: permit.invocation.skill,
+      work: (signal) => agent.run(permit.clearance, call.caller, { signal }),
       release: held.release,
     },
     options,
   );
-  return resultOf(ending, authorityMarks(leave, agent));
+  return resultOf(ending, authorityMarks(permit, agent));
 }
 
 function skillOf(admitted: Admitted): AdmittedSkill {
@@ -117,9 +118,9 @@ function resultOf(
   if (state === TaskState.TASK_STATE_WORKING) {
     return { state: taskStateToJSON(state), ...more, metadata };
   }
-  if (denials !== undefined) return refuse(denialFault(denials));
-  if (state === TaskState.TASK_STATE_REJECTED) return refuse(malformed(text));
-  return refuse(fault(CODES[reason] ?? -32603, text, reason, more));
+  if (denials !== undefined) return throwRefused(denialFault(denials));
+  if (state === TaskState.TASK_STATE_REJECTED) return throwRefused(malformed(text));
+  return throwRefused(fault(CODES[reason] ?? -32603, text, reason, more));
 }
 
 const CODES: Readonly<Record<string, number>> = {

@@ -6,7 +6,7 @@ import type { InvocationOutcome } from "../../agent/outcomes.js";
 import type { AdmittedCapability } from "../../agent/presented.js";
 import type { Json } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
-import type { TextLeave } from "./call.js";
+import type { TextPermit } from "./call.js";
 import { TaskAnswer, type TaskAnswerState, type TaskTurn, turnsBefore } from "./task-answer.js";
 import { recordUse } from "./tasks/task-access.js";
 
@@ -46,7 +46,7 @@ export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
 
 /** What a task in words is given. */
 export function taskCallOf(
-  { admission, request }: TextLeave,
+  { admission, request }: TextPermit,
   { taskId, task, userMessage, context }: RequestContext,
   agent: IssuingAgent,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
-import { LeaveLostError } from "../../agent/outcomes.js";
+import { ClearanceLostError } from "../../agent/outcomes.js";
 import type { AgentDenials } from "../../agent/refusal.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { SkillResultError } from "../../agent/skill-result.js";
@@ -89,7 +89,7 @@ export async function endingOf(
     if (signal.reason === CANCELLED)
       return { state: TaskState.TASK_STATE_CANCELED, text: "cancelled" };
     const rejected = TaskState.TASK_STATE_REJECTED;
-    if (error instanceof LeaveLostError) {
+    if (error instanceof ClearanceLostError) {
       const { message: text, denials } = error;
       return { state: rejected, text, reason: denials[0].code, denials };
     }

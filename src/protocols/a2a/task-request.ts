@@ -1,7 +1,7 @@
 import { type Message, Role } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
-import { malformed, refuse } from "./errors.js";
+import { malformed, throwRefused } from "./errors.js";
 
 /** What a message asks for. */
 export type TaskRequest =
@@ -21,14 +21,14 @@ export type TaskRequest =
 export function readTaskRequest(message: Message | undefined): TaskRequest {
   const parts = message?.parts ?? [];
   if (parts.length > MOST_PARTS) {
-    return refuse(malformed(`a message may have at most ${MOST_PARTS} parts`));
+    return throwRefused(malformed(`a message may have at most ${MOST_PARTS} parts`));
   }
   const texts: string[] = [];
   const data: Json[] = [];
   for (const { content } of parts) {
     if (content?.$case === "text") texts.push(content.value);
     else if (content?.$case === "data") data.push(content.value ?? null);
-    else return refuse(malformed("only text and data parts are understood"));
+    else return throwRefused(malformed("only text and data parts are understood"));
   }
   const [first] = data;
   const alone = parts.length === 1 && first !== undefined && isJsonObject(first);
@@ -36,7 +36,7 @@ export function readTaskRequest(message: Message | undefined): TaskRequest {
   if (alone && first["method"] !== undefined) return readMethod(first);
   if (data.some(isCall)) {
     // Taken for words, it would be kept with the task, and what it holds with it.
-    return refuse(malformed("a data part that calls a skill or a method must stand alone"));
+    return throwRefused(malformed("a data part that calls a skill or a method must stand alone"));
   }
   return { kind: "text", text: texts.join("\n"), data };
 }
@@ -49,7 +49,7 @@ function isCall(data: Json): boolean {
 
 function readSkill({ skill, arguments: given = {}, ...others }: JsonObject): TaskRequest {
   if (typeof skill !== "string" || !isJsonObject(given) || Object.keys(others).length > 0) {
-    return refuse(malformed('a call is {"skill": "…", "arguments": {…}}, and nothing else'));
+    return throwRefused(malformed('a call is {"skill": "…", "arguments": {…}}, and nothing else'));
   }
   return { kind: "skill", skill, arguments: given };
 }
@@ -57,10 +57,10 @@ function readSkill({ skill, arguments: given = {}, ...others }: JsonObject): Tas
 function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest {
   const known = [...CAPABILITY_METHODS.keys()];
   if (typeof method !== "string" || !known.includes(method)) {
-    return refuse(malformed(`"method" must be one of ${known.join(", ")}`));
+    return throwRefused(malformed(`"method" must be one of ${known.join(", ")}`));
   }
   if (!isJsonObject(params) || Object.keys(others).length > 0) {
-    return refuse(malformed('a method is {"method": "…", "params": {…}}, and nothing else'));
+    return throwRefused(malformed('a method is {"method": "…", "params": {…}}, and nothing else'));
   }
   return { kind: "method", method, params };
 }
@@ -84,15 +84,16 @@ export async function seenOf(
 /** A message with all that A2A requires of one (sections 4.1.4 and 5.7). @throws Refused for any other. */
 export function assertWhole(message: Message | undefined): Message {
   if (message === undefined || message.messageId === "") {
-    return refuse(malformed("message.messageId is required"));
+    return throwRefused(malformed("message.messageId is required"));
   }
-  if (message.role !== Role.ROLE_USER) refuse(malformed("message.role must be ROLE_USER"));
-  if (message.parts.length === 0) refuse(malformed("message.parts must have at least one part"));
+  if (message.role !== Role.ROLE_USER) throwRefused(malformed("message.role must be ROLE_USER"));
+  if (message.parts.length === 0)
+    throwRefused(malformed("message.parts must have at least one part"));
   return message;
 }
 
 /** @throws Refused where a message refers to more tasks than may be looked up for it. */
 export function assertReferences(message: Message | undefined): void {
   if ((message?.referenceTaskIds.length ?? 0) <= MOST_REFERENCES) return;
-  refuse(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));
+  throwRefused(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));
 }

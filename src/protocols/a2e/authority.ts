@@ -8,12 +8,12 @@ import { argumentName } from "../../caveats/argument-pointer.js";
 import { authorityOver, deadArguments, leftOfArgument } from "../../caveats/operation-authority.js";
 import { type CapabilityName, grantOf, namingOf } from "./plugin.js";
 
-/** A token of a session, authenticated once, with its standing at the last check. */
+/** A token of a session, authenticated once, with its introspection at the last check. */
 interface Held {
   readonly presented: AuthenticatedCapability;
   /** Empty for a token whose signatures do not hold. */
   readonly grant: string;
-  standing: Introspection;
+  introspection: Introspection;
 }
 
 /** The outcome for one capability: enabled, or the reason why not. */
@@ -75,10 +75,14 @@ export class SessionAuthority {
     for (const token of new Set(tokens)) {
       for (const presented of await agent.authenticate(presenter, [{ token }])) {
         const grant = presented.ok ? presented.token.identifier.grant : "";
-        held.push({ presented, grant, standing: await agent.introspect(presenter, presented) });
+        held.push({
+          presented,
+          grant,
+          introspection: await agent.introspect(presenter, presented),
+        });
       }
     }
-    const active = held.filter(({ standing }) => standing.active);
+    const active = held.filter(({ introspection }) => introspection.active);
     for (const { grant } of active) {
       // A message is judged by all tokens of its grant, as many as one call may present.
       const own = active.filter((other) => other.grant === grant);
@@ -100,9 +104,10 @@ export class SessionAuthority {
   async look(): Promise<void> {
     for (const held of this.#held ?? []) {
       // A token that has died stays dead.
-      if (!held.standing.active) continue;
-      const standing = await this.#agent.introspect(this.presenter, held.presented);
-      if (standing.active || !isPassing(standing.denials)) held.standing = standing;
+      if (!held.introspection.active) continue;
+      const introspection = await this.#agent.introspect(this.presenter, held.presented);
+      if (introspection.active || !isPassing(introspection.denials))
+        held.introspection = introspection;
     }
   }
 
@@ -114,14 +119,14 @@ export class SessionAuthority {
     if (own.length === 0) {
       return { enabled: false, code: "token_missing", reason: `no token is of the grant ${grant}` };
     }
-    const standing = own.map((held) => held.standing);
-    const left = standing.some(
+    const introspection = own.map((held) => held.introspection);
+    const left = introspection.some(
       (one) =>
         one.active &&
         operations.some((operation) => one.authority.operations?.includes(operation) ?? true),
     );
     if (left) return { enabled: true };
-    const dead = standing.flatMap((one) => (one.active ? [] : [one.denials[0]]));
+    const dead = introspection.flatMap((one) => (one.active ? [] : [one.denials[0]]));
     const [denial] = dead;
     if (denial === undefined || dead.length < own.length) {
       const reason = "the token's restrictions leave none of the operations that are served";
@@ -133,7 +138,9 @@ export class SessionAuthority {
   /** The tokens that a message of a capability is judged by; none where authority is ambient. */
   presentedFor(name: CapabilityName): readonly AuthenticatedCapability[] {
     const grant = grantOf(name);
-    const own = (this.#held ?? []).filter((held) => held.grant === grant && held.standing.active);
+    const own = (this.#held ?? []).filter(
+      (held) => held.grant === grant && held.introspection.active,
+    );
     return own.map(({ presented }) => presented);
   }
 
@@ -146,10 +153,10 @@ export class SessionAuthority {
     if (this.#held === undefined) return true;
     const grant = grantOf(capability);
     const named = [[namingOf(capability).called, name] as const, ["server", server] as const];
-    return this.#held.some(({ grant: own, standing }) => {
-      if (own !== grant || !standing.active) return false;
-      if (standing.authority.operations?.includes(operation) === false) return false;
-      const over = authorityOver(operation, standing.authority);
+    return this.#held.some(({ grant: own, introspection }) => {
+      if (own !== grant || !introspection.active) return false;
+      if (introspection.authority.operations?.includes(operation) === false) return false;
+      const over = authorityOver(operation, introspection.authority);
       if (deadArguments(over).length > 0) return false;
       return named.every(
         ([member, value]) =>
@@ -164,7 +171,9 @@ export class SessionAuthority {
     const all =
       this.#held === undefined
         ? [this.presenter.principal]
-        : this.#held.map(({ standing }) => (standing.active ? standing.principal : undefined));
+        : this.#held.map(({ introspection }) =>
+            introspection.active ? introspection.principal : undefined,
+          );
     return [...new Set(all)].filter((one) => one !== undefined);
   }
 
@@ -174,8 +183,8 @@ export class SessionAuthority {
 
   /** When the next token expires, in milliseconds since 1970; `undefined` if none does. */
   get nextExpiry(): number | undefined {
-    const moments = (this.#held ?? []).flatMap(({ standing }) =>
-      standing.active ? [Date.parse(standing.expires)] : [],
+    const moments = (this.#held ?? []).flatMap(({ introspection }) =>
+      introspection.active ? [Date.parse(introspection.expires)] : [],
     );
     return moments.length === 0 ? undefined : Math.min(...moments);
   }

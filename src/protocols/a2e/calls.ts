@@ -1,14 +1,14 @@
 import { isPassing } from "../../agent/refusal.js";
 import type { JsonObject } from "../../bytes/json.js";
+import { CallSteps, type CallStepsContext, FAILED, type Running } from "./call-steps.js";
 import { fault, type SessionFault, unsendable, writtenDenials } from "./errors.js";
 import type { SessionLimits } from "./limits.js";
 import { errorMessage } from "./messages.js";
 import { type CapabilityName, PluginError } from "./plugin.js";
 import type { Request } from "./request.js";
-import { FAILED, type Running, Steps, type StepsContext } from "./steps.js";
 import type { Timers } from "./timers.js";
 
-export interface CallsContext extends StepsContext {
+export interface CallsContext extends CallStepsContext {
   readonly limits: Pick<SessionLimits, "parallel" | "call" | "longestCall">;
   readonly timers: Timers;
   /** Called when a token may have died. */
@@ -18,13 +18,13 @@ export interface CallsContext extends StepsContext {
 /** The calls of one session: each is judged, then run, and answered once. */
 export class Calls {
   readonly #context: CallsContext;
-  readonly #steps: Steps;
+  readonly #steps: CallSteps;
   readonly #running = new Map<string, Running>();
   readonly #idle = new Set<() => void>();
 
   constructor(context: CallsContext) {
     this.#context = context;
-    this.#steps = new Steps(context);
+    this.#steps = new CallSteps(context);
   }
 
   /** The number of calls under way. */

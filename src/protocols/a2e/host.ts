@@ -5,11 +5,11 @@ import { assertMembers, meant } from "../../checks/members.js";
 import { Connection, Outlet } from "./connection.js";
 import { fault } from "./errors.js";
 import { type MessageRate, type SessionLimits, sessionLimits } from "./limits.js";
-import { Places } from "./places.js";
 import { CAPABILITY_NAMES, grantOf, type SessionPlugin } from "./plugin.js";
 import { Registry } from "./registry.js";
 import { HostSession } from "./session.js";
 import type { SessionContext } from "./session-context.js";
+import { SessionSlots } from "./session-slots.js";
 import { type Listening, listenAt, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
@@ -137,7 +137,7 @@ export async function createSessionHost(options: SessionHostOptions): Promise<Se
       clock,
       timers,
       onFailure,
-      places: new Places(limits),
+      slots: new SessionSlots(limits),
     },
     async (stream) => (caller === undefined ? {} : await caller(stream)),
   );
@@ -161,9 +161,9 @@ class Host implements SessionHost {
   }
 
   async accept(stream: Duplex): Promise<void> {
-    const { places } = this.#context;
+    const { slots } = this.#context;
     if (this.#closing !== undefined) return this.#turnAway(stream, "the host is shutting down");
-    const full = places.makeRoom();
+    const full = slots.makeRoom();
     if (full !== undefined) return this.#turnAway(stream, full);
     const session = new HostSession(stream, this.#context, () => this.#caller(stream));
     this.#sessions.add(session);
@@ -172,7 +172,7 @@ class Host implements SessionHost {
     // Else a peer could have as many calls running as it makes sessions.
     void session.settled().then(() => {
       this.#sessions.delete(session);
-      places.free(session);
+      slots.free(session);
     });
   }
 

@@ -115,7 +115,7 @@ export class Registry {
 }
 
 /**
- * The operations that plugins need leave for, as `createIssuingAgent` takes them.
+ * The operations that plugins need permission for, as `createIssuingAgent` takes them.
  *
  * @throws TypeError naming what is wrong with a plugin.
  */

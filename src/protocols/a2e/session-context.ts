@@ -1,14 +1,14 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { MessageRate, SessionLimits } from "./limits.js";
-import type { Places } from "./places.js";
 import type { Registry } from "./registry.js";
+import type { SessionSlots } from "./session-slots.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionContext {
   readonly agent: IssuingAgent;
   readonly registry: Registry;
-  readonly places: Places;
+  readonly slots: SessionSlots;
   /** The party that acts without tokens. */
   readonly ambient: Caller | undefined;
   readonly omitUnavailable: boolean;

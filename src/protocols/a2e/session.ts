@@ -15,8 +15,8 @@ import { RateWindow } from "./limits.js";
 import { type Handshake, idOf, readHandshake } from "./messages.js";
 import { type AcceptedCapability, writtenCapabilities } from "./negotiate.js";
 import { OpenSession } from "./open-session.js";
-import type { Guest } from "./places.js";
 import type { SessionContext } from "./session-context.js";
+import type { Guest } from "./session-slots.js";
 
 /** One peer of a host, from its first byte to its last. */
 export class HostSession implements Guest {
@@ -51,7 +51,7 @@ export class HostSession implements Guest {
       const text = `no handshake was made within ${limits.handshake / 1000} seconds`;
       void this.end(fault("handshake_timeout", text));
     });
-    context.places.greet(this);
+    context.slots.greet(this);
   }
 
   get isSilent(): boolean {
@@ -99,7 +99,7 @@ export class HostSession implements Guest {
   async #end(of: SessionFault | undefined): Promise<void> {
     this.#state = "over";
     this.#deadlineOff();
-    this.#context.places.giveUp(this);
+    this.#context.slots.giveUp(this);
     const closing = this.#open?.end(of ?? fault("session_ended", "the session has ended"));
     if (of !== undefined) this.#outlet.error(this.#greeting, of);
     await Promise.all([closing, this.#connection.end()]);
@@ -147,7 +147,7 @@ export class HostSession implements Guest {
     this.#outlet.speak(this.#dialect);
     const isSilent = this.#dialect === "own" && message["a2e"] === undefined;
     if (isSilent || isOtherVersion(message, this.#dialect)) {
-      this.#refuse(idOf(message), "version_mismatch", SPOKEN);
+      this.#refuseHandshake(idOf(message), "version_mismatch", SPOKEN);
       return undefined;
     }
     const reading = readHandshake(message, this.#dialect);
@@ -157,7 +157,7 @@ export class HostSession implements Guest {
     this.#greeting = value.id;
     this.#welcome(value).catch((error: unknown) => {
       this.#context.onFailure(error, "handshake");
-      this.#refuse(value.id, "server_error", "the host cannot decide now");
+      this.#refuseHandshake(value.id, "server_error", "the host cannot decide now");
     });
     return undefined;
   }
@@ -167,7 +167,7 @@ export class HostSession implements Guest {
     const { id } = handshake;
     const presenter = await this.#presenter();
     if (presenter === undefined) {
-      return this.#refuse(id, "auth_failed", "the transport authenticates no caller");
+      return this.#refuseHandshake(id, "auth_failed", "the transport authenticates no caller");
     }
     const opening = await SessionAuthority.open(agent, handshake, presenter, ambient);
     // Its time may be over by now, or the host be shutting down.
@@ -175,9 +175,9 @@ export class HostSession implements Guest {
     if (!opening.ok) {
       const [{ code, message }] = opening.denials;
       const denials = writtenDenials(opening.denials);
-      return this.#refuse(id, "auth_failed", `${code}: ${message}`, { denials });
+      return this.#refuseHandshake(id, "auth_failed", `${code}: ${message}`, { denials });
     }
-    const full = this.#context.places.open(this, opening.authority.principals);
+    const full = this.#context.slots.open(this, opening.authority.principals);
     if (full !== undefined) {
       void this.end(fault("too_many_sessions", full));
       return;
@@ -192,7 +192,7 @@ export class HostSession implements Guest {
     });
     if (open.isEmpty) {
       const text = "no capability that was asked for can be enabled";
-      return this.#refuse(id, "no_caps", text, {}, open.accepted);
+      return this.#refuseHandshake(id, "no_caps", text, {}, open.accepted);
     }
     this.#open = open;
     this.#state = "open";
@@ -200,7 +200,7 @@ export class HostSession implements Guest {
     this.#watchIdle();
   }
 
-  #refuse(
+  #refuseHandshake(
     id: string,
     reason: HandshakeRefusal,
     message: string,

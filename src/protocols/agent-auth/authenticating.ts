@@ -7,7 +7,7 @@ import type { RateLimit } from "../../http/callers.js";
 import { RETRY_AFTER } from "../../http/fault.js";
 import { isAddress } from "./bound-address.js";
 import { ENDPOINTS } from "./discovery.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import {
   type AudienceRule,
   invalid,
@@ -18,17 +18,17 @@ import {
 } from "./jwt.js";
 import { keyIn, readKey } from "./keys.js";
 import {
-  type Admission,
   type AgentParty,
+  type Allowed,
   type Anonymous,
   type HostParty,
-  isAdmitted,
+  isAllowed,
   isStranger,
   isTaken,
   type NewHost,
   type Party,
   type SigningHost,
-  standingFault,
+  statusFault,
 } from "./party.js";
 
 /** What parties are found in, and what their JWTs must be for. */
@@ -64,39 +64,39 @@ const PROCESSES = 4;
  */
 export async function partyOf(
   req: Addressed,
-  admitted: Admission,
+  allowed: Allowed,
   context: PartyContext,
   limited: (party: Known) => Promise<Fault | undefined> = async () => undefined,
 ): Promise<Party | Fault> {
-  if (admitted === "any") return { kind: "anonymous" };
+  if (allowed === "any") return { kind: "anonymous" };
   const bearer = readBearer(req, ADVICE);
   if (!bearer.ok) {
-    if (bearer.denial.code === "token_invalid") return refuse("invalid_jwt", bearer.denial.message);
-    if (admitted === "optional") return { kind: "anonymous" };
-    return refuse("authentication_required", bearer.denial.message, { unrecorded: true });
+    if (bearer.denial.code === "token_invalid") return fault("invalid_jwt", bearer.denial.message);
+    if (allowed === "optional") return { kind: "anonymous" };
+    return fault("authentication_required", bearer.denial.message, { unrecorded: true });
   }
   const unverified = readJwt(bearer.token);
   if (!unverified.ok) return unverified;
   const { type } = unverified;
-  if (!isTaken(type, admitted)) {
+  if (!isTaken(type, allowed)) {
     return invalid(`must be ${type === "host+jwt" ? "an agent+jwt" : "a host+jwt"} here ("typ")`);
   }
-  const audiences = audienceRule(admitted, context);
+  const audiences = audienceRule(allowed, context);
   const party =
     type === "host+jwt"
-      ? await hostOf(unverified, admitted, audiences, context)
+      ? await hostOf(unverified, allowed, audiences, context)
       : await agentOf(unverified, audiences, context);
   if ("ok" in party) return party;
   const tooMany = await limited(party);
   if (tooMany !== undefined) return tooMany;
-  const standing = standingFault(party, admitted);
+  const standing = statusFault(party, allowed);
   if (standing !== undefined) return standing;
   const { jwt } = party;
   const thumbprint = thumbprintOf(party);
   const stranger = isStranger(party) && !(await isUsersKey(thumbprint, context));
   const used = await usedBefore({ thumbprint, stranger }, jwt, context);
   if (used !== undefined) return used;
-  const introspected = admitted === "introspected";
+  const introspected = allowed === "introspected";
   // A JWT that is introspected was for a request to another server.
   const unbound = introspected ? undefined : bindingFault(req, jwt, context);
   if (unbound !== undefined) return unbound;
@@ -132,14 +132,14 @@ export async function usedBefore(
     case "first":
       return undefined;
     case "used":
-      return refuse("jti_replay", 'the JWT has been used before ("jti"); make a new one a request');
+      return fault("jti_replay", 'the JWT has been used before ("jti"); make a new one a request');
     case "scope_full": {
       const message = `${most} JWTs of this key are remembered, as many as may be; wait until some expire`;
-      return refuse("rate_limited", message, { retryAfter: RETRY_AFTER });
+      return fault("rate_limited", message, { retryAfter: RETRY_AFTER });
     }
     case "full": {
       const message = "as many JWTs are remembered as may be; try again soon";
-      return refuse("unavailable", message, { retryAfter: RETRY_AFTER });
+      return fault("unavailable", message, { retryAfter: RETRY_AFTER });
     }
   }
 }
@@ -151,12 +151,12 @@ async function noteAgent({ agent }: AgentParty, { registry }: PartyContext): Pro
 
 /** What a JWT must be for: the issuer; where it executes, also the address of executions, or a location elsewhere. */
 function audienceRule(
-  admitted: Admission,
+  allowed: Allowed,
   { url, locations }: Pick<PartyContext, "url" | "locations">,
 ): AudienceRule {
-  const executes = admitted === "executing" || admitted === "introspected";
+  const executes = allowed === "executing" || allowed === "introspected";
   const own = executes ? [url, `${url}${ENDPOINTS.execute}`] : [url];
-  if (admitted !== "introspected") return (aud) => own.includes(aud);
+  if (allowed !== "introspected") return (aud) => own.includes(aud);
   const known = new Set([...own, ...locations.values()]);
   return (aud) => known.has(aud);
 }
@@ -174,7 +174,7 @@ type Found<Of> = Promise<Of | Fault>;
 /** A host by the key that it brings, and of which it has the thumbprint as `iss`. */
 async function hostOf(
   unverified: UnverifiedJwt,
-  admitted: Admission,
+  allowed: Allowed,
   audiences: AudienceRule,
   { registry, clock }: PartyContext,
 ): Found<HostParty | SigningHost | NewHost> {
@@ -190,15 +190,15 @@ async function hostOf(
   const jwt = await verifyJwt(unverified, ready.key, audiences, clock());
   if (!jwt.ok) return jwt;
   const host = await registry.hostByKey(iss);
-  if (!isAdmitted({ kind: "signer", thumbprint: iss, jwt }, admitted)) {
+  if (!isAllowed({ kind: "signer", thumbprint: iss, jwt }, allowed)) {
     if (host !== undefined) return { kind: "host", host, jwt };
-    return admitted === "new-host" ? { kind: "newcomer", ready, jwt } : unknownHost();
+    return allowed === "new-host" ? { kind: "newcomer", ready, jwt } : unknownHost();
   }
   if (host !== undefined) return { kind: "signer", thumbprint: iss, holder: host, jwt };
   const [given] = await registry.hostsGiven(iss);
   if (given !== undefined) return { kind: "signer", thumbprint: iss, jwt };
-  return admitted === "host-itself"
-    ? refuse("host_not_found", "no host has this key")
+  return allowed === "host-itself"
+    ? fault("host_not_found", "no host has this key")
     : unknownHost();
 }
 
@@ -237,10 +237,10 @@ function bindingFault(
   { url }: PartyContext,
 ): Fault | undefined {
   if (htm !== undefined && htm.toUpperCase() !== method) {
-    return refuse("request_binding_mismatch", 'the JWT is for another method ("htm")');
+    return fault("request_binding_mismatch", 'the JWT is for another method ("htm")');
   }
   if (htu !== undefined && !isAddress(htu, `${url}${path}`)) {
-    return refuse("request_binding_mismatch", 'the JWT is for another address ("htu")');
+    return fault("request_binding_mismatch", 'the JWT is for another address ("htu")');
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { AgentMode } from "../../agent/registry/records.js";
 import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 
 // What requests say, as far as their shape goes. Members that are not known are passed over, as the
 // protocol has it; what a text or a constraint means is for agent/ to judge. An optional member may be absent, but
@@ -39,7 +39,7 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 export function wrong(member: string, what: string): Fault {
-  return refuse("invalid_request", `${member}: ${what}`);
+  return fault("invalid_request", `${member}: ${what}`);
 }
 
 /** A member that must be a text. */
@@ -99,7 +99,7 @@ export function readRegistering(body: JsonObject): Reading<Registering> {
   const { mode = "delegated" } = body;
   if (typeof mode !== "string") return wrong("mode", "must be a text");
   if (mode !== "delegated" && mode !== "autonomous") {
-    return refuse("unsupported_mode", 'mode: must be "delegated" or "autonomous"');
+    return fault("unsupported_mode", 'mode: must be "delegated" or "autonomous"');
   }
   const hostName = readHostName(body, "host_name");
   if (!hostName.ok) return hostName;
@@ -163,7 +163,7 @@ export function readAsked(value: unknown, least: number): Reading<readonly Asked
   }
   const odd = asked.map(({ name }) => name).filter((name) => !CAPABILITY.test(name));
   if (odd.length === 0) return { ok: true, value: asked };
-  return refuse("invalid_capabilities", "names of capabilities have only a-z, 0-9 and _", {
+  return fault("invalid_capabilities", "names of capabilities have only a-z, 0-9 and _", {
     more: { invalid_capabilities: odd.map((name) => name.slice(0, 64)) },
   });
 }

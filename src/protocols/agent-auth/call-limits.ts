@@ -3,7 +3,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { isOfUser } from "../../agent/registry/looking.js";
 import { overLimit, type RateLimit, waitFor } from "../../http/callers.js";
 import { addressKey } from "../../http/trusted-proxies.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import { hostIn, type Party } from "./party.js";
 
 /** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
@@ -53,7 +53,7 @@ export class CallLimits {
     if (known === null || known.consumedPoints < REFUSED.points) return undefined;
     const retryAfter = Math.max(1, Math.ceil(known.msBeforeNext / 1000));
     const message = `${known.consumedPoints} executions of agents that no user has taken on were refused at this address within a minute, as many as may; wait ${retryAfter} s`;
-    return refuse("rate_limited", message, { retryAfter });
+    return fault("rate_limited", message, { retryAfter });
   }
 
   /** Counts executions of strangers that were refused. */
@@ -75,7 +75,7 @@ async function taken(
 ): Promise<Fault | undefined> {
   const retryAfter = await waitFor(limiter, key);
   if (retryAfter === undefined) return undefined;
-  return refuse("rate_limited", overLimit(limit, retryAfter), { retryAfter });
+  return fault("rate_limited", overLimit(limit, retryAfter), { retryAfter });
 }
 
 /** Whether a party counts by itself, and not as its address. */

@@ -8,7 +8,7 @@ import { meant } from "../../checks/members.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { describing } from "./answers.js";
 import { isJsonObject } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import type { Party } from "./party.js";
 import { cursorOf, MAX_QUERY, placeOf, search } from "./search.js";
 
@@ -44,11 +44,11 @@ export async function listCapabilities(
   catalogue: Catalogue,
 ): Promise<Answer> {
   if (query.length > MAX_QUERY) {
-    return refuse("invalid_request", `query: has more than ${MAX_QUERY} characters`);
+    return fault("invalid_request", `query: has more than ${MAX_QUERY} characters`);
   }
   const most = /^\d{1,6}$/.test(limit) ? Number(limit) : 0;
   if (most < 1 || most > MAX_PAGE) {
-    return refuse("invalid_request", `limit: must be a whole number from 1 to ${MAX_PAGE}`);
+    return fault("invalid_request", `limit: must be a whole number from 1 to ${MAX_PAGE}`);
   }
   const visible = await visibleTo(party, catalogue);
   if (visible === undefined) return hidden();
@@ -60,7 +60,7 @@ export async function listCapabilities(
     start = found.findIndex(({ name }) => name === after) + 1;
     if (start === 0) {
       const message = "cursor: is not one that this list gave to this party; start without one";
-      return refuse("invalid_request", message);
+      return fault("invalid_request", message);
     }
   }
   const page = found.slice(start, start + most);
@@ -79,20 +79,20 @@ export async function describeCapability(
   party: Party,
   catalogue: Catalogue,
 ): Promise<Answer> {
-  if (name === undefined) return refuse("invalid_request", "name: is missing");
+  if (name === undefined) return fault("invalid_request", "name: is missing");
   const visible = await visibleTo(party, catalogue);
   if (visible === undefined) return hidden();
   const found = visible.find((one) => one.name === name);
   if (found === undefined) {
     const hint = meant(name, visible.length > 16 ? [] : visible.map((one) => one.name));
-    return refuse("capability_not_found", `there is no capability of this name${hint}`);
+    return fault("capability_not_found", `there is no capability of this name${hint}`);
   }
   return { ok: true, body: { name, ...describing(found), ...statusOf(found) } };
 }
 
 function hidden(): Fault {
   const message = "this server lists its capabilities for registered hosts and agents only";
-  return refuse("authentication_required", message);
+  return fault("authentication_required", message);
 }
 
 /** Whose cursors they are. */

@@ -70,7 +70,7 @@ export interface Fault {
   readonly unrecorded?: boolean;
 }
 
-export function refuse(
+export function fault(
   code: AgentAuthCode,
   message: string,
   more: Omit<Fault, "ok" | "code" | "message"> = {},
@@ -80,7 +80,7 @@ export function refuse(
 
 /** What HTTP found wrong before the protocol read the request. */
 export function fromHttp({ status, message, retryAfter }: HttpFault): Fault {
-  return refuse(CODE_OF_STATUS[status], message, retryAfter === undefined ? {} : { retryAfter });
+  return fault(CODE_OF_STATUS[status], message, retryAfter === undefined ? {} : { retryAfter });
 }
 
 const CODE_OF_STATUS: { readonly [Status in HttpFault["status"]]: AgentAuthCode } = {
@@ -106,7 +106,7 @@ const OTHERWISE = {
 export function registryFault({ code, ...refusal }: RegistryRefusal): Fault {
   const { message, path, capabilities, operators, retryAfter } = refusal;
   const named = capabilities === undefined || code !== "invalid_capabilities";
-  return refuse(isOtherwise(code) ? OTHERWISE[code] : code, message, {
+  return fault(isOtherwise(code) ? OTHERWISE[code] : code, message, {
     ...(retryAfter === undefined ? {} : { retryAfter }),
     more: {
       ...(path === undefined ? {} : { path }),
@@ -135,7 +135,7 @@ export function invocationFault(denials: AgentDenials, known: readonly string[])
     .filter((denial) => denial.code === "constraint_violated")
     .map((denial) => violationOf(denial, known));
   const message = `${sentence}: ${denials[0].message}`;
-  return refuse(code, message, {
+  return fault(code, message, {
     more: {
       ...(violations.length === 0 ? {} : { violations }),
       denials: denials.slice(0, MOST_DENIALS).map(shown),

@@ -10,7 +10,7 @@ import { meant } from "../../checks/members.js";
 import { failureFault } from "../../http/fault.js";
 import { type ConcurrencyLimit, within } from "../../http/work.js";
 import { type Reading, readArguments, textIn, wrong } from "./bodies.js";
-import { type Fault, fromHttp, invocationFault, refuse } from "./errors.js";
+import { type Fault, fault, fromHttp, invocationFault } from "./errors.js";
 import type { AgentParty } from "./party.js";
 
 export interface ExecutionContext {
@@ -118,16 +118,16 @@ async function executeOne(
   if (term === undefined) return unknownCapability(capability, caller, context);
   if (jwt.capabilities !== undefined && !jwt.capabilities.includes(capability)) {
     const message = `the JWT is narrowed to other capabilities than ${capability} ("capabilities")`;
-    return refuse("capability_not_granted", message);
+    return fault("capability_not_granted", message);
   }
   if (term.location !== undefined) {
     const message = `${capability} is executed at its location, ${term.location}, with a JWT whose "aud" that is`;
-    return refuse("invalid_request", message, { more: { location: term.location } });
+    return fault("invalid_request", message, { more: { location: term.location } });
   }
   const release = limit.take({ principal: caller.host, invoker: caller.id });
   if (release === undefined) {
     const message = "too many executions of this agent are under way; wait for one to end";
-    return refuse("rate_limited", message, { retryAfter: 1 });
+    return fault("rate_limited", message, { retryAfter: 1 });
   }
   try {
     return await run(execution, caller, gone, term, context);
@@ -150,10 +150,10 @@ async function run(
     const work = agent.executeGrant(token === undefined ? asked : { ...asked, presented: token });
     outcome = await within(signal, work);
   } catch (error) {
-    if (isSkillInputError(error)) return refuse("invalid_request", error.message);
+    if (isSkillInputError(error)) return fault("invalid_request", error.message);
     if (signal.aborted) {
       const why = stopping.aborted ? "the server is shutting down" : "it took too long";
-      return refuse("unavailable", `the execution was ended: ${why}`, { unrecorded: true });
+      return fault("unavailable", `the execution was ended: ${why}`, { unrecorded: true });
     }
     onFailure(error, `capability ${capability}`);
     const failed = fromHttp(failureFault(error));
@@ -164,7 +164,7 @@ async function run(
     const missing = outcome.denials.some(({ code }) => code === "capability_missing");
     if (missing && (await wasRevoked(capability, caller, registry))) {
       const message = `the agent's grant of ${capability} was revoked; request it again`;
-      return refuse("capability_not_granted", message, { unrecorded: true });
+      return fault("capability_not_granted", message, { unrecorded: true });
     }
     const named = isObject(term.input?.["properties"]) ? Object.keys(term.input["properties"]) : [];
     return invocationFault(outcome.denials, [...named, ...Object.keys(given)]);
@@ -172,7 +172,7 @@ async function run(
   const wrongOutput = outputs.get(capability)?.(outcome.result);
   if (wrongOutput === undefined) return { ok: true, data: outcome.result };
   onFailure(new Error(`the output fails its schema: ${wrongOutput}`), `capability ${capability}`);
-  return refuse("internal_error", "the execution gave something else than it promises", {
+  return fault("internal_error", "the execution gave something else than it promises", {
     unrecorded: true,
   });
 }
@@ -195,10 +195,10 @@ async function unknownCapability(
   const grants = await registry.grantsOf(id);
   if (grants.some((grant) => grant.capability === capability)) {
     const message = "this capability is not offered any more; its grants are inoperative";
-    return refuse("capability_not_granted", message);
+    return fault("capability_not_granted", message);
   }
   const hint = meant(capability, terms.size > 16 ? [] : [...terms.keys()]);
-  return refuse("capability_not_found", `there is no capability of this name${hint}`);
+  return fault("capability_not_found", `there is no capability of this name${hint}`);
 }
 
 /** Judges what an execution gave by its capability's output schema: what is wrong, if anything. */

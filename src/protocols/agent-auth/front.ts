@@ -16,16 +16,9 @@ import { presentedToken } from "../../middleware/presented-token.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { isJsonObject } from "./bodies.js";
 import { addressLimit, CallLimits, isCounted } from "./call-limits.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import { faultWriter, recordedFaults, refusalNotes } from "./frame.js";
-import {
-  type Admission,
-  hostIn,
-  isAdmitted,
-  isStranger,
-  type Parties,
-  type Party,
-} from "./party.js";
+import { type Allowed, hostIn, isAllowed, isStranger, type Parties, type Party } from "./party.js";
 
 export type Answer =
   | {
@@ -54,8 +47,8 @@ interface Call<By extends Party> {
 }
 
 /** An endpoint. */
-export interface Endpoint<By extends Admission> {
-  readonly admitted: By;
+export interface Endpoint<By extends Allowed> {
+  readonly allowed: By;
   /** What its refusals are in the ledger; `registration` unless given. */
   readonly kind?: LedgerEventKind;
   /** Whether it takes a capability's token. */
@@ -82,7 +75,7 @@ const TYPES = ["application/json"];
 export function fronts(
   context: FrontContext,
   isDraining: () => boolean,
-): <By extends Admission>(
+): <By extends Allowed>(
   endpoint: Endpoint<By>,
 ) => readonly (RequestHandler | ErrorRequestHandler)[] {
   const { ledger, log, metrics, clock, url } = context;
@@ -91,7 +84,7 @@ export function fronts(
   const hashes = new WeakMap<IncomingMessage, string>();
   const limits = new CallLimits(context.rate);
   return ({
-    admitted,
+    allowed,
     kind = "registration",
     takesToken = false,
     manages = false,
@@ -106,7 +99,7 @@ export function fronts(
       const party =
         (await limits.address(req)) ??
         (await own(req)) ??
-        (await foundParty(req, admitted, context, limits));
+        (await foundParty(req, allowed, context, limits));
       found.set(req, party);
       if (!("ok" in party)) noteParty(req, party);
       next();
@@ -125,8 +118,8 @@ export function fronts(
       res.json(outcome.body);
     };
     const answered = async (party: Party, req: Request, gone: AbortSignal): Promise<Answer> => {
-      if (!isAdmitted(party, admitted)) return refuse("unauthorized", "this is for another party");
-      if (manages && isNarrowed(party)) return refuse("unauthorized", NARROWED);
+      if (!isAllowed(party, allowed)) return fault("unauthorized", "this is for another party");
+      if (manages && isNarrowed(party)) return fault("unauthorized", NARROWED);
       if (kind === "invocation" && isStranger(party)) {
         const tooMany = await limits.executing(req);
         if (tooMany !== undefined) return tooMany;
@@ -182,16 +175,16 @@ function isNarrowed(party: Party): boolean {
 /** What is wrong with authentication itself is not the caller's fault. */
 async function foundParty(
   req: Request,
-  admitted: Admission,
+  allowed: Allowed,
   context: FrontContext,
   limits: CallLimits,
 ): Promise<Party | Fault> {
   try {
-    return await partyOf(req, admitted, context, (party) => limits.party(req, party));
+    return await partyOf(req, allowed, context, (party) => limits.party(req, party));
   } catch (error) {
     context.onFailure(error, "authentication");
     const message = "callers cannot be authenticated at the moment; try again soon";
-    return refuse("unavailable", message, { retryAfter: RETRY_AFTER });
+    return fault("unavailable", message, { retryAfter: RETRY_AFTER });
   }
 }
 
@@ -209,18 +202,18 @@ type Read =
 function callOf(req: Request, takesToken: boolean): Read {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(req.query)) {
-    if (typeof value !== "string") return refuse("invalid_request", "a parameter is there twice");
+    if (typeof value !== "string") return fault("invalid_request", "a parameter is there twice");
     query[name] = value;
   }
   const presented = presentedToken((name) => req.get(name), false);
-  if (!presented.ok) return refuse("invalid_request", presented.message);
+  if (!presented.ok) return fault("invalid_request", presented.message);
   const { token } = presented;
   if (token !== undefined && !takesToken) {
     const message = `${CAPABILITY_HEADER} goes with one execution; nothing else takes a capability`;
-    return refuse("invalid_request", message);
+    return fault("invalid_request", message);
   }
   const body: unknown = req.body ?? {};
-  if (!isJsonObject(body)) return refuse("invalid_request", "the body must be a JSON object");
+  if (!isJsonObject(body)) return fault("invalid_request", "the body must be a JSON object");
   return { ok: true, call: { query, body, token, idempotencyKey: req.get("Idempotency-Key") } };
 }
 
@@ -240,5 +233,5 @@ const NO_BODY = hashOf(new Uint8Array());
 function bodyFault(party: Party, hash: string): Fault | undefined {
   const ath = boundBody(party);
   if (ath === undefined || ath === hash) return undefined;
-  return refuse("request_binding_mismatch", 'the JWT is for another body ("ath")');
+  return fault("request_binding_mismatch", 'the JWT is for another body ("ath")');
 }

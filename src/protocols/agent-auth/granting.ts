@@ -18,7 +18,7 @@ import {
   readIdempotencyKey,
   readRegistering,
 } from "./bodies.js";
-import { type Fault, refuse, registryFault } from "./errors.js";
+import { type Fault, fault, registryFault } from "./errors.js";
 import { readKey } from "./keys.js";
 import { namedAgent } from "./named.js";
 import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
@@ -54,7 +54,7 @@ export async function register(
   if (!agentKey.ok) {
     if (party.jwt.agentKey !== undefined) return agentKey;
     const message = "agent_public_key: the JWT must hold it; this server fetches no keys";
-    return refuse("invalid_public_key", message);
+    return fault("invalid_public_key", message);
   }
   const hostKey =
     party.kind === "newcomer" ? party.ready : await readKey(party.host.key, "host_public_key");

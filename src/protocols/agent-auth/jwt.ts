@@ -1,7 +1,7 @@
 import { decodeBase64 } from "../../bytes/base64.js";
 import { isObject, isTexts, outlineJson } from "../../bytes/json.js";
 import { decodeUtf8 } from "../../bytes/utf8.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import type { PublicKey } from "./keys.js";
 
 type JwtType = "host+jwt" | "agent+jwt";
@@ -163,5 +163,5 @@ function isAbsentOr(value: unknown, type: "string" | "number"): boolean {
 }
 
 export function invalid(why: string): Fault {
-  return refuse("invalid_jwt", `the JWT ${why}`);
+  return fault("invalid_jwt", `the JWT ${why}`);
 }

@@ -1,7 +1,7 @@
 import { decodeBase64 } from "../../bytes/base64.js";
 import { isObject, type JsonObject } from "../../bytes/json.js";
 import type { Reading } from "./bodies.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 
 /** A public key of a host or an agent: Ed25519 as a JWK (RFC 8037), without any other member. */
 export interface PublicKey extends JsonObject {
@@ -51,7 +51,7 @@ export function keyIn(value: unknown, what: string): Reading<PublicKey> {
   if (d !== undefined) return malformed(what, "holds a private key; never give that away");
   if (kty !== "OKP" || crv !== "Ed25519") {
     const message = `${what}: must be an Ed25519 key: {"kty":"OKP","crv":"Ed25519","x":…}`;
-    return refuse("unsupported_algorithm", message);
+    return fault("unsupported_algorithm", message);
   }
   if (typeof x !== "string" || !X.test(x)) {
     return malformed(what, '"x" must be 32 bytes in base64url');
@@ -60,5 +60,5 @@ export function keyIn(value: unknown, what: string): Reading<PublicKey> {
 }
 
 function malformed(what: string, why: string): Fault {
-  return refuse("invalid_public_key", `${what}: ${why}`);
+  return fault("invalid_public_key", `${what}: ${why}`);
 }

@@ -6,7 +6,7 @@ import { limitsOf, momentIn, userOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { readHostName, readNames, textIn, wrong } from "./bodies.js";
 import { ENDPOINTS } from "./discovery.js";
-import { type Fault, refuse, registryFault } from "./errors.js";
+import { type Fault, fault, registryFault } from "./errors.js";
 import { by } from "./granting.js";
 import { namedAgent, signingHost } from "./named.js";
 import { type AgentParty, isStranger, type SigningHost } from "./party.js";
@@ -39,7 +39,7 @@ export async function revokeCapabilities(
   if (!names.ok) return names;
   const found = await namedAgent(body["agent_id"], asker, registry);
   if (!found.ok) return found;
-  if (found.agent.status === "revoked") return refuse("agent_revoked", "the agent was revoked");
+  if (found.agent.status === "revoked") return fault("agent_revoked", "the agent was revoked");
   const outcome = await registry.revokeGrants(found.agent.id, names.value, by(found.party));
   if (!outcome.ok) return registryFault(outcome);
   const revoked = [...new Set(outcome.grants.map(({ capability }) => capability))];
@@ -58,7 +58,7 @@ export async function revokeHost(
   const { host_id: named = party.host.id } = body;
   if (typeof named !== "string") return wrong("host_id", "must be a text");
   if (named !== party.host.id && named !== asker.thumbprint) {
-    return refuse("unauthorized", "a host can revoke itself alone");
+    return fault("unauthorized", "a host can revoke itself alone");
   }
   const outcome = await registry.revokeHost(party.host.id, by(party));
   if (!outcome.ok) return registryFault(outcome);

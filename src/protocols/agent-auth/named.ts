@@ -1,6 +1,6 @@
 import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import { type AgentParty, type HostParty, hostFault, type SigningHost } from "./party.js";
 
 // Which host signed, and which agent a request is about. A key that was given at rotation or enrolment and not proven
@@ -32,12 +32,12 @@ export async function namedAgent(
 ): Promise<NamedAgent | Fault> {
   const named = party.kind === "agent" && id === undefined ? party.agent.id : id;
   if (typeof named !== "string" || named === "" || named.length > 128) {
-    return refuse("invalid_request", "agent_id: must be the id of an agent");
+    return fault("invalid_request", "agent_id: must be the id of an agent");
   }
   // As it is now: this call has been noted as its last.
   const agent = await registry.agent(named);
-  if (agent === undefined) return refuse("agent_not_found", "there is no agent of this id");
-  const foreign = refuse("unauthorized", "the agent is another party's");
+  if (agent === undefined) return fault("agent_not_found", "there is no agent of this id");
+  const foreign = fault("unauthorized", "the agent is another party's");
   if (party.kind === "agent") {
     return agent.id === party.agent.id ? { ok: true, agent, party } : foreign;
   }
@@ -62,7 +62,7 @@ export async function signingHost(
   const [host, other] = given;
   if (host === undefined || other !== undefined) {
     const message = "several hosts were given this key: ask for the status of an agent first";
-    return refuse("host_not_found", message);
+    return fault("host_not_found", message);
   }
   return hostFault(host, false) ?? settled(party, host);
 }

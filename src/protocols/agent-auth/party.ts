@@ -1,6 +1,6 @@
 import { isOfUser } from "../../agent/registry/looking.js";
 import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import type { VerifiedJwt } from "./jwt.js";
 import type { ReadKey } from "./keys.js";
 
@@ -68,9 +68,9 @@ export interface Parties {
 }
 
 /** Who may make a request of an endpoint. */
-export type Admission = keyof Parties;
+export type Allowed = keyof Parties;
 
-const KINDS: { readonly [By in Admission]: readonly Party["kind"][] } = {
+const KINDS: { readonly [By in Allowed]: readonly Party["kind"][] } = {
   any: ["anonymous"],
   optional: ["anonymous", "host", "agent"],
   "new-host": ["host", "newcomer"],
@@ -82,7 +82,7 @@ const KINDS: { readonly [By in Admission]: readonly Party["kind"][] } = {
   introspected: ["agent"],
 };
 
-export function isAdmitted<By extends Admission>(party: Party, by: By): party is Parties[By] {
+export function isAllowed<By extends Allowed>(party: Party, by: By): party is Parties[By] {
   return KINDS[by].includes(party.kind);
 }
 
@@ -99,26 +99,23 @@ export function isStranger(party: Party): boolean {
 }
 
 /** Whether JWTs of a type are taken for a request. */
-export function isTaken(type: VerifiedJwt["type"], by: Admission): boolean {
+export function isTaken(type: VerifiedJwt["type"], by: Allowed): boolean {
   return KINDS[by].some(
     (kind) => kind !== "anonymous" && (kind === "agent") === (type === "agent+jwt"),
   );
 }
 
 /** Why a party may not make this request, though it is known. */
-export function standingFault(
-  party: Exclude<Party, Anonymous>,
-  admitted: Admission,
-): Fault | undefined {
+export function statusFault(party: Exclude<Party, Anonymous>, allowed: Allowed): Fault | undefined {
   if (party.kind === "agent") return hostFault(party.host, true) ?? agentFault(party.agent);
-  return party.kind === "host" ? hostFault(party.host, admitted === "new-host") : undefined;
+  return party.kind === "host" ? hostFault(party.host, allowed === "new-host") : undefined;
 }
 
 /** Why a host may do nothing now. @param waiting - Whether it may while it waits for its first approval. */
 export function hostFault({ status }: HostRecord, waiting: boolean): Fault | undefined {
-  if (status === "revoked") return refuse("host_revoked", "the host was revoked");
+  if (status === "revoked") return fault("host_revoked", "the host was revoked");
   if (status === "active" || waiting) return undefined;
-  return refuse("host_pending", "the host waits for its first approval");
+  return fault("host_pending", "the host waits for its first approval");
 }
 
 /** Why an agent may do nothing now. */
@@ -127,19 +124,19 @@ function agentFault({ status, denial }: AgentRecord): Fault | undefined {
     case "active":
       return undefined;
     case "pending":
-      return refuse(
+      return fault(
         "agent_pending",
         "the agent waits for an approval; ask for its status as its host",
       );
     case "expired":
-      return refuse("agent_expired", "the agent has expired; its host can reactivate it");
+      return fault("agent_expired", "the agent has expired; its host can reactivate it");
     case "revoked":
-      return refuse("agent_revoked", "the agent was revoked");
+      return fault("agent_revoked", "the agent was revoked");
     case "claimed":
-      return refuse("agent_claimed", "a user has taken the agent over; register a new one");
+      return fault("agent_claimed", "a user has taken the agent over; register a new one");
     case "rejected": {
       const more = denial === undefined ? {} : { more: { reason: denial } };
-      return refuse("agent_rejected", "the agent's registration was denied", more);
+      return fault("agent_rejected", "the agent's registration was denied", more);
     }
   }
 }

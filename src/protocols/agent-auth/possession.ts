@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../bytes/json.js";
 import { type PartyContext, usedBefore } from "./authenticating.js";
 import { type Reading, wrong } from "./bodies.js";
 import { isAddress } from "./bound-address.js";
-import { type Fault, refuse } from "./errors.js";
+import { type Fault, fault } from "./errors.js";
 import { readJwt, verifyJwt } from "./jwt.js";
 import { type ReadKey, readKey } from "./keys.js";
 
@@ -55,7 +55,7 @@ async function proofFault(
   if (typeof proof !== "string" || proof.length > LONGEST) {
     return wrong("proof", `must be a text of at most ${LONGEST} characters`);
   }
-  const refused = (why: string) => refuse("invalid_jwt", `proof: ${why}`);
+  const refused = (why: string) => fault("invalid_jwt", `proof: ${why}`);
   const unverified = readJwt(proof);
   if (!unverified.ok) return refused(unverified.message);
   if (unverified.type !== (agent === undefined ? "host+jwt" : "agent+jwt")) {

@@ -1,10 +1,10 @@
 import type { Express } from "express";
 import type { JsonObject } from "../../bytes/json.js";
 import type { RateLimit } from "../../http/callers.js";
-import type { Place } from "../../http/serve.js";
+import type { MountPoint } from "../../http/serve.js";
 import { type Catalogue, describeCapability, listCapabilities } from "./capabilities.js";
 import { DISCOVERY_PATHS, SEARCH_PATH } from "./discovery.js";
-import { refuse } from "./errors.js";
+import { fault } from "./errors.js";
 import { type ExecutionContext, execute, executeBatch } from "./executing.js";
 import { sendFault } from "./frame.js";
 import { type Endpoint, type FrontContext, fronts } from "./front.js";
@@ -25,7 +25,7 @@ import {
   rotateAgentKey,
   rotateHostKey,
 } from "./managing.js";
-import type { Admission } from "./party.js";
+import type { Allowed } from "./party.js";
 import { directoryAnswer, type Listed } from "./search.js";
 
 export interface RoutesContext
@@ -40,10 +40,10 @@ export interface RoutesContext
   readonly listed: Listed;
 }
 
-export function mountRoutes(context: RoutesContext, { app, isDraining }: Place): void {
+export function mountRoutes(context: RoutesContext, { app, isDraining }: MountPoint): void {
   const { registry, document } = context;
   const front = fronts(context, isDraining);
-  const mount = <By extends Admission>(
+  const mount = <By extends Allowed>(
     method: "get" | "post",
     path: string,
     endpoint: Endpoint<By>,
@@ -51,92 +51,92 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: Place):
     app[method](path, ...front(endpoint));
     refuseOthers(app, path, method, context.url);
   };
-  const get = <By extends Admission>(path: string, endpoint: Endpoint<By>): void =>
+  const get = <By extends Allowed>(path: string, endpoint: Endpoint<By>): void =>
     mount("get", path, endpoint);
-  const post = <By extends Admission>(path: string, endpoint: Endpoint<By>): void =>
+  const post = <By extends Allowed>(path: string, endpoint: Endpoint<By>): void =>
     mount("post", path, endpoint);
 
   for (const path of DISCOVERY_PATHS) {
     get(path, {
-      admitted: "any",
+      allowed: "any",
       answer: async () => ({ ok: true, body: document, cacheControl: "public, max-age=300" }),
     });
   }
   get(SEARCH_PATH, {
-    admitted: "any",
+    allowed: "any",
     answer: async ({ query }) => directoryAnswer(query, context.listed),
   });
 
   get("/capability/list", {
-    admitted: "optional",
+    allowed: "optional",
     answer: ({ query, party }) => listCapabilities(query, party, context),
   });
   get("/capability/describe", {
-    admitted: "optional",
+    allowed: "optional",
     answer: ({ query, party }) => describeCapability(query["name"], party, context),
   });
   post("/capability/execute", {
-    ...{ admitted: "executing", kind: "invocation", takesToken: true },
+    ...{ allowed: "executing", kind: "invocation", takesToken: true },
     answer: ({ body, token, party, gone }) => execute(body, token, party, gone, context),
   });
   post("/capability/batch-execute", {
-    ...{ admitted: "executing", kind: "invocation" },
+    ...{ allowed: "executing", kind: "invocation" },
     answer: ({ body, party, gone }) => executeBatch(body, party, gone, context),
   });
 
   post("/agent/register", {
-    admitted: "new-host",
+    allowed: "new-host",
     answer: (call) => register(call, context),
   });
   post("/agent/request-capability", {
-    admitted: "agent",
+    allowed: "agent",
     manages: true,
     answer: ({ body, party, idempotencyKey }) =>
       requestCapabilities(body, party, idempotencyKey, context),
   });
   get("/agent/status", {
-    admitted: "host-or-agent",
+    allowed: "host-or-agent",
     answer: ({ query, party }) => agentStatus(query["agent_id"], party, context),
   });
   post("/agent/reactivate", {
-    admitted: "host-of-agent",
+    allowed: "host-of-agent",
     answer: ({ body, party }) => reactivate(body, party, context),
   });
   post("/agent/claim", {
-    admitted: "host-or-agent",
+    allowed: "host-or-agent",
     manages: true,
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {
-    ...{ admitted: "any", rate: context.introspection },
+    ...{ allowed: "any", rate: context.introspection },
     answer: ({ body }) => introspect(body, context),
   });
   post("/agent/revoke", {
-    admitted: "host-or-agent",
+    allowed: "host-or-agent",
     manages: true,
     answer: ({ body, party }) => revokeAgent(body, party, registry),
   });
   post("/agent/revoke-capability", {
-    admitted: "host-or-agent",
+    allowed: "host-or-agent",
     manages: true,
     answer: ({ body, party }) => revokeCapabilities(body, party, registry),
   });
   post("/agent/rotate-key", {
-    admitted: "host-or-agent",
+    allowed: "host-or-agent",
     manages: true,
     answer: ({ body, party }) => rotateAgentKey(body, party, context),
   });
 
   post("/host/enroll", {
-    admitted: "any",
+    allowed: "any",
     answer: ({ body }) => enrollHost(body, context),
   });
   post("/host/revoke", {
-    admitted: "host-itself",
+    allowed: "host-itself",
     answer: ({ body, party }) => revokeHost(body, party, registry),
   });
   post("/host/rotate-key", {
-    admitted: "host-itself",
+    allowed: "host-itself",
     answer: ({ body, party }) => rotateHostKey(body, party, context),
   });
 }
@@ -145,6 +145,6 @@ function refuseOthers(app: Express, path: string, method: "get" | "post", url: s
   const allowed = method === "get" ? "GET, HEAD" : "POST";
   app.all(path, (_req, res) => {
     res.setHeader("Allow", allowed);
-    sendFault(res, refuse("method_not_allowed", `this address takes ${allowed} alone`), url);
+    sendFault(res, fault("method_not_allowed", `this address takes ${allowed} alone`), url);
   });
 }

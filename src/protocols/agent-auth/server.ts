@@ -12,7 +12,13 @@ import { RATE_LIMIT, type RateLimit } from "../../http/callers.js";
 import type { ListenOptions } from "../../http/listen.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { type Mounted, type Place, type ServeOptions, serve, TIMEOUT } from "../../http/serve.js";
+import {
+  type Mounted,
+  type MountPoint,
+  type ServeOptions,
+  serve,
+  TIMEOUT,
+} from "../../http/serve.js";
 import { ConcurrencyLimit } from "../../http/work.js";
 import { DISCOVERY_PATHS, discoveryDocument, type Provider } from "./discovery.js";
 import { outputChecks } from "./executing.js";
@@ -116,7 +122,7 @@ export async function serveAgentAuth(
  */
 export async function prepareAgentAuth(
   options: AgentAuthOptions,
-): Promise<(place: Place) => MountedAgentAuth> {
+): Promise<(place: MountPoint) => MountedAgentAuth> {
   const terms = checkOptions(options);
   const outputs = await outputChecks(terms);
   await Promise.all([import("jose"), import("@noble/curves/ed25519.js")]);

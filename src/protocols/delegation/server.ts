@@ -11,7 +11,13 @@ import { DENIAL_HEADER } from "../../http/headers.js";
 import type { ListenOptions } from "../../http/listen.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { front, type Mounted, type Place, type ServeOptions, serve } from "../../http/serve.js";
+import {
+  front,
+  type Mounted,
+  type MountPoint,
+  type ServeOptions,
+  serve,
+} from "../../http/serve.js";
 import { answerFault, answerNotFound } from "./errors.js";
 import { bearerIdentity } from "./identity.js";
 import { routesOf } from "./routes.js";
@@ -122,7 +128,7 @@ export async function serveDelegation(
 /** Mounts it on an app that serves others too. @throws TypeError naming the option that is wrong. */
 export function mountDelegation(
   options: DelegationServerOptions,
-  { app, url, isDraining }: Place,
+  { app, url, isDraining }: MountPoint,
 ): MountedDelegation {
   const {
     authenticator,

@@ -5,7 +5,7 @@ import type { FaultWriter } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 import { type AgentLog, failureLog } from "../../http/log.js";
 import type { AgentMetrics } from "../../http/metrics.js";
-import { front, type Mounted, type Place } from "../../http/serve.js";
+import { front, type Mounted, type MountPoint } from "../../http/serve.js";
 import { faultBody } from "./answer.js";
 import type { RevocationFeed } from "./feed.js";
 import { FEED_PATH, NONCE_HEADER, PAGE_PARAMETER } from "./statement.js";
@@ -28,7 +28,7 @@ const RATE = { requests: 600, seconds: 60 };
 /** Mounts a revocation feed on an app that serves other protocols too. */
 export function mountRevocations(
   { feed, log, metrics }: MountRevocationsOptions,
-  { app, url, isDraining }: Place,
+  { app, url, isDraining }: MountPoint,
 ): MountedRevocations {
   const before = front({
     ...{ binding: "revocations", denialHeader: DENIAL_HEADER, log, metrics },

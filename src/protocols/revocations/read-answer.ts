@@ -35,17 +35,18 @@ export async function readAnswer(
   response: Response,
   { key, known, nonce, origin }: ReadingContext,
 ): Promise<FeedReading> {
-  const refuse = (what: string): ClientError =>
+  const badAnswer = (what: string): ClientError =>
     new ClientError("answer_malformed", `the revocation list of ${origin}: ${what}`, origin);
   const trusted = response.headers.get(TRUST_HEADER) ?? "";
   const trustedUntil = parseTime(trusted);
   const index = response.status === 304 ? undefined : indexIn(await bodyOf(response));
   const list = response.status === 304 ? known : index;
-  if (list === undefined || trustedUntil === undefined) throw refuse("the answer is not of a feed");
+  if (list === undefined || trustedUntil === undefined)
+    throw badAnswer("the answer is not of a feed");
   const { version, digest } = list;
   const statement = { version, digest, trustedUntil: trusted, nonce };
   if (!isMac(response.headers.get(MAC_HEADER), statementMac(key, statement))) {
-    throw refuse(
+    throw badAnswer(
       "the answer was not made for this question of this service by the issuer that has its key",
     );
   }

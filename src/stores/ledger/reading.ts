@@ -5,7 +5,7 @@ import { formatTime, parseTime } from "../../caveats/time.js";
 import { assertMembers } from "../../checks/members.js";
 import { isRevocationId } from "../../revocation/id.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
-import { sound, whole } from "../sound.js";
+import { readStored, whole } from "../stored-values.js";
 import type { LedgerGap } from "./notes.js";
 import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
 
@@ -58,7 +58,7 @@ export async function readEvents(
       .orderBy("seq", "desc")
       .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
       .execute();
-    const events = sound(database.name, "an event", () => rows.map(eventOf).reverse());
+    const events = readStored(database.name, "an event", () => rows.map(eventOf).reverse());
     const hops = await readHops(database, db, events);
     return events.map((event) => (event.path === undefined ? event : withHops(event, hops)));
   });
@@ -85,7 +85,7 @@ async function readHops(
       .select(["revocation", "hop"])
       .where("revocation", "in", some)
       .execute();
-    sound(database.name, "a hop", () => {
+    readStored(database.name, "a hop", () => {
       for (const { revocation, hop } of rows) hops.set(revocation, hopOfText(hop));
     });
   }
@@ -114,14 +114,14 @@ export async function readIssued(
       .where("expires", ">", formatTime(now))
       .executeTakeFirst(),
   );
-  return sound(database.name, "a capability", () => row && issuedOf(row));
+  return readStored(database.name, "a capability", () => row && issuedOf(row));
 }
 
 export async function readGaps(database: TableDatabase): Promise<readonly LedgerGap[]> {
   const rows = await database.read((db) =>
     db.selectFrom("gap").select(["from", "until", "lost"]).orderBy("seq").execute(),
   );
-  return sound(database.name, "a gap", () =>
+  return readStored(database.name, "a gap", () =>
     rows.map(({ from, until, lost }) => {
       const known = [from, until].every((time) => parseTime(time) !== undefined);
       if (!known) throw new TypeError("a gap has two times");

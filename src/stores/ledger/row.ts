@@ -13,7 +13,7 @@ import { readHop } from "../../caveats/read-hop.js";
 import { encodeHop } from "../../caveats/write-hop.js";
 import { isRevocationId } from "../../revocation/id.js";
 import type { StoreTables } from "../database.js";
-import { textOf, whole } from "../sound.js";
+import { textOf, whole } from "../stored-values.js";
 
 /** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
 const LONGEST_TEXT = 1024;

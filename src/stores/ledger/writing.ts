@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { IssuedCapability, LedgerEvent } from "../../agent/ledger.js";
 import { formatTime } from "../../caveats/time.js";
+import { BATCH, inBatches } from "../batches.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
-import { inSteps, STEP } from "../steps.js";
 import { type EventRow, hopText, issuedRow, whatOf } from "./row.js";
 
 type Writing = StoreQueries;
@@ -96,7 +96,7 @@ export async function removeOld(
   isOver: () => boolean,
 ): Promise<number> {
   const expired = formatTime(now);
-  const most = sql.lit(STEP);
+  const most = sql.lit(BATCH);
   const steps = [
     sql`DELETE FROM issued WHERE id IN
       (SELECT id FROM issued WHERE expires <= ${expired} LIMIT ${most})`,
@@ -112,7 +112,7 @@ export async function removeOld(
   ];
   let removed = 0;
   for (const step of steps) {
-    removed += await inSteps(
+    removed += await inBatches(
       database,
       async (db) => Number((await step.execute(db)).numAffectedRows ?? 0),
       isOver,

@@ -8,7 +8,7 @@ import {
   type TableDatabase,
   tablesOf,
 } from "../database.js";
-import { sound, whole } from "../sound.js";
+import { readStored, whole } from "../stored-values.js";
 import {
   assertKey,
   assertKeyText,
@@ -82,7 +82,7 @@ export class MemoryStore {
         .executeTakeFirst(),
     );
     if (row === undefined) return undefined;
-    return sound(this.#database.name, "an entry of a memory", () => ({
+    return readStored(this.#database.name, "an entry of a memory", () => ({
       ...entryOf(row),
       value: JSON.parse(row.value),
     }));
@@ -185,7 +185,9 @@ export class MemoryStore {
         .limit(limit + 1)
         .execute(),
     );
-    const entries = sound(this.#database.name, "an entry of a memory", () => rows.map(entryOf));
+    const entries = readStored(this.#database.name, "an entry of a memory", () =>
+      rows.map(entryOf),
+    );
     return { entries: entries.slice(0, limit), more: entries.length > limit };
   }
 

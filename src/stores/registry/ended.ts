@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
 import type { RegistryKinds } from "../../agent/registry/registry-store.js";
+import { BATCH } from "../batches.js";
 import type { TableDatabase } from "../database.js";
-import { STEP } from "../steps.js";
 import { key, TABLES } from "./kinds.js";
 import { keptIn, type Row } from "./view.js";
 
@@ -83,7 +83,9 @@ async function prunePages<K extends Ending>(
       after === undefined ? sql`` : sql`AND (created, id) > (${after.created}, ${after.id})`;
     const page = await database.read((db) =>
       sql<Row & { created: number }>`SELECT id, version, body, created FROM ${table}
-        WHERE created <= ${before} ${from} ORDER BY created, id LIMIT ${sql.lit(STEP)}`.execute(db),
+        WHERE created <= ${before} ${from} ORDER BY created, id LIMIT ${sql.lit(BATCH)}`.execute(
+        db,
+      ),
     );
     const over = page.rows.filter((row) => endedRow(kind, row, (kept) => isOver(kept, before)));
     if (over.length > 0) {
@@ -100,7 +102,7 @@ async function prunePages<K extends Ending>(
       );
     }
     const last = page.rows.at(-1);
-    const isLast = last === undefined || page.rows.length < STEP;
+    const isLast = last === undefined || page.rows.length < BATCH;
     places[kind] = isLast ? undefined : { created: Number(last.created), id: last.id };
     if (isLast) break;
   }

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
+import { BATCH, inBatches } from "../batches.js";
 import type { TableDatabase } from "../database.js";
-import { inSteps, STEP } from "../steps.js";
 import { type Places, pruneEnded } from "./ended.js";
 
 /** Removes some of the used ids that have expired. @param now - Milliseconds since 1970. */
 export function usedOnceOver(now: number): RawBuilder<unknown> {
   return sql`DELETE FROM used_once WHERE key IN
-    (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${sql.lit(STEP)})`;
+    (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${sql.lit(BATCH)})`;
 }
 
 /**
@@ -23,7 +23,7 @@ export async function pruneRegistry(
   before: number,
   places: Places,
 ): Promise<number> {
-  const most = sql.lit(STEP);
+  const most = sql.lit(BATCH);
   const steps = [
     usedOnceOver(now),
     sql`DELETE FROM answered_request WHERE id IN
@@ -39,7 +39,7 @@ export async function pruneRegistry(
   ];
   let removed = 0;
   for (const step of steps) {
-    removed += await inSteps(database, async (db) =>
+    removed += await inBatches(database, async (db) =>
       Number((await step.execute(db)).numAffectedRows ?? 0),
     );
   }

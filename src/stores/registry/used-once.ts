@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { sql } from "kysely";
 import type { SingleUse, UseOutcome } from "../../agent/registry/registry-store.js";
+import { inBatches } from "../batches.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
-import { inSteps } from "../steps.js";
 import { usedOnceOver } from "./pruning.js";
 
 /** Uses that are written together. */
@@ -84,7 +84,7 @@ export class UsedOnce {
       return !isFull();
     }
     let steps = 0;
-    await inSteps(
+    await inBatches(
       this.#database,
       async (db) => Number((await usedOnceOver(now).execute(db)).numAffectedRows ?? 0),
       () => ++steps === STEPS,

@@ -7,7 +7,7 @@ import {
 } from "../../agent/registry/registry-store.js";
 import { assertMembers } from "../../checks/members.js";
 import type { StoreQueries } from "../database.js";
-import { sound, whole } from "../sound.js";
+import { readStored, whole } from "../stored-values.js";
 import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 
@@ -53,7 +53,7 @@ async function rowsOf<K extends Kind>(
   const chosen = "id" in by ? one(by.id) : some(kind, by.query);
   const statement = sql<Row>`SELECT id, version, body FROM ${sql.table(TABLES[kind])} ${chosen}`;
   const { rows } = await statement.execute(db);
-  const found = sound(name, `a record of ${kind}`, () =>
+  const found = readStored(name, `a record of ${kind}`, () =>
     rows.map((row) => ({ version: whole(row.version), kept: keptIn(kind, row) })),
   );
   if ("id" in by && found.length === 0) saw?.(kind, by.id, 0);

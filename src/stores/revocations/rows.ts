@@ -8,9 +8,9 @@ import {
 import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
 import type { StorageError } from "../../storage/storage-error.js";
+import { BATCH, inBatches } from "../batches.js";
 import type { StoreQueries, StoreTables, TableDatabase } from "../database.js";
-import { corrupt, sound, textOf, whole } from "../sound.js";
-import { inSteps, STEP } from "../steps.js";
+import { corrupt, readStored, textOf, whole } from "../stored-values.js";
 
 /** How an entry is added. */
 interface PutOptions {
@@ -151,9 +151,9 @@ export class RevocationRows {
    * @returns How many were removed.
    */
   async prune(database: TableDatabase, now: number): Promise<number> {
-    const removed = await inSteps(database, async (db) => {
+    const removed = await inBatches(database, async (db) => {
       await this.lock(db);
-      const over = db.selectFrom("revocation").where("until", "<=", now).limit(STEP);
+      const over = db.selectFrom("revocation").where("until", "<=", now).limit(BATCH);
       const { numDeletedRows } = await db
         .deleteFrom("revocation")
         .where(({ eb, refTuple }) =>
@@ -212,7 +212,7 @@ export class RevocationRows {
   }
 
   #sound<T>(read: () => T): T {
-    return sound(this.#name, "a revocation", read);
+    return readStored(this.#name, "a revocation", read);
   }
 }
 

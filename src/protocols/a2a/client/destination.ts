@@ -106,8 +106,8 @@ async function addressDenials(
   try {
     const url = readUrl(text, "the address that the client goes to", { insecure });
     const own = isLoopback(url.hostname) ? [url.origin] : [];
-    const reach = { named: named ?? own, allowHosts };
-    await assertReachable(url, reach, timeout ?? FETCH_TIMEOUT, resolve);
+    const origins = { named: named ?? own, allowHosts };
+    await assertReachable(url, origins, timeout ?? FETCH_TIMEOUT, resolve);
     return [];
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;

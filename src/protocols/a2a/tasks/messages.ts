@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isTexts } from "../../../bytes/json.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
-import { textOf } from "../../../stores/sound.js";
+import { textOf } from "../../../stores/stored-values.js";
 import type { Tasks } from "./tasks.js";
 
 /** A message that asks for something to run. */

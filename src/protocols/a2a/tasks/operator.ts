@@ -2,7 +2,7 @@ import { type Task, taskStateToJSON } from "@a2a-js/sdk";
 import type { Selectable } from "kysely";
 import type { AuthorityUse } from "../../../agent/coverage.js";
 import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/database.js";
-import { sound, textOf } from "../../../stores/sound.js";
+import { readStored, textOf } from "../../../stores/stored-values.js";
 import { taskOf, usesIn } from "./task-row.js";
 
 /** What a task is to the operator, who sees the tasks of all principals. */
@@ -44,7 +44,7 @@ export async function listAllTasks(
       .limit(limit)
       .execute(),
   );
-  return sound(database.name, "a task", () => rows.map(summaryOf));
+  return readStored(database.name, "a task", () => rows.map(summaryOf));
 }
 
 /**
@@ -63,7 +63,7 @@ export async function readAnyTask(
       .where("id", "=", JSON.stringify(id))
       .executeTakeFirst(),
   );
-  return sound(
+  return readStored(
     database.name,
     "a task",
     () => row && { summary: summaryOf(row), task: taskOf(row) },

@@ -1,5 +1,5 @@
+import { BATCH, inBatches } from "../../../stores/batches.js";
 import type { StoreQueries, TableDatabase } from "../../../stores/database.js";
-import { inSteps, STEP } from "../../../stores/steps.js";
 import { pruneAccesses } from "./accesses.js";
 import { keysIn } from "./messages.js";
 
@@ -13,7 +13,7 @@ const MOST_KEYS = 1000;
  * @returns How many tasks were removed.
  */
 export async function pruneTasks(database: TableDatabase, before: number): Promise<number> {
-  const removed = await inSteps(database, (db) => removeTasks(db, before));
+  const removed = await inBatches(database, (db) => removeTasks(db, before));
   await database.write(
     (db) =>
       db
@@ -23,12 +23,12 @@ export async function pruneTasks(database: TableDatabase, before: number): Promi
         .execute(),
     { urgent: true },
   );
-  await inSteps(database, (db) => pruneAccesses(db, before, STEP));
+  await inBatches(database, (db) => pruneAccesses(db, before, BATCH));
   return removed;
 }
 
 async function removeTasks(db: StoreQueries, before: number): Promise<number> {
-  const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(STEP);
+  const old = db.selectFrom("task").select("id").where("saved", "<", before).limit(BATCH);
   const rows = await db
     .deleteFrom("task")
     .where("id", "in", old)

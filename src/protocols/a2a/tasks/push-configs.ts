@@ -7,7 +7,7 @@ import type {
   StoredPushNotificationConfig,
 } from "@a2a-js/sdk/server";
 import type { StoreQueries } from "../../../stores/database.js";
-import { textOf } from "../../../stores/sound.js";
+import { textOf } from "../../../stores/stored-values.js";
 import { putAccess, type Viewer, viewerOf } from "./accesses.js";
 import type { Tasks } from "./tasks.js";
 

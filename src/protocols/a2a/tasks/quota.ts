@@ -82,7 +82,7 @@ export class Quota {
   }
 
   /**
-   * Takes what was written without leave off the room, which may then be less than none: the next addition
+   * Takes what was written without permission off the room, which may then be less than none: the next addition
    * counts anew.
    *
    * @param principal - As a JSON string.

@@ -1,7 +1,7 @@
 import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { StoreQueries } from "../../../stores/database.js";
-import { textOf, whole } from "../../../stores/sound.js";
+import { textOf, whole } from "../../../stores/stored-values.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { taskOf, timeOf } from "./task-row.js";
 import type { Tasks } from "./tasks.js";

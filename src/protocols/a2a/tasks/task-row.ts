@@ -28,23 +28,26 @@ export type TaskColumns = Pick<
 >;
 
 /** What of a task mostly stays the same while it runs, and its JSON. */
-export interface Said extends Pick<Task, "id" | "history" | "metadata"> {
+export interface StableText extends Pick<Task, "id" | "history" | "metadata"> {
   readonly text: string;
 }
 
 /** @param known - What was said of it before: written anew only where it has changed since. */
-export function saidOf({ id, contextId, history, metadata }: Task, known?: Said): Said {
+export function stableTextOf(
+  { id, contextId, history, metadata }: Task,
+  known?: StableText,
+): StableText {
   const same = known?.id === id && known.history === history && known.metadata === metadata;
   if (same) return known;
   const text = JSON.stringify(Task.toJSON({ ...EMPTY, id, contextId, history, metadata }));
   return { id, history, metadata, text };
 }
 
-export function columnsOf(task: Task, said: Said = saidOf(task)): TaskColumns {
+export function columnsOf(task: Task, stable: StableText = stableTextOf(task)): TaskColumns {
   const { status, contextId } = task;
   const state = JSON.stringify(Task.toJSON({ ...EMPTY, status }));
   // Two objects without a member in common, as one.
-  const body = `${said.text.slice(0, -1)}${status === undefined ? "" : ","}${state.slice(1)}`;
+  const body = `${stable.text.slice(0, -1)}${status === undefined ? "" : ","}${state.slice(1)}`;
   const artifacts = JSON.stringify(Task.toJSON({ ...EMPTY, artifacts: task.artifacts }));
   return {
     context: JSON.stringify(contextId),

@@ -5,7 +5,7 @@ import type { Caller } from "../../../agent/caller.js";
 import { assertMembers } from "../../../checks/members.js";
 import type { StorageError } from "../../../storage/storage-error.js";
 import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/database.js";
-import { textOf } from "../../../stores/sound.js";
+import { textOf } from "../../../stores/stored-values.js";
 import { partyOf, type Viewer, viewerOf } from "./accesses.js";
 import { Lease } from "./lease.js";
 import { type Earlier, earlierOf, keptMessage, type TaskMessage } from "./messages.js";

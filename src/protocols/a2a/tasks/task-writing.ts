@@ -11,8 +11,8 @@ import {
   goesOn,
   isRunning,
   isWaiting,
-  type Said,
-  saidOf,
+  type StableText,
+  stableTextOf,
   type TaskColumns,
   usesIn,
   usesText,
@@ -24,7 +24,7 @@ export type Beginning = { readonly begun: true } | ({ readonly begun: false } & 
 
 /** A task as its request has begun it. */
 interface Begun {
-  readonly said: Said;
+  readonly stable: StableText;
   readonly bytes: number;
   /** What it was begun with, and its JSON. */
   readonly with: Viewer["uses"];
@@ -58,8 +58,8 @@ export class TaskWriting {
 
   async begin(task: Task, message: TaskMessage, asker: Asker): Promise<Beginning> {
     const viewer = viewerOf(asker);
-    const said = saidOf(task);
-    const fields = columnsOf(task, said);
+    const stable = stableTextOf(task);
+    const fields = columnsOf(task, stable);
     const kept = keptMessage(message);
     const putting = { may: isWaiting, fields, message: kept.key };
     const beginning = await this.#tasks.write(async (db) => {
@@ -76,7 +76,7 @@ export class TaskWriting {
     this.#tasks.changes.note(task.id);
     if (beginning.state === undefined) {
       const { uses } = viewer;
-      this.#begun.set(asker, { said, bytes: fields.bytes, with: uses, uses: usesText(uses) });
+      this.#begun.set(asker, { stable, bytes: fields.bytes, with: uses, uses: usesText(uses) });
     }
     return { begun: true };
   }
@@ -84,7 +84,7 @@ export class TaskWriting {
   async end(task: Task, asker: Asker): Promise<boolean> {
     const viewer = viewerOf(asker);
     const begun = this.#begun.get(asker);
-    const fields = columnsOf(task, saidOf(task, begun?.said));
+    const fields = columnsOf(task, stableTextOf(task, begun?.stable));
     const ended = await this.#tasks.write(async (db) => {
       if (await this.#endBegun(db, task, viewer, fields, begun)) return true;
       if ((await rowOf(db, task.id)) === undefined) return false;
@@ -205,7 +205,7 @@ export class TaskWriting {
     begun: Begun | undefined,
   ): Promise<boolean> {
     // What still runs keeps its lease.
-    if (begun?.said.id !== task.id || isRunning(state)) return false;
+    if (begun?.stable.id !== task.id || isRunning(state)) return false;
     const uses =
       viewer.uses === begun.with ? begun.uses : usesText([...begun.with, ...viewer.uses]);
     const [id, by] = [JSON.stringify(task.id), this.#instance];

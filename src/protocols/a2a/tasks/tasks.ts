@@ -2,7 +2,7 @@ import { A2AError } from "@a2a-js/sdk/errors";
 import type { Write, WriteOptions } from "../../../storage/group-commit.js";
 import { StorageError } from "../../../storage/storage-error.js";
 import type { StoreQueries, StoreTables, TableDatabase } from "../../../stores/database.js";
-import { corrupt, sound } from "../../../stores/sound.js";
+import { corrupt, readStored } from "../../../stores/stored-values.js";
 import { type Viewer, visibleTo } from "./accesses.js";
 import { Quota, type TaskQuota } from "./quota.js";
 import { TaskChanges } from "./task-changes.js";
@@ -39,7 +39,7 @@ export class Tasks {
 
   /** @throws StorageError `store_corrupt` if what is read is damaged. */
   sound<T>(read: () => T): T {
-    return sound(this.database.name, "a task", read);
+    return readStored(this.database.name, "a task", read);
   }
 
   /**

@@ -5,9 +5,9 @@ import type { MemoryEntry, MemoryStore } from "../../../stores/memory/memory-sto
 import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";
 import { memberOf, optionalText, optionalWhole, textArgument } from "./arguments.js";
 import { MEMORY_SDK } from "./memory-sdk.js";
-import { objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
+import { ORDER_MEMBERS, objectSchema, orderOf, type PluginOrder } from "./plugin-options.js";
 
-export interface MemoryPluginOptions extends PluginPlace {
+export interface MemoryPluginOptions extends PluginOrder {
   /** The store of the entries, with its own limits: {@link openMemory} of `proviso/stores`. */
   readonly memory: MemoryStore;
 }
@@ -35,13 +35,13 @@ const TEXT = { type: "string" };
  * @throws TypeError naming the option that is wrong.
  */
 export function createMemoryPlugin(options: MemoryPluginOptions): SessionPlugin {
-  assertMembers(options, ["memory", ...PLACE_MEMBERS], "options");
+  assertMembers(options, ["memory", ...ORDER_MEMBERS], "options");
   const { memory } = options;
   if (typeof memory !== "object" || memory === null)
     throw new TypeError("options.memory: is missing");
   const key = objectSchema({ key: TEXT }, ["key"]);
   return {
-    ...placeOf("memory", options),
+    ...orderOf("memory", options),
     sdk: MEMORY_SDK,
     operations: {
       "memory/get": { input: key, run: (call) => refusing(() => get(memory, call)) },

@@ -4,7 +4,13 @@ import { shown } from "../../../caveats/scalar.js";
 import { assertKnown, assertMembers, meant } from "../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../plugin.js";
 import { assertArguments } from "./arguments.js";
-import { assertName, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "./place.js";
+import {
+  assertName,
+  ORDER_MEMBERS,
+  objectSchema,
+  orderOf,
+  type PluginOrder,
+} from "./plugin-options.js";
 
 /** A function that peers of a session can call. */
 export interface SessionTool {
@@ -20,7 +26,7 @@ export interface SessionTool {
   run(call: PluginCall): Promise<Json> | Json;
 }
 
-export interface ToolsPluginOptions extends PluginPlace {
+export interface ToolsPluginOptions extends PluginOrder {
   /** At least one. */
   readonly tools: readonly SessionTool[];
 }
@@ -56,7 +62,7 @@ export interface ToolsPluginOptions extends PluginPlace {
  * ```
  */
 export async function createToolsPlugin(options: ToolsPluginOptions): Promise<SessionPlugin> {
-  assertMembers(options, ["tools", ...PLACE_MEMBERS], "options");
+  assertMembers(options, ["tools", ...ORDER_MEMBERS], "options");
   const tools = checkTools(options.tools);
   const checks = await compileArgumentChecks(
     [...tools.values()].map(({ name, input }) => ({ id: name, input })),
@@ -68,7 +74,7 @@ export async function createToolsPlugin(options: ToolsPluginOptions): Promise<Se
     input,
   }));
   return {
-    ...placeOf("tools", options),
+    ...orderOf("tools", options),
     operations: {
       "tool/list": {
         input: objectSchema({}),

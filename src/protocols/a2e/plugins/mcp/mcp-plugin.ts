@@ -1,12 +1,18 @@
 import { shown } from "../../../../caveats/scalar.js";
 import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
-import { limitOf, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "../place.js";
+import {
+  limitOf,
+  ORDER_MEMBERS,
+  objectSchema,
+  orderOf,
+  type PluginOrder,
+} from "../plugin-options.js";
 import { McpConnections } from "./connections.js";
 import type { McpConnection } from "./mcp-connection.js";
 import { type McpServerConfig, type ReadyServer, readyServers } from "./ready-server.js";
 
-export interface McpPluginOptions extends PluginPlace {
+export interface McpPluginOptions extends PluginOrder {
   /** The servers by name; at least one. */
   readonly servers: { readonly [name: string]: McpServerConfig };
   readonly limits?: McpLimits | undefined;
@@ -45,7 +51,7 @@ const CALL = "mcp/call";
  * @throws TypeError naming the option that is wrong, such as `servers.notes.command`.
  */
 export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
-  assertMembers(options, ["servers", "limits", "onStderr", ...PLACE_MEMBERS], "options");
+  assertMembers(options, ["servers", "limits", "onStderr", ...ORDER_MEMBERS], "options");
   const { limits = {}, onStderr } = options;
   assertMembers(limits, ["servers", "startTimeout", "timeout", "resultBytes"], "limits");
   const servers = readyServers(options.servers);
@@ -60,7 +66,7 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
     return connections.get(serverOf(servers, call), principal, session, signal);
   };
   return {
-    ...placeOf("mcp", options),
+    ...orderOf("mcp", options),
     operations: {
       "mcp/list": {
         input: objectSchema({}),

@@ -1,6 +1,6 @@
 import { assertMembers } from "../../../../checks/members.js";
 import { type Environment, environmentOf } from "../environment.js";
-import { assertName } from "../place.js";
+import { assertName } from "../plugin-options.js";
 
 /**
  * A server of MCP over standard streams. It gets HOME, LOGNAME, PATH, SHELL, TERM, USER and what is named.

@@ -4,12 +4,18 @@ import { shown } from "../../../../caveats/scalar.js";
 import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
 import { assertArguments, optionalWhole, textArgument } from "../arguments.js";
-import { limitOf, objectSchema, PLACE_MEMBERS, type PluginPlace, placeOf } from "../place.js";
+import {
+  limitOf,
+  ORDER_MEMBERS,
+  objectSchema,
+  orderOf,
+  type PluginOrder,
+} from "../plugin-options.js";
 import { procSdk } from "./proc-sdk.js";
 import { Processes } from "./processes.js";
 import { argumentsFor, type ProcProgram, readyProgram } from "./program.js";
 
-export interface ProcPluginOptions extends PluginPlace {
+export interface ProcPluginOptions extends PluginOrder {
   /** The programs that peers may start, by name; at least one. */
   readonly programs: { readonly [name: string]: ProcProgram };
   readonly limits?: ProcLimits | undefined;
@@ -67,7 +73,7 @@ const MAX_LIFETIME = 2_147_483;
  * @throws Error if `ajv` is not installed.
  */
 export async function createProcPlugin(options: ProcPluginOptions): Promise<SessionPlugin> {
-  assertMembers(options, ["programs", "limits", ...PLACE_MEMBERS], "options");
+  assertMembers(options, ["programs", "limits", ...ORDER_MEMBERS], "options");
   const { programs: given, limits = {} } = options;
   if (typeof given !== "object" || given === null || Object.keys(given).length === 0) {
     throw new TypeError("programs: there must be at least one");
@@ -82,7 +88,7 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
   const processes = openProcesses(limits);
   const isOffered = (name: string | undefined): boolean => name === undefined || programs.has(name);
   return {
-    ...placeOf("proc", options),
+    ...orderOf("proc", options),
     sdk: procSdk(programs, processes),
     operations: {
       "proc/start": {

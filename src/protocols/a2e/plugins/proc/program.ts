@@ -6,7 +6,7 @@ import { texts } from "../../../../issuer/grant.js";
 import { PluginError } from "../../plugin.js";
 import { memberOf } from "../arguments.js";
 import { type Environment, environmentOf } from "../environment.js";
-import { assertName, objectSchema } from "../place.js";
+import { assertName, objectSchema } from "../plugin-options.js";
 
 /** A program that peers may start, and what they may say about it. No shell is involved. */
 export interface ProcProgram extends Environment {

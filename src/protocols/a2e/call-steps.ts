@@ -1,6 +1,6 @@
 import type { Clearance } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { LeaveLostError } from "../../agent/outcomes.js";
+import { ClearanceLostError } from "../../agent/outcomes.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { SessionAuthority } from "./authority.js";
@@ -18,7 +18,7 @@ import { type CapabilityName, PluginError, type SessionScope } from "./plugin.js
 import type { Handler, Registry } from "./registry.js";
 import type { Request, Step } from "./request.js";
 
-export interface StepsContext {
+export interface CallStepsContext {
   readonly agent: IssuingAgent;
   readonly authority: SessionAuthority;
   readonly registry: Registry;
@@ -36,7 +36,7 @@ export interface Running {
   readonly request: Request;
   readonly capability: CapabilityName;
   readonly aborting: AbortController;
-  /** The leave of the step that runs. */
+  /** The clearance of the step that runs. */
   clearance?: Clearance<Operation> | undefined;
   /** The number of steps taken. */
   steps: number;
@@ -49,11 +49,11 @@ export interface Running {
   ended?: SessionFault;
 }
 
-/** Judges each step of a session's calls, and runs it if it has leave. */
-export class Steps {
-  readonly #context: StepsContext;
+/** Judges each step of a session's calls, and runs it if it has permission. */
+export class CallSteps {
+  readonly #context: CallStepsContext;
 
-  constructor(context: StepsContext) {
+  constructor(context: CallStepsContext) {
     this.#context = context;
   }
 
@@ -102,7 +102,7 @@ export class Steps {
     try {
       await agent.begin(clearance, presenter);
     } catch (error) {
-      if (!(error instanceof LeaveLostError)) throw error;
+      if (!(error instanceof ClearanceLostError)) throw error;
       running.suspects = true;
       throw refusedBy(denied(error.denials, capability));
     }
@@ -113,7 +113,7 @@ export class Steps {
     return result ?? null;
   }
 
-  /** The handler of a step that has leave, or the fault if none can run it. */
+  /** The handler of a step that has permission, or the fault if none can run it. */
   #readied(
     { capability, ended }: Running,
     step: Step,

@@ -11,7 +11,7 @@ const ODD =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}|[\u201c\u201d\u115f\u1160\u2800\u3164\uffa0]|(?<=\p{M}\p{M})\p{M}/gu;
 
 /** Another party's text: quoted, coloured, isolated in its direction, one line, hidden characters escaped. */
-export function said(text: string, most: number = MOST_SHOWN): Markup {
+export function untrusted(text: string, most: number = MOST_SHOWN): Markup {
   const shown = text.length > most ? `${wholeTo(text, most)}` : text;
   const cut =
     text.length > most && html`<span class="note"> (cut: ${text.length} characters)</span>`;
@@ -19,19 +19,19 @@ export function said(text: string, most: number = MOST_SHOWN): Markup {
   const warning =
     mixed !== undefined &&
     html`<span class="note"> (letters of different alphabets in one word: ${mixed})</span>`;
-  return html`<span class="said">“<bdi>${[...visible(shown)]}</bdi>”</span>${cut}${warning}`;
+  return html`<span class="untrusted">“<bdi>${[...visible(shown)]}</bdi>”</span>${cut}${warning}`;
 }
 
 /**
  * A text of this server's configuration, or of the user that looks at the page: as it is, but for hidden characters.
  * Without quotation marks and colour, it does not look like another party's.
  */
-export function ours(text: string): Markup {
+export function trusted(text: string): Markup {
   return html`<bdi>${[...visible(text)]}</bdi>`;
 }
 
 /** The text for an attribute or a title, where no markup can stand. */
-export function plain(text: string, most = 80): string {
+export function plainText(text: string, most = 80): string {
   const short = text.length > most ? `${wholeTo(text, most)}…` : text;
   return short.replace(ODD, escapeOf);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
-import { membersOf, type Outline } from "./places.js";
-import type { Places } from "./presented.js";
+import { membersOf, type Outline } from "./outline.js";
+import type { CapabilityPlaces } from "./presented.js";
 
 // How people write the names of the SEP, in any case, with "-" and "_" anywhere. One pattern: it is asked of every
 // name in a request, and nearly all differ in their first letter.
@@ -32,7 +32,7 @@ interface Owner {
   readonly where: string;
   readonly value: Json | undefined;
   readonly allowed?: readonly string[];
-  readonly metadata?: Places["metadata"];
+  readonly metadata?: CapabilityPlaces["metadata"];
 }
 
 /**
@@ -43,7 +43,7 @@ interface Owner {
  * @param headers - Their names, in lower case as Node has them.
  * @param trailers - Their names, in lower case: no trailer is read.
  */
-export function unreadName(
+export function misplacedName(
   outline: Outline,
   message: readonly Owner[],
   headers: readonly string[],
@@ -55,10 +55,10 @@ export function unreadName(
   const called =
     inMessage === undefined ? [] : owners(inMessage, messageParts(inMessage.params["message"]));
   for (const owner of [envelope, ...owners(outline, message), ...called]) {
-    const found = unreadMember(owner);
+    const found = misplacedMember(owner);
     if (found !== undefined) return found;
   }
-  const header = unreadHeader(headers, outline.places);
+  const header = misplacedHeader(headers, outline.places);
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
   const trailer = trailers.find(isNamedHeader);
   if (trailer !== undefined) return `the trailer ${trailer.slice(0, 64)}`;
@@ -97,19 +97,19 @@ export function messageParts(
   return [{ where, value: message }, ...inside];
 }
 
-function unreadMember({ where, value, allowed = [], metadata }: Owner): string | undefined {
+function misplacedMember({ where, value, allowed = [], metadata }: Owner): string | undefined {
   const members = membersOf(value);
   const own = namedMember(members, where, allowed);
   if (own !== undefined) return own;
   if (members["metadata"] === undefined) return undefined;
-  const beside = `${where}.metadata`;
+  const inMetadata = `${where}.metadata`;
   const { [EXTENSION_URI]: entry, ...others } = membersOf(members["metadata"]);
   const known = metadata === true || (metadata === "declaration" && isDeclaration(entry));
-  if (entry !== undefined && !known) return `${beside}["${EXTENSION_URI}"]`;
+  if (entry !== undefined && !known) return `${inMetadata}["${EXTENSION_URI}"]`;
   if (Object.keys(others).some((key) => key.toLowerCase().startsWith(URN))) {
-    return `${beside}, a key that begins with ${URN}`;
+    return `${inMetadata}, a key that begins with ${URN}`;
   }
-  return namedMember(others, beside);
+  return namedMember(others, inMetadata);
 }
 
 function namedMember(
@@ -135,7 +135,10 @@ const USUAL: ReadonlySet<string> = new Set([
   ...["accept", "accept-encoding", "accept-language", "a2a-version", "a2a-extensions"],
 ]);
 
-function unreadHeader(names: readonly string[], { header }: Places): string | undefined {
+function misplacedHeader(
+  names: readonly string[],
+  { header }: CapabilityPlaces,
+): string | undefined {
   const known = header ? READ_HEADERS : READ_HEADERS.slice(1);
   return names.find((name) => !USUAL.has(name) && !known.includes(name) && isNamedHeader(name));
 }

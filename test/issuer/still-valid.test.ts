@@ -68,7 +68,7 @@ test("it stands exactly when the whole check says so, whatever time, revocation 
         if (typeof one === "number") setClock(one);
         else steps[one]?.();
         const stands = issuer.standing(authentic, BY).allowed;
-        expect(issuer.stillStands(authentic)).toBe(stands);
+        expect(issuer.isStillValid(authentic)).toBe(stands);
         seen.add(stands);
       }
     }),

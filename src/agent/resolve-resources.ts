@@ -16,7 +16,7 @@ import type { Resource, ResourceQuery, ResourceSource } from "./resources/resour
 import { nameOf, type Operation, type Skill, targetOf } from "./skill.js";
 
 /** Handles and permissions of one authority: a capability's, or a principal's own. */
-interface Standing {
+interface ResourceAuthority {
   /** Whose handles it takes. */
   readonly scope: HandleScope;
   /** The handles it is limited to; absent if to none. */
@@ -33,10 +33,10 @@ const MAX_REPORTED = 16;
 const MAX_OPENED = 256;
 
 /** Where resources are, and what opens and seals their handles. */
-type ReachContext = Pick<AgentContext, "handles" | "resources">;
+type ResolveContext = Pick<AgentContext, "handles" | "resources">;
 
 /** What a call may reach, by handle, and every reason why it may not reach more. */
-export interface Reach {
+export interface ResolvedResources {
   readonly resources: Map<string, Resource>;
   readonly denials: AgentDenial[];
 }
@@ -47,20 +47,20 @@ export interface Reach {
  *
  * @param named - The handles in the arguments.
  */
-export async function reachOf(
+export async function resolveResources(
   asked: Operation | Skill,
   named: readonly string[],
-  standing: Standing,
-  context: ReachContext,
-): Promise<Reach> {
-  const { permissions, limited } = standing;
-  const { resources, denials } = await resolve(asked, named, standing, context, MAX_REPORTED);
+  authority: ResourceAuthority,
+  context: ResolveContext,
+): Promise<ResolvedResources> {
+  const { permissions, limited } = authority;
+  const { resources, denials } = await resolve(asked, named, authority, context, MAX_REPORTED);
   if (asked.reach === "named" && named.length === 0) {
     const message = `${nameOf(asked)} takes a resource handle, and the arguments have none`;
     denials.push({ code: "handle_invalid", rule: "resourceHandles", message });
   }
   const unlimited = asked.reach === "scoped" && limited === undefined;
-  if (unlimited) await addEverything(resources, asked, standing, context);
+  if (unlimited) await addEverything(resources, asked, authority, context);
   const anywhere = asked.reach === "none" || unlimited;
   if (anywhere && !permitsOperation(permissions, asked.operation)) {
     denials.push(policyDenial(asked.operation));
@@ -68,7 +68,7 @@ export async function reachOf(
   if (asked.reach !== "scoped" || limited === undefined) return { resources, denials };
 
   const others = limited.filter((handle) => !resources.has(handle));
-  const rest = await resolve(asked, others, standing, context, others.length);
+  const rest = await resolve(asked, others, authority, context, others.length);
   for (const [handle, resource] of rest.resources) resources.set(handle, resource);
   // Some of many may have gone since; a call that reaches nothing at all gets the reasons.
   if (resources.size === 0) denials.push(...rest.denials);
@@ -79,19 +79,19 @@ export async function reachOf(
 async function resolve(
   asked: Operation | Skill,
   handles: readonly string[],
-  standing: Standing,
-  context: ReachContext,
+  authority: ResourceAuthority,
+  context: ResolveContext,
   maxDenials: number,
-): Promise<Reach> {
+): Promise<ResolvedResources> {
   const resources = new Map<string, Resource>();
   const denials: AgentDenial[] = [];
   let names: ReadonlyMap<string, string> = new Map();
   for (const [at, handle] of handles.entries()) {
     if (denials.length === maxDenials) break;
     if (at % MAX_OPENED === 0) {
-      names = await context.handles.open(standing.scope, handles.slice(at, at + MAX_OPENED));
+      names = await context.handles.open(authority.scope, handles.slice(at, at + MAX_OPENED));
     }
-    const found = await resolveOne(asked, handle, names.get(handle), standing, context.resources);
+    const found = await resolveOne(asked, handle, names.get(handle), authority, context.resources);
     if ("code" in found) denials.push(found);
     else resources.set(handle, found);
   }
@@ -102,7 +102,7 @@ async function resolveOne(
   asked: Operation | Skill,
   handle: string,
   name: string | undefined,
-  standing: Standing,
+  authority: ResourceAuthority,
   source: ResourceSource | undefined,
 ): Promise<Resource | AgentDenial> {
   const about = { rule: "resourceHandles", actual: repeated(handle) } as const;
@@ -114,7 +114,7 @@ async function resolveOne(
   if (resource === undefined) {
     // A caller that may not use the resource must not learn whether it exists.
     const collection = source?.collectionOf?.(name);
-    if (!permitsCollection(standing.permissions, asked.operation, collection)) {
+    if (!permitsCollection(authority.permissions, asked.operation, collection)) {
       return { ...policyDenial(asked.operation), actual: repeated(handle) };
     }
     const message = "what the handle stands for is not there any more";
@@ -125,10 +125,10 @@ async function resolveOne(
     const message = `${nameOf(asked)} takes the handle of ${target === "item" ? "an item" : "a collection"}`;
     return { code: "handle_invalid", ...about, expected: target, message };
   }
-  if (!permitsResource(standing.permissions, asked.operation, resource)) {
+  if (!permitsResource(authority.permissions, asked.operation, resource)) {
     return { ...policyDenial(asked.operation), actual: repeated(handle) };
   }
-  const { query } = standing;
+  const { query } = authority;
   const known = query !== "unknown";
   if (known && (query === undefined || stillMatches(query, resource))) return resource;
   const message = known
@@ -141,8 +141,8 @@ async function resolveOne(
 async function addEverything(
   found: Map<string, Resource>,
   asked: Operation | Skill,
-  { permissions, scope }: Standing,
-  { handles, resources: source }: ReachContext,
+  { permissions, scope }: ResourceAuthority,
+  { handles, resources: source }: ResolveContext,
 ): Promise<void> {
   const permitted: Resource[] = [];
   for (const collection of (await source?.collections()) ?? []) {

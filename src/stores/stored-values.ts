@@ -7,7 +7,7 @@ import { StorageError } from "../storage/storage-error.js";
  * @param what - What is read, such as `an event`.
  * @throws StorageError `store_corrupt` where `read` throws what readers of texts and numbers throw.
  */
-export function sound<T>(database: string, what: string, read: () => T): T {
+export function readStored<T>(database: string, what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

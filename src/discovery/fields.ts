@@ -3,19 +3,19 @@ import { objectIn } from "../client/received.js";
 import { type Faults, pointer, shown, shownPath } from "./faults.js";
 
 /** One thing that a card says, and where. */
-export interface Place<Value = Json> {
+export interface Field<Value = Json> {
   /** JSON Pointer. */
   readonly path: string;
   readonly value: Value;
 }
 
 /** An object that may hold fields of the contract. */
-export type Holder = Place<JsonObject>;
+export type Holder = Field<JsonObject>;
 
 /** Every place of a field, in each holder and spelling; `null` is absent. @param name - In camelCase. */
-export function placesOf(holders: readonly Holder[], name: string): readonly Place[] {
+export function fieldsOf(holders: readonly Holder[], name: string): readonly Field[] {
   return holders.flatMap(({ path, value }) =>
-    [...new Set([name, snakeCase(name)])].flatMap((spelling): Place[] => {
+    [...new Set([name, snakeCase(name)])].flatMap((spelling): Field[] => {
       const found = Object.hasOwn(value, spelling) ? value[spelling] : undefined;
       return found === undefined || found === null
         ? []
@@ -29,8 +29,8 @@ export function listAt(
   holder: Holder,
   name: string,
   faults: Faults,
-): Place<readonly Json[]> | undefined {
-  const [first, second] = ofKind(placesOf([holder], name), isList, "an array", faults);
+): Field<readonly Json[]> | undefined {
+  const [first, second] = ofKind(fieldsOf([holder], name), isList, "an array", faults);
   if (first !== undefined && second !== undefined) {
     faults.add("contradiction", second.path, `it is there twice; the other is at ${first.path}`);
   }
@@ -39,11 +39,11 @@ export function listAt(
 
 /** The first of the places; each that says something else is a fault that names both. */
 export function agreed<Value>(
-  places: readonly Place<Value>[],
+  places: readonly Field<Value>[],
   same: (a: Value, b: Value) => boolean,
   faults: Faults,
   words: (value: Value) => string,
-): Place<Value> | undefined {
+): Field<Value> | undefined {
   const [first, ...others] = places;
   if (first === undefined) return undefined;
   for (const { path, value } of others) {
@@ -56,12 +56,12 @@ export function agreed<Value>(
 
 /** The places whose value is of the right kind; each other one is a fault. */
 export function ofKind<Value extends Json>(
-  places: readonly Place[],
+  places: readonly Field[],
   is: (value: Json) => value is Value,
   kind: string,
   faults: Faults,
-): readonly Place<Value>[] {
-  return places.flatMap(({ path, value }): Place<Value>[] => {
+): readonly Field<Value>[] {
+  return places.flatMap(({ path, value }): Field<Value>[] => {
     if (is(value)) return [{ path, value }];
     faults.add("kind", path, `expected ${kind}, not ${shown(value)}`, { expected: kind });
     return [];

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../bytes/json.js";
 import type { SessionPlugin } from "../plugin.js";
 
 /** The place of a plugin among others of its capability. */
-export interface PluginPlace {
+export interface PluginOrder {
   /** Peers read it in the capability's metadata; the capability's own name unless given. */
   readonly name?: string | undefined;
   /** The higher comes first; 0 unless given. */
@@ -14,12 +14,12 @@ export interface PluginPlace {
   readonly exclusive?: boolean | undefined;
 }
 
-export const PLACE_MEMBERS = ["name", "priority", "exclusive"] as const;
+export const ORDER_MEMBERS = ["name", "priority", "exclusive"] as const;
 
 /** The members of a plugin that set its place among others. */
-export function placeOf(
+export function orderOf(
   type: SessionPlugin["type"],
-  { name = type, priority = 0, exclusive = false }: PluginPlace,
+  { name = type, priority = 0, exclusive = false }: PluginOrder,
 ): Pick<SessionPlugin, "name" | "type" | "priority" | "exclusive"> {
   return { name, type, priority, exclusive };
 }

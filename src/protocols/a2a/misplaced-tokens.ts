@@ -4,16 +4,15 @@ import { MAX_CANDIDATES, TokenSearch } from "../../agent/token-search.js";
 import { isJsonObject, isObject, type Json } from "../../bytes/json.js";
 import type { Issuer } from "../../issuer/issuer.js";
 import { CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
-import { addressTexts, fileTexts } from "./file-texts.js";
-import { decoded, membersOf, type Outline, readIn } from "./places.js";
-import { messageParts, unreadName } from "./unread-names.js";
+import { messageParts, misplacedName } from "./misplaced-names.js";
+import { decoded, membersOf, type Outline, readIn } from "./outline.js";
 
 /**
  * What is wrong with a request that has a capability where its method reads none: passed over, the call
  * would run with ambient authority, or keep a token. What is called like a capability is one; so is any
  * text, wherever it stands, that is a token of this issuer. Judged is the request as it came.
  */
-export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
+export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
   const { originalUrl, headers, rawHeaders, rawTrailers } = req;
   const most = mostHeaders(req);
   if (Math.max(rawHeaders.length, rawTrailers.length) >= 2 * most) {
@@ -23,7 +22,7 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
   const query = asked < 0 ? NO_QUERY : new URLSearchParams(originalUrl.slice(asked));
   const message = messageParts(outline.params["message"]);
   const trailers = pairsOf(rawTrailers).map(([name]) => name);
-  const named = unreadName(outline, message, Object.keys(headers), trailers, query);
+  const named = misplacedName(outline, message, Object.keys(headers), trailers, query);
   if (named !== undefined) {
     return `${named} is not read as a capability, and not passed over; capabilities are read ${readIn(outline)}`;
   }
@@ -39,9 +38,9 @@ export function unreadIn(req: Request, outline: Outline, issuer: Issuer): string
   };
   const decodedUrl = decoded(originalUrl);
   return (
-    unreadValue(outline, look) ??
-    unreadFile(outline, look) ??
-    unreadHeader(headers, rawHeaders, look) ??
+    misplacedInBody(outline, look) ??
+    misplacedInFiles(outline, look) ??
+    misplacedInHeaders(headers, rawHeaders, look) ??
     look("a trailer", rawTrailers) ??
     look("the address", originalUrl) ??
     (decodedUrl === originalUrl ? undefined : look("the address", decodedUrl)) ??
@@ -57,7 +56,7 @@ const NO_QUERY = new URLSearchParams();
 const MESSAGE = "a message";
 
 /** Looks through all that a body has, but for the places where capabilities are read. */
-function unreadValue(
+function misplacedInBody(
   { envelope, params, places, inMessage }: Outline,
   look: Look,
 ): string | undefined {
@@ -73,17 +72,17 @@ function unreadValue(
     if (places.params.includes(name) && name !== "attenuations") continue;
     // Any name may be a token itself.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
-    const unread = look(where, [name, params[name] ?? null]);
-    if (unread !== undefined) return unread;
+    const misplaced = look(where, [name, params[name] ?? null]);
+    if (misplaced !== undefined) return misplaced;
   }
   return undefined;
 }
 
 /** Looks through files, and through the addresses that are kept. */
-function unreadFile({ params }: Outline, look: Look): string | undefined {
+function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   for (const text of fileTexts(params["message"])) {
-    const unread = look(MESSAGE, text);
-    if (unread !== undefined) return unread;
+    const misplaced = look(MESSAGE, text);
+    if (misplaced !== undefined) return misplaced;
   }
   const configuration = membersOf(params["configuration"]);
   for (const [where, { url }] of [
@@ -93,23 +92,23 @@ function unreadFile({ params }: Outline, look: Look): string | undefined {
     ),
   ] as const) {
     for (const text of typeof url === "string" ? addressTexts(url) : []) {
-      const unread = look(`${where}.url`, text);
-      if (unread !== undefined) return unread;
+      const misplaced = look(`${where}.url`, text);
+      if (misplaced !== undefined) return misplaced;
     }
   }
   return undefined;
 }
 
 /** Looks through headers; of some that come twice, Node keeps only the first. */
-function unreadHeader(
+function misplacedInHeaders(
   headers: IncomingHttpHeaders,
   raw: readonly string[],
   look: Look,
 ): string | undefined {
   for (const [name, value] of [...Object.entries(headers), ...pairsOf(raw)]) {
     if (READ_HEADERS.includes(name)) continue;
-    const unread = look("a header", value ?? "");
-    if (unread !== undefined) return unread;
+    const misplaced = look("a header", value ?? "");
+    if (misplaced !== undefined) return misplaced;
   }
   return undefined;
 }
@@ -143,8 +142,8 @@ function withoutEntry(metadata: Json): Json {
 function withoutTokens(message: Json, { params, places }: NonNullable<Outline["inMessage"]>): Json {
   const { parts, ...others } = membersOf(message);
   const [part] = Array.isArray(parts) ? parts : [];
-  const unread = Object.entries(params).filter(([name]) => !places.params.includes(name));
-  return [others, { ...part, data: Object.fromEntries(unread) }];
+  const misplaced = Object.entries(params).filter(([name]) => !places.params.includes(name));
+  return [others, { ...part, data: Object.fromEntries(misplaced) }];
 }
 
 /** What callers name the history of a conversation that they bring, apart from case, "-" and "_". */
@@ -173,4 +172,33 @@ export function historyIn({ places, inMessage, params }: Outline): string | unde
 
 function isHistory(name: string): boolean {
   return NAMES.has(name.toLowerCase().replace(/[-_]/g, ""));
+}
+
+/** Yields the content of a message's files as text: bytes that are sent along, and addresses with what they hold. */
+export function* fileTexts(message: Json | undefined): Generator<string> {
+  const { parts } = membersOf(message);
+  for (const part of Array.isArray(parts) ? parts : []) {
+    const { raw, url } = membersOf(part);
+    if (typeof raw === "string") yield* textsOf(Buffer.from(raw, "base64"));
+    if (typeof url === "string") yield* addressTexts(url);
+  }
+}
+
+/** Yields an address without its percent-encoding, and the content of one that holds it (RFC 2397). */
+export function* addressTexts(url: string): Generator<string> {
+  const plain = url.replace(ENCODED, (bytes) =>
+    Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),
+  );
+  if (plain !== url) yield plain;
+  const [head, content] = DATA.exec(plain) ?? [];
+  if (head !== undefined && content !== undefined) yield* textsOf(Buffer.from(content, "base64"));
+}
+
+const ENCODED = /(?:%[0-9a-f]{2})+/gi;
+const DATA = /^data:[^,]*;\s*base64,(.*)$/is;
+
+function* textsOf(bytes: Buffer): Generator<string> {
+  yield bytes.toString("utf8");
+  if (!bytes.includes(0)) return;
+  for (const encoding of ["utf-16le", "utf-16be"]) yield new TextDecoder(encoding).decode(bytes);
 }

@@ -11,7 +11,7 @@ import { formatTime } from "../caveats/time.js";
  *
  * @throws TypeError if `token` is not authentic.
  */
-export function stillStands(token: AuthenticToken, context: CheckContext): boolean {
+export function isStillValid(token: AuthenticToken, context: CheckContext): boolean {
   const { revocations, clock } = context;
   if (!authenticateAgain(token, context).ok) return false;
   const now = clock();

@@ -11,7 +11,7 @@ export interface Guest {
 /**
  * A host's places. Peers in their handshake have their own, which take no session's; a silent one gives way.
  */
-export class Places {
+export class SessionSlots {
   readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;
   readonly #greeting = new Set<Guest>();
   /** The principals that each session counts for. */

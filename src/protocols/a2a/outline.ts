@@ -2,19 +2,19 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import type { Binding } from "./errors.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
-import type { Places } from "./presented.js";
+import type { CapabilityPlaces } from "./presented.js";
 
-const HEADER: Places = { params: [], defined: [], metadata: false, header: true };
-const METADATA: Places = { ...HEADER, metadata: true };
-const MESSAGE: Places = { ...METADATA, message: true };
-const PUSH: Places = { ...HEADER, defined: ["token"] };
-const OWN: Places = { ...HEADER, header: false };
+const HEADER: CapabilityPlaces = { params: [], defined: [], metadata: false, header: true };
+const METADATA: CapabilityPlaces = { ...HEADER, metadata: true };
+const MESSAGE: CapabilityPlaces = { ...METADATA, message: true };
+const PUSH: CapabilityPlaces = { ...HEADER, defined: ["token"] };
+const OWN: CapabilityPlaces = { ...HEADER, header: false };
 /** Of a message that calls a method about capabilities, whose own parameters say which. */
-const METHOD_IN_MESSAGE: Places = { ...OWN, metadata: "declaration" };
+const METHOD_IN_MESSAGE: CapabilityPlaces = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
 /**
- * What a method needs: leave for its message or its skill, an admission, or a caller alone, as the card and the methods
+ * What a method needs: permission for its message or its skill, an admission, or a caller alone, as the card and the methods
  * about capabilities do.
  */
 export type Need = "message" | "skill" | "task" | "card" | "caller";
@@ -22,7 +22,7 @@ export type Need = "message" | "skill" | "task" | "card" | "caller";
 interface Method {
   /** Absent for the extension's own methods. */
   readonly need?: Need;
-  readonly places: Places;
+  readonly places: CapabilityPlaces;
   /** Whether it is answered by a stream of events. */
   readonly streams?: true;
 }
@@ -101,7 +101,7 @@ export function routeOf(path: string): string {
 interface Called {
   readonly method: string;
   readonly params: JsonObject;
-  readonly places: Places;
+  readonly places: CapabilityPlaces;
 }
 
 /** A request, laid out by what its method reads. */

@@ -1,0 +1,202 @@
+import { isObject } from "../bytes/json.js";
+import { constraintFrom } from "../caveats/argument-domain.js";
+import type { Authority } from "../caveats/authority.js";
+import type { Domain } from "../caveats/domain.js";
+import type {
+  ArgumentConstraint,
+  ArgumentOperators,
+  Constraint,
+  Hop,
+  Operators,
+  UrlLimit,
+} from "../caveats/hop.js";
+import type { KeyWords } from "../caveats/hop-rule.js";
+import { HOP_RULES, overHop } from "../caveats/hop-rules.js";
+import type { Scalar } from "../caveats/scalar.js";
+import { html, type Markup, time } from "../http/markup/markup.js";
+import { trusted, untrusted } from "../http/markup/untrusted-text.js";
+
+/** A label of ours and what stands beside it; or, of an argument, its name and its limits. */
+export type Row = readonly [label: Markup | string, words: Markup];
+
+/** What one party demands, in words. */
+export function hopWords(hop: Hop, now: number, byOrigin: TextByOrigin): readonly Row[] {
+  return overHop(hop, (rule, value, key) =>
+    key === "nonce" ? [] : rows(labelOf(rule.label), rule.words(value), now, byOrigin),
+  ).flat();
+}
+
+/** What all parties together leave, in words. */
+export function authorityWords(
+  authority: Authority,
+  now: number,
+  byOrigin: TextByOrigin,
+): readonly Row[] {
+  return Object.values(HOP_RULES).flatMap((rule) => {
+    const left = rule.left(authority);
+    return left === undefined ? [] : rows(labelOf(rule.label), left, now, byOrigin);
+  });
+}
+
+// Of the labels in the table of hops, those that need other words here.
+const LABELS: Readonly<Record<string, string>> = {
+  expires: "Ends",
+  audience: "Services",
+  invokers: "Agents that may use it",
+  "further hops": "Handed on",
+  purpose: "Why",
+};
+
+function labelOf(label: string): string {
+  return LABELS[label] ?? `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
+}
+
+function rows(label: string, words: KeyWords, now: number, byOrigin: TextByOrigin): readonly Row[] {
+  switch (words.kind) {
+    case "set":
+      return [
+        [label, words.items.length === 0 ? html`none` : joined(words.items.map(byOrigin.name))],
+      ];
+    case "time":
+      return [[label, time(words.time, now)]];
+    case "limits":
+      return Object.entries(words.limits).map(([name, limit]) => [
+        byOrigin.name(name),
+        limitWords(limit, byOrigin),
+      ]);
+    case "domains":
+      return Object.entries(words.domains).map(([name, left]) => [
+        byOrigin.name(name),
+        domainWords(left, byOrigin),
+      ]);
+    case "operation-limits":
+      return byOperation(words.operations, byOrigin, (limit) => argumentWords(limit, byOrigin));
+    case "operation-domains":
+      return byOperation(words.operations, byOrigin, (domain) => {
+        const limit = constraintFrom(domain);
+        if (limit === undefined) return html`<strong>no value is allowed</strong>`;
+        return argumentWords(limit, byOrigin);
+      });
+    case "closed-lists":
+      return Object.entries(words.lists).map(([operation, names]) => [
+        label,
+        html`${byOrigin.name(operation)}: ${names.length === 0 ? html`none` : joined(names.map(byOrigin.name))}`,
+      ]);
+    case "count":
+      return [[label, words.count <= 0 ? html`not at all` : html`at most ${words.count} times`]];
+    case "text":
+      return [[label, untrusted(words.text)]];
+  }
+}
+
+/** A limit on one argument: `at least 1, at most 1000`. */
+function limitWords(limit: Constraint, byOrigin: TextByOrigin): Markup {
+  if (limit === null || typeof limit !== "object") return html`exactly ${byOrigin.value(limit)}`;
+  return operatorWords(limit, byOrigin);
+}
+
+/** What limits leave to one argument. */
+export function domainWords(domain: Domain, byOrigin: TextByOrigin): Markup {
+  const { types, ...limit } = domain;
+  if (types.length === 0) return html`<strong>no value is allowed</strong>`;
+  const [only, ...more] = limit.in ?? [];
+  if (only !== undefined && more.length === 0) return html`exactly ${byOrigin.value(only)}`;
+  return operatorWords(limit, byOrigin);
+}
+
+function byOperation<Limit>(
+  operations: { readonly [operation: string]: { readonly [argument: string]: Limit } },
+  byOrigin: TextByOrigin,
+  words: (limit: Limit) => Markup,
+): readonly Row[] {
+  return Object.entries(operations).flatMap(([operation, limits]) =>
+    Object.entries(limits).map(
+      ([name, limit]): Row => [
+        html`${byOrigin.name(name)} of ${byOrigin.name(operation)}`,
+        words(limit),
+      ],
+    ),
+  );
+}
+
+/** A limit on one argument of an operation. */
+function argumentWords(limit: ArgumentConstraint, byOrigin: TextByOrigin): Markup {
+  if (limit === null || typeof limit !== "object") return html`exactly ${byOrigin.value(limit)}`;
+  if (limit.absent === true) return html`must be left out`;
+  const words = elementWords(limit, byOrigin);
+  return limit.optional === true ? html`${words}, or left out` : words;
+}
+
+function elementWords(limit: ArgumentOperators, byOrigin: TextByOrigin): Markup {
+  const { path, prefix, url, items, each } = limit;
+  const { value } = byOrigin;
+  const parts: Markup[] = [];
+  const { min, max, in: listed, not_in } = limit;
+  if ([min, max, listed, not_in].some((operand) => operand !== undefined)) {
+    parts.push(operatorWords(limit, byOrigin));
+  }
+  if (path !== undefined) parts.push(html`a path under ${value(path)}`);
+  if (prefix !== undefined) parts.push(html`beginning with ${value(prefix)}`);
+  if (url !== undefined) parts.push(urlWords(url, byOrigin));
+  if (items?.min !== undefined) parts.push(html`at least ${value(items.min)} elements`);
+  if (items?.max !== undefined) parts.push(html`at most ${value(items.max)} elements`);
+  if (each !== undefined) parts.push(html`each element ${elementWords(each, byOrigin)}`);
+  return joined(parts);
+}
+
+function urlWords({ schemes, hosts, ports, path }: UrlLimit, { value }: TextByOrigin): Markup {
+  const parts = [html`a URL of ${joined(schemes.map(value))} to ${joined(hosts.map(value))}`];
+  if (ports !== undefined) parts.push(html`port ${joined(ports.map(value))}`);
+  if (path !== undefined) parts.push(html`path under ${value(path)}`);
+  return joined(parts);
+}
+
+function operatorWords(
+  { min, max, in: allowed, not_in: excluded }: Operators,
+  { value }: TextByOrigin,
+): Markup {
+  const parts: Markup[] = [];
+  if (min !== undefined) parts.push(html`at least ${value(min)}`);
+  if (max !== undefined) parts.push(html`at most ${value(max)}`);
+  if (allowed !== undefined) parts.push(html`only ${joined(allowed.map(value))}`);
+  if (excluded !== undefined) parts.push(html`not ${joined(excluded.map(value))}`);
+  return joined(parts);
+}
+
+function joined(parts: readonly Markup[]): Markup {
+  return html`${parts.map((part, at) => (at === 0 ? part : html`, ${part}`))}`;
+}
+
+/** Marks texts by their origin: a stranger's are quoted and coloured, the server's and the user's are not. */
+export interface TextByOrigin {
+  /** The name of something, such as an argument. */
+  name(text: string): Markup;
+  /** A value of an argument. Values that are no texts stand as JSON has them, so that 1 and "1" differ. */
+  value(one: Scalar): Markup;
+}
+
+/** @param own - The texts that the server or the user has chosen; all others are a stranger's. */
+export function textByOrigin(own: ReadonlySet<string>): TextByOrigin {
+  return {
+    name: (text) => (own.has(text) ? trusted(text) : untrusted(text)),
+    value(one) {
+      if (typeof one === "string" && !own.has(one)) return untrusted(one);
+      return html`<b class="value">${trusted(JSON.stringify(one))}</b>`;
+    },
+  };
+}
+
+/** All names and texts in a hop. */
+export function textsIn(hop: Hop): readonly string[] {
+  const texts: string[] = [];
+  const left: unknown[] = [hop];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === "string") texts.push(value);
+    else if (Array.isArray(value)) left.push(...value.filter((one) => one !== undefined));
+    else if (isObject(value)) {
+      texts.push(...Object.keys(value));
+      left.push(...Object.values(value).filter((one) => one !== undefined));
+    }
+  }
+  return texts;
+}
