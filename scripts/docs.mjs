@@ -1,5 +1,5 @@
-// npm run docs: the site, in reports/site. TypeDoc writes the reference of every entry into docs/api, VitePress
-// makes pages of the repository's Markdown, and every link of the outcome is followed.
+// npm run docs: builds the site in reports/site. TypeDoc writes the reference of every entry into docs/api, VitePress
+// makes pages from the repository's Markdown, and every link of the site is checked.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -14,6 +14,7 @@ rmSync(site, { recursive: true, force: true });
 rmSync(join(root, "docs", "api"), { recursive: true, force: true });
 run("typedoc", ...entryPoints().flatMap((file) => ["--entryPoints", file]));
 mendAnchors();
+describeEntries();
 run("vitepress", "build", "docs");
 copyFiles();
 writeTexts();
@@ -24,7 +25,7 @@ const seconds = ((Date.now() - started) / 1000).toFixed(0);
 console.log(`built reports/site in ${seconds} s: ${pages().length} pages, no broken link`);
 
 /**
- * @param {string} name - Of a program in node_modules/.bin.
+ * @param {string} name - The name of a program in node_modules/.bin.
  * @param {...string} args
  */
 function run(name, ...args) {
@@ -35,7 +36,7 @@ function run(name, ...args) {
   process.exit(status ?? 1);
 }
 
-/** The source of every entry of the package. */
+/** Returns the source file of every entry of the package. */
 function entryPoints() {
   const entries = Object.values(manifest.exports).flatMap((entry) => entry.types ?? []);
   return entries.map((/** @type {string} */ types) =>
@@ -43,7 +44,7 @@ function entryPoints() {
   );
 }
 
-/** TypeDoc counts some headings twice, and writes "_" of a name as "-": links to them get the headings' own names. */
+/** Corrects links to headings: TypeDoc counts some headings twice, and writes "_" in a name as "-". */
 function mendAnchors() {
   const files = markdownIn("docs/api");
   const headings = new Map(
@@ -72,7 +73,21 @@ function mendAnchors() {
   }
 }
 
-/** What pages link to and are no pages: the logo, schemas and vectors. */
+/** Writes the index of the API as a table that says what each entry is for: the first paragraph of its page. */
+function describeEntries() {
+  const path = join(root, "docs", "api", "index.md");
+  const entries = [...readFileSync(path, "utf8").matchAll(/^- \[(.+?)\]\((.+?)\)$/gm)];
+  const rows = entries.map(([, name = "", link = ""]) => {
+    const page = readFileSync(join(root, "docs", "api", link), "utf8");
+    const [, purpose = ""] = page.split("\n\n");
+    return `| [${name}](${link}) | ${purpose.replaceAll("\n", " ")} |`;
+  });
+  const head =
+    "# API\n\n[Entries of the package](../entries.md) has the packages that each entry needs.\n\n";
+  writeFileSync(path, `${head}| entry | purpose |\n| --- | --- |\n${rows.join("\n")}\n`);
+}
+
+/** Copies linked files that are not pages: the logo, schemas and vectors. */
 function copyFiles() {
   cpSync(join(root, "docs", "logo.svg"), join(site, "logo.svg"));
   for (const folder of ["schemas", "spec-vectors"]) {
@@ -83,7 +98,7 @@ function copyFiles() {
   }
 }
 
-/** llms.txt (llmstxt.org): the list of pages; and llms-full.txt: the text of all but the reference. */
+/** Writes llms.txt (llmstxt.org), the list of pages, and llms-full.txt, the text of all pages but the reference. */
 function writeTexts() {
   const sources = ["README.md", ...markdownIn("docs"), "spec-vectors/README.md"].filter(
     (file) => !file.startsWith("docs/api/") && !file.startsWith("docs/."),
@@ -114,7 +129,7 @@ function pages() {
   return found.filter((name) => name.endsWith(".html"));
 }
 
-/** Every link of every page that leads to no file, or to no heading of its file. */
+/** Returns every link that leads to no file, or to no heading of its file. */
 function brokenLinks() {
   /** @type {Map<string, Set<string>>} */
   const anchors = new Map();
@@ -140,7 +155,7 @@ function brokenLinks() {
 }
 
 /**
- * @param {string} path - As a page links to it.
+ * @param {string} path - As written in the link.
  * @param {string} page
  */
 function fileOf(path, page) {

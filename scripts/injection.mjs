@@ -1,5 +1,5 @@
 // npm run injection: every scenario of docs/injection.md in all three modes, and the tables.
-// With --write, the tables go into docs/injection.md, and the last line of the first into README.md.
+// With --write, the tables go into docs/injection.md, and the sums into README.md.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,10 +30,7 @@ const tables = Object.entries(JSON.parse(readFileSync(figures, "utf8")));
 for (const [name, table] of tables) {
   console.log(`\n${name}\n\n${table}`);
   if (!write) continue;
-  put("docs/injection.md", name, table);
-  const lines = table.split("\n");
-  if (name === "scenarios")
-    put("README.md", "all", [...lines.slice(0, 2), lines.at(-1)].join("\n"));
+  put(name === "all" ? "README.md" : "docs/injection.md", name, table);
 }
 process.exit(run.status ?? 1);
 

@@ -7,22 +7,43 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** Characters of a line that fit the site's box for code in a window of 1280 pixels. */
+const WIDTH = 68;
+
 /**
- * The help of one verb, 100 characters wide, as the command prints it.
- * @param {readonly string[]} verb - None for the help of the whole.
+ * Returns the help of one verb as the command prints it at that width, with longer examples folded.
+ * @param {readonly string[]} verb - Empty for the help of the command itself.
  */
 function helpOf(verb) {
   const main = join(root, "dist", "cli", "main.js");
   const result = spawnSync(process.execPath, [main, ...verb, "--help"], {
     encoding: "utf8",
-    env: { PATH: process.env["PATH"], COLUMNS: "100", NO_COLOR: "1", HOME: "/nonexistent" },
+    env: { PATH: process.env["PATH"], COLUMNS: `${WIDTH}`, NO_COLOR: "1", HOME: "/nonexistent" },
   });
   if (result.status !== 0) throw new Error(`proviso ${verb.join(" ")} --help: ${result.stderr}`);
-  return result.stdout.trimEnd();
+  return result.stdout.trimEnd().replace(/^ {2}\$ .*$/gm, folded);
 }
 
 /**
- * The verbs that a help lists.
+ * Folds a command line before its options, redirections and pipes.
+ * @param {string} command
+ */
+function folded(command) {
+  const lines = [""];
+  for (const part of command.split(/ (?=-|[<>|] ?|"\$\()/)) {
+    const line = lines.at(-1) ?? "";
+    if (line === "") lines[0] = part;
+    else if (line.length + part.length + 3 <= WIDTH) lines[lines.length - 1] = `${line} ${part}`;
+    else {
+      lines[lines.length - 1] = `${line} \\`;
+      lines.push(`      ${part}`);
+    }
+  }
+  return lines.join("\n");
+}
+
+/**
+ * Returns the verbs that a help text lists.
  * @param {string} help
  */
 function verbsIn(help) {
@@ -31,13 +52,13 @@ function verbsIn(help) {
   return names.filter((name) => name !== "help");
 }
 
-/** docs/reference/command.md. */
+/** Returns the text of docs/reference/command.md. */
 export function commandPage() {
   const whole = helpOf([]);
   const parts = [
     "# The command",
-    "Written from the command's own help by `npm run reference`. [A walk through it](../guides/command-line.md) shows " +
-      "what the verbs print; every one takes `--json`.",
+    "`npm run reference` writes this page from the command's own help. [The command line](../guides/command-line.md) walks " +
+      "through the verbs and their output. Every verb takes `--json`.",
     "```text",
     whole,
     "```",
@@ -59,7 +80,7 @@ export function commandPage() {
 /** @typedef {{ [name: string]: any }} Schema */
 
 /**
- * What a value may be, in a few words.
+ * Describes the type of a value.
  * @param {Schema} schema
  * @param {Schema} definitions
  * @returns {string}
@@ -91,7 +112,7 @@ function typeOf(schema, definitions) {
 }
 
 /**
- * One row for each member, those within it below it.
+ * Returns a row for each property, followed by the rows of its own properties.
  * @param {Schema} schema
  * @param {string} path
  * @param {Schema} definitions
@@ -133,13 +154,13 @@ function cell(text) {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** docs/reference/configuration.md. */
+/** Returns the text of docs/reference/configuration.md. */
 export function configurationPage() {
   const parts = [
     "# Configuration",
-    "Written from the schemas by `npm run reference`. Both files are JSON with comments; `$schema` may name the schema, " +
-      "so that an editor completes and checks. Paths are relative to the file. A member that the schema does not have is " +
-      "refused when the file is read.",
+    "`npm run reference` writes this page from the schemas. Both files are JSON with comments; `$schema` may name the " +
+      "schema, so that an editor completes and checks the file. Paths are relative to the file. A property that the schema " +
+      "does not have is refused when the file is read.",
   ];
   for (const [file, title] of [
     ["agent-config", "`proviso serve`"],
@@ -169,7 +190,7 @@ export function configurationPage() {
  * @param {Schema} definitions
  */
 function table(schema, definitions) {
-  const head = "| member | type | unless given | meaning |\n| --- | --- | --- | --- |";
+  const head = "| property | type | default | meaning |\n| --- | --- | --- | --- |";
   return [head, ...rowsOf(schema, "", definitions)].join("\n");
 }
 

@@ -1,4 +1,4 @@
-// The site: the repository's own Markdown where it stands, with the reference that TypeDoc writes into docs/api.
+// The site: the repository's own Markdown in its place, with the reference that TypeDoc writes into docs/api.
 // `npm run docs` builds it (scripts/docs.mjs).
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -16,6 +16,7 @@ const page = (text: string, link: string): DefaultTheme.SidebarItem => ({ text, 
 
 const guides = [
   page("Install", "/docs/install"),
+  page("Questions", "/docs/guides/questions"),
   page("A capability for a sub-agent", "/docs/guides/sub-agent"),
   page("The command line", "/docs/guides/command-line"),
   page("A resource server", "/docs/resource-server"),
@@ -25,14 +26,14 @@ const guides = [
   page("What to log and alert on", "/docs/guides/monitoring"),
   page("Reading a denial", "/docs/guides/denials"),
   page("A payment that its user approved", "/docs/guides/payments"),
-  page("Sessions", "/docs/sessions"),
+  page("Serving A2E sessions", "/docs/sessions"),
 ];
 
 const protocols = [
   page("A2A", "/docs/a2a"),
-  page("What A2A asks of an agent", "/docs/a2a-conformance"),
+  page("A2A conformance", "/docs/a2a-conformance"),
   page("Declaring capabilities", "/docs/declaring-capabilities"),
-  page("A2E", "/docs/a2e"),
+  page("A2E sessions", "/docs/a2e"),
   page("Agent-Auth", "/docs/agent-auth"),
   page("Agent-Auth: differences", "/docs/agent-auth-differences"),
   page("Delegation", "/docs/delegation"),
@@ -60,6 +61,14 @@ const background = [
   page("Contributing", "/CONTRIBUTING"),
   page("Security", "/SECURITY"),
 ];
+
+/** Ranks the pages that answer questions before the references, whose headings repeat the same words. */
+function weightOf(id: string): number {
+  if (id.includes("/docs/guides/questions")) return 4;
+  if (id.includes("/docs/guides/") || id.includes("/docs/install")) return 2;
+  if (id.includes("/docs/api/")) return 0.15;
+  return /differences|CHANGELOG|CONTRIBUTING|spec-vectors|conformance/.test(id) ? 0.5 : 1;
+}
 
 export default defineConfig({
   title: "proviso",
@@ -91,7 +100,7 @@ export default defineConfig({
           .replace(/\s/g, "-"),
     },
     config(md) {
-      // The marks around what is generated are no text.
+      // Removes the marks around generated parts.
       md.core.ruler.before("normalize", "marks", (state) => {
         state.src = state.src.replace(/^<!-- .* -->$/gm, "");
       });
@@ -109,10 +118,14 @@ export default defineConfig({
   },
   themeConfig: {
     logo: "/logo.svg",
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: { miniSearch: { searchOptions: { boostDocument: weightOf } } },
+    },
     outline: { level: [2, 3] },
     nav: [
       { text: "Guides", link: "/docs/guides/sub-agent" },
+      { text: "Questions", link: "/docs/guides/questions" },
       { text: "Command", link: "/docs/reference/command" },
       { text: "API", link: "/docs/api/" },
       { text: "Specification", link: "/docs/spec" },

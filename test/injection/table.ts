@@ -2,10 +2,10 @@ import { MODES, type ModeName } from "./authority.js";
 import type { Scenario, ScenarioOutcome } from "./scenario.js";
 import { type Count, KINDS } from "./tally.js";
 
-/** What came of all scenarios, each in every mode. */
+/** The outcomes of all scenarios, each in every mode. */
 export type Results = ReadonlyMap<Scenario, Readonly<Record<ModeName, ScenarioOutcome>>>;
 
-/** What stands above the columns. */
+/** The headings of the columns. */
 const NAMES: Readonly<Record<ModeName, string>> = {
   ambient: "ambient authority",
   session: "session-wide capabilities",
@@ -22,6 +22,18 @@ export function scenarioTable(results: Results): string {
   return markdown(
     ["scenario", ...MODES.map((mode) => NAMES[mode])],
     [...rows, ["**all**", ...total.map((text) => `**${text}**`)]],
+  );
+}
+
+/** The sums of all scenarios in percent, for the README. */
+export function totalTable(results: Results): string {
+  const sums = MODES.map((mode) => sumOf([...results.values()].map((all) => all[mode])));
+  return markdown(
+    ["", ...MODES.map((mode) => NAMES[mode])],
+    [
+      ["calls that did harm", ...sums.map((sum) => percent(sum.succeeded, sum.tried))],
+      ["legitimate steps that worked", ...sums.map((sum) => percent(sum.stepsDone, sum.steps))],
+    ],
   );
 }
 
@@ -58,6 +70,12 @@ interface Figures {
 
 function cell({ tried, succeeded, steps, stepsDone }: Figures): string {
   return `${succeeded} of ${tried}; steps ${stepsDone} of ${steps}`;
+}
+
+/** At least 1 % for anything above 0. */
+function percent(part: number, whole: number): string {
+  const rounded = Math.round((100 * part) / whole);
+  return `${part > 0 ? Math.max(rounded, 1) : 0} % (${part} of ${whole})`;
 }
 
 function ofTried({ tried, succeeded }: Count): string {
