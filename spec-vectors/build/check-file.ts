@@ -72,6 +72,7 @@ function contentOf(test: CheckTest): object {
       ? {}
       : { revocations: list(setup.revocations(root, discharges)) }),
     ...resultOf(test, root),
+    ...(test.version1 === undefined ? {} : { version1: test.version1.map(denialFrom) }),
     ...(tags.length === 0 ? {} : { tags }),
   };
 }

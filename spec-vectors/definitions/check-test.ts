@@ -100,6 +100,8 @@ export interface CheckTest {
   readonly result: "allowed" | "refused" | "misuse";
   /** Of a refused one, as `code`, `code@hop` or `code@hop/discharge`. */
   readonly denials: readonly string[];
+  /** The denials of a checker of version 1 of the specification. */
+  readonly version1?: readonly string[];
 }
 
 /** The tests of one subject. */
@@ -125,6 +127,11 @@ export function refused(
   ...denials: readonly [string, ...string[]]
 ): CheckTest {
   return test(comment, flags, setup, "refused", denials);
+}
+
+/** A test that also says what a checker of version 1 of the specification answers. */
+export function olderAnswers(test: CheckTest, ...denials: readonly string[]): CheckTest {
+  return { ...test, version1: denials };
 }
 
 function test(

@@ -1,4 +1,6 @@
 import { absentValues } from "./absent-values.js";
+import { pointers, presence } from "./argument-places.js";
+import { arrays } from "./array-constraints.js";
 import { base64Texts } from "./base64.js";
 import { canonicalForm } from "./canonical.js";
 import { capacity } from "./capacity.js";
@@ -34,7 +36,10 @@ import { macaroonLimits } from "./macaroon-limits.js";
 import type { MacaroonSubject } from "./macaroon-test.js";
 import { moments } from "./moments.js";
 import { namesInOrder } from "./names-in-order.js";
+import { olderCheckers } from "./older-checkers.js";
+import { closedLists, operationEntries } from "./operation-entries.js";
 import { order } from "./order.js";
+import { pathEscapes, paths } from "./path-constraints.js";
 import { ranges } from "./ranges.js";
 import { revocationEntries } from "./revocation-entries.js";
 import { revocationPlaces } from "./revocation-places.js";
@@ -47,6 +52,7 @@ import { thirdPartyOrder } from "./third-party-order.js";
 import { thirdPartyRefused } from "./third-party-refused.js";
 import { times } from "./times.js";
 import { example, tokens } from "./tokens.js";
+import { urlEscapes, urls } from "./url-constraints.js";
 import { wireV1 } from "./wire-v1.js";
 import { wireV1Packets } from "./wire-v1-packets.js";
 import { wireV2 } from "./wire-v2.js";
@@ -104,6 +110,16 @@ export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   absentValues,
   thirdPartyOrder,
   serviceKeys,
+  operationEntries,
+  closedLists,
+  pointers,
+  presence,
+  paths,
+  pathEscapes,
+  urls,
+  urlEscapes,
+  arrays,
+  olderCheckers,
 ];
 
 /** What `capability-discovery.json` holds, in order. */

@@ -78,6 +78,11 @@ export type Flag =
   | "Propagation"
   | "Reliance"
   | "Stability"
+  | "PathEscape"
+  | "UrlEscape"
+  | "PointerEscape"
+  | "ClosedList"
+  | "OlderChecker"
   | "NpmMacaroonBug"
   | "PymacaroonsBug"
   | "LibmacaroonsBug"
@@ -222,6 +227,23 @@ export const NOTES: Readonly<Record<Flag, Note>> = {
   ),
   Reliance: note("MISSING_STEP", "What an agent relies on in the next one."),
   Stability: note("BASIC", "What a version of the registry may change, and when."),
+  PathEscape: note(
+    "AUTH_BYPASS",
+    "A string that some reader takes for a path below the folder, or for one outside it. Only the strict form is judged.",
+  ),
+  UrlEscape: note(
+    "AUTH_BYPASS",
+    "A string that some reader takes for a URL of an allowed host, or for one of another.",
+  ),
+  PointerEscape: note(
+    "TYPE_CONFUSION",
+    "An argument that is sought in something other than an object, or has a second name.",
+  ),
+  ClosedList: note("AUTH_BYPASS", "An argument that is not in a closed list."),
+  OlderChecker: note(
+    "MISSING_STEP",
+    "What a checker of version 1 of the specification answers: it refuses what it does not know.",
+  ),
   NpmMacaroonBug: note(
     "KNOWN_BUG",
     "npm macaroon 3.0.4 reads this otherwise; peers/DIFFERENCES.md has the cases where its verdict shows it.",
