@@ -12,6 +12,8 @@ import { refuseWhileDraining } from "../http/listen.js";
 import { type AgentLog, failureLog, requestLog } from "../http/log.js";
 import type { AgentMetrics } from "../http/metrics.js";
 import type { Mounted, MountPoint } from "../http/serve.js";
+import { CODE_LIMITS, CodeAttempts, type CodeLimits } from "./code-attempts.js";
+import { Confirmations, SignIns } from "./confirmations.js";
 import { type Desk, sendRefusal } from "./desk.js";
 import { FormError, readForms } from "./form.js";
 import {
@@ -24,19 +26,15 @@ import {
   secureHeaders,
 } from "./guards.js";
 import { argumentsOf, type DescribedSkill } from "./limits/arguments.js";
-import { onlyReadsBy } from "./limits/effects.js";
+import { onlyReadsBy } from "./limits/asked-view.js";
 import type { ConsoleLogin } from "./login/login.js";
-import { deviceRoutes } from "./routes/device.js";
-import { grantRoutes } from "./routes/grants.js";
-import { hostRoutes } from "./routes/hosts.js";
-import { loginRoutes, logoutRoute } from "./routes/login.js";
-import { requestRoutes } from "./routes/requests.js";
-import { CODE_LIMITS, CodeAttempts, type CodeLimits } from "./session/code-attempts.js";
-import { Confirmations } from "./session/confirmations.js";
-import type { Seal } from "./session/cookies.js";
-import { NewHosts } from "./session/new-hosts.js";
-import { Sessions } from "./session/sessions.js";
-import { SignIns } from "./session/sign-ins.js";
+import { NewHosts } from "./new-hosts.js";
+import { deviceRoutes } from "./pages/device.js";
+import { grantRoutes } from "./pages/grants.js";
+import { hostRoutes } from "./pages/hosts.js";
+import { loginRoutes, logoutRoute } from "./pages/login.js";
+import { requestRoutes } from "./pages/requests.js";
+import { type Seal, Sessions } from "./sessions.js";
 import { STYLE } from "./style.js";
 
 /** What the approvals console rests on. */

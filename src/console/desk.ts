@@ -1,15 +1,14 @@
 import type { Request, Response } from "express";
 import type { Approvals } from "../agent/approvals/approvals.js";
 import type { Registry } from "../agent/registry/registry.js";
+import type { CodeAttempts } from "./code-attempts.js";
+import type { Confirmations, SignIns } from "./confirmations.js";
 import type { ArgumentsOf } from "./limits/arguments.js";
-import type { OnlyReads } from "./limits/effects.js";
+import type { OnlyReads } from "./limits/asked-view.js";
 import type { ConsoleLogin } from "./login/login.js";
+import type { NewHosts } from "./new-hosts.js";
 import { type FaultParts, faultPage, type PageParts, page } from "./pages/layout.js";
-import type { CodeAttempts } from "./session/code-attempts.js";
-import type { Confirmations } from "./session/confirmations.js";
-import type { NewHosts } from "./session/new-hosts.js";
-import type { Session, Sessions } from "./session/sessions.js";
-import type { SignIns } from "./session/sign-ins.js";
+import type { Session, Sessions } from "./sessions.js";
 
 /** Something that the console refuses: what the user is shown, and what the ledger keeps. */
 export interface Refusal extends FaultParts {

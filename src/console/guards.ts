@@ -5,7 +5,7 @@ import type { FaultWriter } from "../http/fault.js";
 import { addressKey } from "../http/trusted-proxies.js";
 import { type Desk, type Refusal, sendRefusal } from "./desk.js";
 import { formOf } from "./form.js";
-import { isFormOf } from "./session/sessions.js";
+import { isFormOf } from "./sessions.js";
 
 /** No script, no foreign load, frame or form, no kept copy. */
 const HEADERS: Readonly<Record<string, string>> = {

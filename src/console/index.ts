@@ -4,20 +4,20 @@
  *
  * @module proviso/console
  */
-export type { ConsoleOptions, MountedConsole } from "./console.js";
-export { CONSOLE_PATH, mountConsole } from "./console.js";
+
+export type { CodeLimits } from "./code-attempts.js";
+export { CONSOLE_PATH, type ConsoleOptions, type MountedConsole, mountConsole } from "./console.js";
 export type { DescribedSkill } from "./limits/arguments.js";
-export type {
-  ConsoleLogin,
-  DevelopmentLogin,
-  LoginDemand,
-  LoginOutcome,
-  LoginState,
-  OpenIdLogin,
-  SignedIn,
+export {
+  type ConsoleLogin,
+  createDevelopmentLogin,
+  type DevelopmentLogin,
+  type LoginDemand,
+  type LoginOutcome,
+  type LoginState,
+  type OpenIdLogin,
+  type Presence,
+  type SignedIn,
 } from "./login/login.js";
-export { createDevelopmentLogin } from "./login/login.js";
 export { createOpenIdLogin, type OpenIdLoginOptions } from "./login/openid.js";
-export type { Presence } from "./login/presence.js";
-export type { CodeLimits } from "./session/code-attempts.js";
-export type { Seal } from "./session/cookies.js";
+export type { Seal } from "./sessions.js";

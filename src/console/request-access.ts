@@ -2,8 +2,8 @@ import type { Approval } from "../agent/approvals/approval.js";
 import { principalOf } from "../agent/approvals/approval-result.js";
 import { mayTakeOn } from "../agent/approvals/deciding.js";
 import type { Desk } from "./desk.js";
-import type { ShownGrant } from "./pages/grants.js";
-import type { Session } from "./session/sessions.js";
+import type { ShownGrant } from "./pages/grant-list.js";
+import type { Session } from "./sessions.js";
 
 /** The code of an approval as the user has entered it in this session. */
 export function enteredCode({ id }: Approval, { codes }: Session): string | undefined {

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, expect, test } from "vitest";
-import { Sessions } from "../../src/console/session/sessions.js";
+import { Sessions } from "../../src/console/sessions.js";
 import { createIssuer, createKeyring } from "../../src/issuer/index.js";
 import { RevocationList } from "../../src/revocation/list.js";
 

@@ -1,10 +1,11 @@
-import type { AskedGrant } from "../../agent/approvals/approval.js";
+import type { Approval, AskedGrant } from "../../agent/approvals/approval.js";
+import { principalOf } from "../../agent/approvals/approval-result.js";
 import type { AgentGrant } from "../../agent/registry/records.js";
+import type { Skill } from "../../agent/skill.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
 import { textsIn } from "../hop-words.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
-import type { OnlyReads } from "./effects.js";
 
 /** What pages read of the agent's skills. */
 export interface Reading {
@@ -45,4 +46,26 @@ export function viewOfGrant(grant: AgentGrant, reading: Reading): AskedView {
   const { grant: id, operation, capability: name, hops } = grant;
   const asked = { grant: id, operations: [operation], name, hops, description: "" };
   return viewOf(asked, 0, reading);
+}
+
+/** Finds out whether a grant that is asked for changes nothing. */
+export type OnlyReads = (asked: AskedGrant) => boolean;
+
+/**
+ * Reads from the skills which grants change nothing. A token allows operations, so each skill with one of them must
+ * say that it reads; an operation that no skill has may do anything.
+ */
+export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">>): OnlyReads {
+  const reading = new Map<string, boolean>();
+  for (const { operation, effect } of skills) {
+    reading.set(operation, effect === "read" && reading.get(operation) !== false);
+  }
+  return ({ operations }) => operations.every((one) => reading.get(one) === true);
+}
+
+/** Whether approving changes data or lets a host act for its user, for which presence counts. */
+export function isWeighty(approval: Approval, onlyReads: OnlyReads): boolean {
+  const { kind, asked } = approval.subject;
+  const takesOn = principalOf(approval) === undefined || kind === "agent-claim";
+  return takesOn || !asked.every(onlyReads);
 }

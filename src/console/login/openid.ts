@@ -2,8 +2,13 @@ import { IDENTITY, isIdentity } from "../../auth/identity.js";
 import { assertMembers } from "../../checks/members.js";
 import { isLoopback } from "../../client/address.js";
 import { errorCode } from "../../system/error-code.js";
-import type { LoginOutcome, OpenIdLogin } from "./login.js";
-import { checkedPresence, isPresent, type Presence } from "./presence.js";
+import {
+  checkedPresence,
+  isPresent,
+  type LoginOutcome,
+  type OpenIdLogin,
+  type Presence,
+} from "./login.js";
 
 /** An identity provider, and what the console is to it. */
 export interface OpenIdLoginOptions {

@@ -6,8 +6,7 @@ import { MOST_SHOWN, trusted, untrusted } from "../../http/markup/untrusted-text
 import { hopWords, textByOrigin, textsIn } from "../hop-words.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
-import { limitList, rowList } from "./layout.js";
-import { partyName } from "./parties.js";
+import { limitList, partyName, rowList } from "./layout.js";
 import type { Asker } from "./summary.js";
 
 /** Everything that an approval is bound to. */

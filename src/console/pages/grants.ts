@@ -1,62 +1,67 @@
-import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
-import { html, type Markup, moment } from "../../http/markup/markup.js";
-import { plainText, trusted, untrusted } from "../../http/markup/untrusted-text.js";
-import { authorityWords, textByOrigin } from "../hop-words.js";
-import { type Reading, viewOfGrant } from "../limits/asked-view.js";
-import type { Session } from "../session/sessions.js";
-import { cards, csrf, type PageParts, rowList, type Whereabouts } from "./layout.js";
-import { partyName } from "./parties.js";
+import type { Router } from "express";
+import { html } from "../../http/markup/markup.js";
+import { plainText, trusted } from "../../http/markup/untrusted-text.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
+import type { Reading } from "../limits/asked-view.js";
+import type { Session } from "../sessions.js";
+import { idIn, query, visit } from "../visit.js";
+import { grantsByAgent, type ShownGrant } from "./grant-list.js";
+import { cards, csrf, type PageParts, type Whereabouts } from "./layout.js";
+import { historyPage } from "./request-page.js";
 
-/** An agent grant, and whose it is. */
-export interface ShownGrant {
-  readonly grant: AgentGrant;
-  readonly agent?: AgentRecord;
-  readonly host?: HostRecord;
+const PAGE = 50;
+
+/** What agents may do for the user, with one click to revoke it, and what was decided. */
+export function grantRoutes(desk: Desk, router: Router): void {
+  router.get(
+    "/grants",
+    visit(desk, async ({ req, res, session }) => {
+      const grants = await desk.registry.activeGrants(session.principal);
+      const done = await desk.registry.grant(query(req, "revoked"));
+      const own = done?.status === "revoked" && (await isOwn(desk, done.agent, session.principal));
+      const revoked = own ? done.capability : undefined;
+      show(desk, req, res, grantsPage(desk, session, grants, desk, desk.now(), revoked));
+    }),
+  );
+  router.post(
+    "/grants/:id/revoke",
+    visit(desk, async ({ req, res, session }) => {
+      const { principal } = session;
+      const id = idIn(req);
+      const grant = await desk.registry.grant(id);
+      // Others learn nothing of it, not even that there is one.
+      if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
+        return sendRefusal(desk, req, res, {
+          ...{ status: 404, code: "grant_not_found", title: "No such grant" },
+          message: "There is no such grant of yours, so nothing was revoked.",
+          ...(grant === undefined ? {} : { record: id }),
+        });
+      }
+      await desk.registry.revokeGrant(id, { principal });
+      return goTo(desk, res, `/grants?${new URLSearchParams({ revoked: id })}`);
+    }),
+  );
+  router.get(
+    "/history",
+    visit(desk, async ({ req, res, session }) => {
+      const past = await desk.approvals.history(session.principal);
+      const at = Math.min(Math.max(0, Number(query(req, "from")) || 0), past.length);
+      const page = past.slice(at, at + PAGE);
+      const next = at + PAGE < past.length ? at + PAGE : undefined;
+      show(desk, req, res, historyPage(desk, page, desk.now(), next));
+    }),
+  );
 }
 
-/** What each agent may do, a card for each agent. @param after - What stands below a grant. */
-export function grantsByAgent(
-  grants: readonly ShownGrant[],
-  reading: Reading,
-  now: number,
-  after: (one: ShownGrant) => Markup | undefined = () => undefined,
-): readonly Markup[] {
-  const agents = [...new Set(grants.map(({ grant }) => grant.agent))];
-  return agents.map((id) => {
-    const own = grants.filter(({ grant }) => grant.agent === id);
-    const agent = own.find((one) => one.agent !== undefined)?.agent ?? { id };
-    const host = own.find((one) => one.host !== undefined)?.host;
-    return html`<h3>${partyName(agent)}</h3>
-${host !== undefined && html`<p class="note">Of the host ${partyName(host)}</p>`}
-<ul class="entries">${weightiestFirst(own, reading).map((one) => html`<li>${grantDetails(one, reading, now)}${after(one)}</li>`)}</ul>`;
-  });
-}
-
-/** What may change data first. */
-function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): readonly ShownGrant[] {
-  const changes = ({ grant }: ShownGrant): boolean => viewOfGrant(grant, reading).changes;
-  return [...grants.filter(changes), ...grants.filter((one) => !changes(one))];
-}
-
-function grantDetails({ grant }: ShownGrant, reading: Reading, now: number): Markup {
-  const { capability, purpose, created, lastUsed, expires, grantedBy } = grant;
-  const { authority, changes, own } = viewOfGrant(grant, reading);
-  return html`<h4>${trusted(capability)}</h4>
-${rowList([
-  ["Effect", changes ? "may change data" : "only reads"],
-  ...authorityWords(authority, now, textByOrigin(own)),
-  purpose !== undefined && ["Why", untrusted(purpose, 300)],
-  [
-    "Granted",
-    html`${moment(created, now)}${grantedBy === undefined ? ", by default" : html` by ${trusted(grantedBy)}`}`,
-  ],
-  expires !== undefined && ["Ends", moment(expires, now)],
-  ["Last used", lastUsed === undefined ? "never" : moment(lastUsed, now)],
-])}`;
+/** Whether an agent acts for a user: itself, or its host. */
+async function isOwn({ registry }: Desk, id: string, principal: string): Promise<boolean> {
+  const agent = await registry.agent(id);
+  if (agent === undefined) return false;
+  return (agent.principal ?? (await registry.host(agent.host))?.principal) === principal;
 }
 
 /** All that agents may do for the user now. */
-export function grantsPage(
+function grantsPage(
   { base }: Whereabouts,
   session: Session,
   grants: readonly ShownGrant[],

@@ -1,7 +1,7 @@
 import { html, type Markup, type Part } from "../../http/markup/markup.js";
-import { plainText, trusted } from "../../http/markup/untrusted-text.js";
+import { plainText, trusted, untrusted } from "../../http/markup/untrusted-text.js";
 import type { Row } from "../hop-words.js";
-import type { Session } from "../session/sessions.js";
+import type { Session } from "../sessions.js";
 
 export interface PageParts {
   /** Its heading, and the title of its tab. */
@@ -123,4 +123,21 @@ export function limitList(rows: readonly Row[], none: string): Markup {
 export function cards(items: readonly Markup[], none: string): Markup {
   if (items.length === 0) return html`<p class="card">${none}</p>`;
   return html`<ul class="cards">${items.map((item) => html`<li class="card">${item}</li>`)}</ul>`;
+}
+
+/** An agent or a host. */
+interface Party {
+  readonly id: string;
+  readonly name?: string;
+  /** Set where the user gave it the name. */
+  readonly named?: true;
+}
+
+/** Characters of a name that a page shows. */
+const MOST = 120;
+
+/** The name of a party: in quotation marks where the party calls itself so. Without a name, its id. */
+export function partyName({ id, name, named }: Party, most: number = MOST): Markup {
+  if (name === undefined) return trusted(id);
+  return named === true ? trusted(name) : untrusted(name, most);
 }

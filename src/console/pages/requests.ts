@@ -1,140 +1,200 @@
+import type { Router } from "express";
 import type { Approval } from "../../agent/approvals/approval.js";
-import { isFromStranger, principalOf } from "../../agent/approvals/approval-result.js";
-import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
-import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
-import type { Form } from "../form.js";
-import type { Reading } from "../limits/asked-view.js";
-import type { ApprovalFields } from "../limits/fields.js";
-import type { Limits } from "../limits/read-limits.js";
-import type { GivenBefore } from "../request-access.js";
-import type { Session } from "../session/sessions.js";
-import { decisionDetails, requestDetails, stateWords } from "./approval.js";
-import { approvalForm, problemSummary } from "./approval-form.js";
-import type { Assurance } from "./assurance.js";
-import { grantsByAgent } from "./grants.js";
-import { cards, type PageParts, rowList, type Whereabouts } from "./layout.js";
-import { partyName } from "./parties.js";
-import { type Asker, summary, whatIsLeft } from "./summary.js";
+import type { ApproverAnswer } from "../../agent/approvals/deciding.js";
+import type { DecisionOutcome } from "../../agent/approvals/settling.js";
+import type { Confirmable, Confirmation } from "../confirmations.js";
+import { type Desk, goTo, sendRefusal, show } from "../desk.js";
+import { Form, formOf } from "../form.js";
+import { isWeighty } from "../limits/asked-view.js";
+import { fieldsOf, namesOf } from "../limits/fields.js";
+import { readLimits } from "../limits/read-limits.js";
+import { REFUSALS, STALE, TOO_LONG } from "../refusals.js";
+import { canAnswer, canSee, enteredCode, givenBefore } from "../request-access.js";
+import type { Session } from "../sessions.js";
+import { idIn, type Visit, visit } from "../visit.js";
+import { assuranceOf, confirm } from "./confirming.js";
+import { isOfStranger, requestPage, waitingPage } from "./request-page.js";
 
-/** What the page of one request is made of. */
-export interface RequestParts {
-  readonly desk: Whereabouts & Reading;
-  readonly approval: Approval;
-  readonly session: Session;
-  readonly now: number;
-  readonly fields: ApprovalFields;
-  /** Whether the user can answer it now. */
-  readonly answerable: boolean;
-  readonly assurance: Assurance;
-  readonly asker: Asker;
-  /** What this host was given before, on the user's behalf; absent for a request of no host. */
-  readonly before?: GivenBefore;
-  /** The form as it was sent, to be shown again. */
-  readonly sent?: { readonly form: Form; readonly limits: Limits };
-  readonly notice?: string;
+/** What waits for the user, and one request: shown, and answered. */
+export function requestRoutes(desk: Desk, router: Router): void {
+  router.get(
+    "/",
+    visit(desk, async ({ req, res, session }) => {
+      const waiting = await desk.approvals.waitingFor(session.principal);
+      show(desk, req, res, waitingPage(desk, waiting, desk.now()));
+    }),
+  );
+  router.get(
+    "/requests/:id",
+    visit(desk, async (one) => {
+      const approval = await approvalIn(desk, one);
+      if (approval !== undefined) await showConfirmed(desk, one, approval);
+    }),
+  );
+  router.post(
+    "/requests/:id",
+    visit(desk, async (one) => {
+      const approval = await approvalIn(desk, one);
+      if (approval !== undefined) await answer(desk, one, approval);
+    }),
+  );
 }
 
-/** One request: what is asked in short, the form to answer it or what became of it, and then all about it. */
-export function requestPage(parts: RequestParts): PageParts {
-  const { desk, approval, session, now, fields, answerable, asker, before, sent, notice } = parts;
-  const problems = sent?.limits.problems ?? [];
-  const left = sent !== undefined && problems.length === 0 && fields.grants.length > 0;
-  const form =
-    answerable &&
-    approvalForm({
-      ...{ action: `${desk.base}/requests/${encodeURIComponent(approval.id)}`, approval },
-      ...{ fields, session, assurance: parts.assurance, now },
-      ...(sent === undefined ? {} : { sent: { form: sent.form, problems } }),
+/** The approval that is asked for, if the user may see it; else it is refused. */
+async function approvalIn(desk: Desk, { req, res, session }: Visit): Promise<Approval | undefined> {
+  const id = idIn(req);
+  const approval = await desk.approvals.get(id);
+  if (approval !== undefined && canSee(desk, approval, session)) return approval;
+  const refusal = REFUSALS[approval === undefined ? "approval_unknown" : "approver_denied"];
+  sendRefusal(desk, req, res, approval === undefined ? refusal : { ...refusal, record: id });
+  return undefined;
+}
+
+async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void> {
+  const { req, res, session } = one;
+  const form = formOf(req);
+  const fields = fieldsOf(approval, desk);
+  const wanted = form.text("answer");
+  const reason = form.text("reason").trim();
+  const known = namesOf(fields);
+  const stale = form.text("form") !== fields.form || form.names().some((name) => !known.has(name));
+  const limits = readLimits(form, fields, approval.subject, desk.now());
+  const confirmation = desk.confirmations.of(req, session, confirmableOf(approval));
+  const again = confirmation === undefined ? {} : { confirmation };
+  if (
+    wanted !== "deny" &&
+    stale &&
+    canAnswer(desk, approval, session) &&
+    approval.state === "pending"
+  ) {
+    return showRequest(desk, one, approval, { ...again, notice: STALE, status: 409 });
+  }
+  if (wanted !== "deny" && limits.problems.length > 0) {
+    return showRequest(desk, one, approval, { ...again, form, limits, status: 400 });
+  }
+  if (wanted !== "deny" && wanted !== "approve") {
+    return showRequest(desk, one, approval, { ...again, form, limits });
+  }
+  const outcome = await decide(desk, one, approval, {
+    ...{ answer: wanted, digest: form.text("digest") },
+    ...(wanted === "approve" && fields.grants.length > 0
+      ? { granted: limits.granted, hops: limits.hops }
+      : {}),
+    ...(reason === "" ? {} : { reason }),
+  });
+  if (outcome === undefined) return;
+  if (outcome.ok) return goTo(desk, res, pathOf(approval));
+  if (outcome.code === "digest_mismatch") {
+    return showRequest(desk, one, approval, { notice: STALE, status: 409 });
+  }
+  if (outcome.code === "hop_invalid") {
+    const problem = { field: "reason", message: `This cannot be kept: ${outcome.message}.` };
+    return showRequest(desk, one, approval, {
+      form,
+      limits: { ...limits, problems: [problem] },
+      status: 400,
     });
-  const main = html`${problems.length > 0 && problemSummary(problems)}${
-    notice !== undefined && html`<div class="notice" role="alert"><p>${notice}</p></div>`
-  }${!answerable && decisionDetails(approval, fields, session.principal, now)}${summary(approval, fields, asker, now)}${
-    left && whatIsLeft(fields, sent.limits, now)
-  }${form}${requestDetails(approval, fields, asker, now)}${
-    before !== undefined && givenBefore(desk, before, now)
-  }`;
-  const title = answerable ? "A request to approve" : "A request";
-  return { title, main, wrong: problems.length > 0 };
+  }
+  const { id: record } = approval;
+  return sendRefusal(desk, req, res, { ...REFUSALS[outcome.code], record, recorded: true });
 }
 
-function givenBefore(
-  desk: Whereabouts & Reading,
-  { active, past }: GivenBefore,
-  now: number,
-): Markup {
-  return html`<details><summary>What this host was given before (${active.length})</summary>
-${cards(grantsByAgent(active, desk, now), "Nothing of yours that is still active.")}</details>
-${
-  past.length > 0 &&
-  html`<details><summary>Earlier requests of this host (${past.length})</summary>${cards(
-    past.map((one) => requestCard(desk.base, one, now, 3)),
-    "",
-  )}</details>`
-}`;
+/**
+ * Decides. To approve, the user must have signed in for it just now; to deny, the session is enough.
+ *
+ * @returns `undefined` where the user was sent to sign in first.
+ */
+async function decide(
+  desk: Desk,
+  visit: Visit,
+  approval: Approval,
+  answer: ApproverAnswer,
+): Promise<DecisionOutcome | undefined> {
+  const { req, session } = visit;
+  const by = { principal: session.principal, userCode: enteredCode(approval, session) };
+  if (answer.answer === "approve") {
+    // What is refused in any case needs no sign-in.
+    const tentative = desk.approvals.tried(approval, by, answer);
+    if (!tentative.ok) {
+      desk.record({ ...REFUSALS[tentative.code], record: approval.id }, session);
+      return tentative;
+    }
+    const form = formOf(req).without(["csrf", "digest", "answer"]);
+    const deed = { ...confirmableOf(approval), ...weightOf(desk, approval), form };
+    const words = { verb: "approve", to: pathOf(approval) };
+    if (!(await confirm(desk, visit, { ...deed, ...words }))) return undefined;
+  }
+  return desk.approvals.decide(approval.id, by, answer);
 }
 
-/** What waits for the user: of hosts that a user has taken on first, then of strangers. */
-export function waitingPage(
-  { base }: Whereabouts,
-  waiting: readonly Approval[],
-  now: number,
-): PageParts {
-  const known = waiting.filter((one) => !isOfStranger(one));
-  const strangers = waiting.filter(isOfStranger);
-  const list = (items: readonly Approval[], level: 2 | 3): Markup =>
-    cards(
-      items.map((one) => requestCard(base, one, now, level)),
-      "Nothing waits for you.",
-    );
-  const main = html`${(known.length > 0 || strangers.length === 0) && list(known, 2)}${
-    strangers.length > 0 &&
-    html`<section aria-labelledby="strangers"><h2 id="strangers">From hosts that are not known</h2>
-<p>No user has taken these hosts on: anyone can have sent these requests, and have named you in them.</p>
-${list(strangers, 3)}</section>`
-  }<p>An agent that shows you a code waits for you to <a href="${base}/device">enter it</a>.</p>`;
-  return { title: "Waiting", main };
+function confirmableOf({ id, digest }: Approval): Confirmable {
+  return { what: id, digest };
 }
 
-/** Whether a request comes from a host that no user has taken on, nor is about to by a decision of before. */
-export function isOfStranger(approval: Approval): boolean {
-  return isFromStranger(approval) && principalOf(approval) === undefined;
+function weightOf({ onlyReads }: Desk, approval: Approval): { readonly weighty: boolean } {
+  return { weighty: isWeighty(approval, onlyReads) };
 }
 
-export function historyPage(
-  { base }: Whereabouts,
-  past: readonly Approval[],
-  now: number,
-  next?: number,
-): PageParts {
-  const main = html`${cards(
-    past.map((one) => requestCard(base, one, now)),
-    "Nothing has been decided yet.",
-  )}${next !== undefined && html`<p><a href="${base}/history?from=${next}">Earlier ones</a></p>`}`;
-  return { title: "History", main };
+function pathOf({ id }: Approval): string {
+  return `/requests/${encodeURIComponent(id)}`;
 }
 
-function requestCard(base: string, approval: Approval, now: number, level: 2 | 3 = 2): Markup {
-  const { id, subject, created, updated, expires, state } = approval;
-  const { agent, host, asked, purpose } = subject;
-  const what =
-    asked.length === 0
-      ? "Taking an agent on"
-      : asked.map((one, at) => html`${at > 0 && ", "}${trusted(one.name ?? one.grant)}`);
-  const link = html`<a href="${base}/requests/${encodeURIComponent(id)}">${what}</a>`;
-  const waits = state === "pending" && approval.decisions.length === 0;
-  return html`${level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`}
-${rowList([
-  !waits && ["State", stateWords(approval)],
-  ["Agent", partyName(agent)],
-  host !== undefined && ["Host", hostWords(approval)],
-  purpose !== undefined && ["Why", untrusted(purpose, 200)],
-  state === "pending" ? ["Answer until", moment(expires, now)] : ["Settled", moment(updated, now)],
-  ["Asked", moment(created, now)],
-])}`;
+/** Shows a request; once the user has signed in to approve it, with the form as it was filled in before. */
+async function showConfirmed(desk: Desk, one: Visit, approval: Approval): Promise<void> {
+  const confirmation = desk.confirmations.of(one.req, one.session, confirmableOf(approval));
+  if (confirmation === undefined || !isAnswerable(desk, approval, one.session)) {
+    return showRequest(desk, one, approval);
+  }
+  const fields = fieldsOf(approval, desk);
+  const form = new Form(confirmation.form);
+  if (form.text("form") !== fields.form) {
+    const notice = confirmation.form === "" ? TOO_LONG : STALE;
+    return showRequest(desk, one, approval, { confirmation, notice });
+  }
+  const limits = readLimits(form, fields, approval.subject, desk.now());
+  const all = limits.granted.length === fields.grants.length;
+  if (all && Object.keys(limits.hops).length === 0 && limits.problems.length === 0) {
+    return showRequest(desk, one, approval, { confirmation });
+  }
+  return showRequest(desk, one, approval, { confirmation, form, limits });
 }
 
-function hostWords(approval: Approval): Part {
+interface Again {
+  readonly form?: ReturnType<typeof formOf>;
+  readonly limits?: ReturnType<typeof readLimits>;
+  readonly confirmation?: Confirmation;
+  readonly notice?: string;
+  readonly status?: number;
+}
+
+async function showRequest(
+  desk: Desk,
+  { req, res, session }: Visit,
+  approval: Approval,
+  { form, limits, confirmation, notice, status = 200 }: Again = {},
+): Promise<void> {
   const { host } = approval.subject;
-  const name = host === undefined ? "" : partyName(host);
-  return isOfStranger(approval) ? html`${name} <b class="bad">not known</b>` : name;
+  const known = host === undefined ? undefined : await desk.registry.host(host.id);
+  const parts = requestPage({
+    ...{ desk, approval, session, now: desk.now() },
+    fields: fieldsOf(approval, desk),
+    answerable: isAnswerable(desk, approval, session),
+    assurance: assuranceOf(desk, weightOf(desk, approval), confirmation),
+    asker: {
+      unknown: isOfStranger(approval),
+      ...(known === undefined
+        ? { defaults: [] }
+        : { hostSince: known.created, defaults: desk.registry.defaultsOf(known) }),
+    },
+    ...(host === undefined ? {} : { before: await givenBefore(desk, session.principal, host.id) }),
+    ...(form === undefined || limits === undefined ? {} : { sent: { form, limits } }),
+    ...(notice === undefined ? {} : { notice }),
+  });
+  show(desk, req, res, parts, status);
+}
+
+/** Whether the user of a session can answer a request now. */
+function isAnswerable(desk: Desk, approval: Approval, session: Session): boolean {
+  const decided = approval.decisions.some(({ approver }) => approver === session.principal);
+  return approval.state === "pending" && canAnswer(desk, approval, session) && !decided;
 }

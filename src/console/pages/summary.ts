@@ -6,7 +6,7 @@ import { authorityWords, type Row, textByOrigin, textsIn } from "../hop-words.js
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
-import { partyName } from "./parties.js";
+import { partyName } from "./layout.js";
 
 /** Who asks, as far as it is known. */
 export interface Asker {

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { waitFor } from "../../http/callers.js";
+import { waitFor } from "../http/callers.js";
 import type { Session } from "./sessions.js";
 
 /** How many wrong user codes may be entered, within so many seconds. */

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from "express";
-import type { Desk } from "../desk.js";
-import type { Session } from "../session/sessions.js";
+import type { Desk } from "./desk.js";
+import type { Session } from "./sessions.js";
 
 /** A request of a user that is signed in. */
 export interface Visit {

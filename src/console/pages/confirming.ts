@@ -1,19 +1,20 @@
 import { randomBytes } from "node:crypto";
 import type { Request, Response } from "express";
 import { encodeBase64url } from "../../bytes/base64.js";
-import { type Desk, goTo, type Refusal, sendRefusal, show } from "../desk.js";
-import type { OpenIdLogin, SignedIn } from "../login/login.js";
-import type { Assurance } from "../pages/assurance.js";
-import { confirmPage } from "../pages/login.js";
+import { html } from "../../http/markup/markup.js";
 import {
   type Confirmable,
   type Confirmation,
   type Confirming,
   endOf,
   formToKeep,
-} from "../session/confirmations.js";
-import type { Session } from "../session/sessions.js";
-import type { Visit } from "./visit.js";
+} from "../confirmations.js";
+import { type Desk, goTo, type Refusal, sendRefusal, show } from "../desk.js";
+import type { OpenIdLogin, SignedIn } from "../login/login.js";
+import type { Session } from "../sessions.js";
+import type { Visit } from "../visit.js";
+import type { Assurance } from "./assurance.js";
+import type { PageParts } from "./layout.js";
 
 /** What the user is about to do, and must confirm by a fresh authentication. */
 interface Deed extends Confirmable {
@@ -213,3 +214,23 @@ const NOT_PRESENT: Refusal = {
   message:
     "The identity provider does not report that you signed in by a way that shows that you are there, such as a security key, so nothing was confirmed. Go back, and sign in that way.",
 };
+
+/** What {@link confirmPage} says. */
+interface ConfirmParts {
+  /** Where the user signs in. */
+  readonly url: string;
+  /** What users know the identity provider by. */
+  readonly issuer: string;
+  /** What the sign-in is for, after "to". */
+  readonly verb: string;
+}
+
+/**
+ * Leads a user to the identity provider, to confirm something. A form cannot: `form-action` holds for what it is
+ * redirected to, too.
+ */
+function confirmPage({ url, issuer, verb }: ConfirmParts): PageParts {
+  const main = html`<div class="card"><p>Nothing is done yet. Sign in once more at <b>${issuer}</b> to ${verb}; you come back here then.</p>
+<p><a class="button main" href="${url}">Sign in to ${verb}</a></p></div>`;
+  return { title: `Sign in to ${verb}`, main, leadsTo: url };
+}

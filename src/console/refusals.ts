@@ -1,5 +1,5 @@
-import type { DecisionCode } from "../../agent/approvals/deciding.js";
-import type { Refusal } from "../desk.js";
+import type { DecisionCode } from "../agent/approvals/deciding.js";
+import type { Refusal } from "./desk.js";
 
 /** The refusal where the request is not the one that was shown. */
 export const STALE =

@@ -1,7 +1,6 @@
 import type { Request, Response } from "express";
-import { isObject } from "../../bytes/json.js";
-import { type CookieOptions, SealedCookie } from "./cookies.js";
-import type { Session } from "./sessions.js";
+import { isObject } from "../bytes/json.js";
+import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
 /** A host that a user has just made, and the token that is shown once. */
 export interface MadeHost {
