@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from proviso_check import base64url, jcs  # noqa: E402
 from proviso_check.hop import read_hop, read_identifier  # noqa: E402
+from proviso_check.hosts import is_host  # noqa: E402
 from proviso_check.jsontext import parse  # noqa: E402
 from proviso_check.limits import FormError  # noqa: E402
 from proviso_check.macaroon import Macaroon  # noqa: E402
@@ -150,6 +151,33 @@ class Canonical(unittest.TestCase):
         self.assertFalse(is_time("\u0662026-01-01T00:00:00Z"))
         self.assertIsNotNone(read_identifier(IDENTIFIER))
         self.assertIsNone(read_identifier(IDENTIFIER.replace(b'"v":1', b'"v":true')))
+
+    def test_operation_constraints(self) -> None:
+        for constraint, codes in {
+            '{"absent":true}': [], '{"max":1,"optional":true}': [], '{"optional":true}': ["caveat_malformed"],
+            '{"absent":true,"max":1}': ["caveat_malformed"], '{"absent":false}': ["caveat_malformed"],
+            '{"each":{"items":{"min":0}}}': [], '{"each":{"each":{"eq":1}}}': ["caveat_malformed"], '{"each":{"eq":1}}': ["caveat_unknown"],
+            '{"items":{"max":256}}': [], '{"items":{"max":257}}': ["caveat_malformed"], '{"items":{"eq":1}}': ["caveat_unknown"],
+            '{"path":"/data"}': [], '{"path":"/data/"}': ["caveat_malformed"], '{"prefix":""}': ["caveat_malformed"],
+            '{"url":{"hosts":[".example.com"],"schemes":["https"]}}': [],
+            '{"url":{"hosts":["xn--nxasmq6b.example"],"path":"/a%20b","schemes":["https"]}}': [],
+            '{"url":{"hosts":[".xn--nxasmq6b"],"schemes":["https"]}}': ["caveat_malformed"],
+            '{"url":{"eq":1}}': ["caveat_malformed", "caveat_unknown"], '{"eq":1,"optional":true}': ["caveat_unknown"],
+        }.items():
+            hop = '{"operationConstraints":{"*":{"a":%s}}}' % constraint
+            self.assertEqual([p.code for p in read_hop(hop.encode())[1]], codes, hop)
+        for name, allowed in {"a": True, "": True, "/a": False, "/a/b": True, "/~1a": True, "/~0a": False, "/": False, "/a/~": False}.items():
+            problems = read_hop(b'{"operationConstraints":{"*":{"%s":1}}}' % name.encode())[1]
+            self.assertEqual(not problems, allowed, name)
+
+    def test_hosts(self) -> None:
+        for host, is_one in {
+            "a": True, "a-b.c1": True, "a.": False, "-a": False, "a_b": False, "A": False, "a.1": False, "a.0x": False,
+            "1.2.3.4": True, "1.2.3": False, "1.2.3.04": False, "1.2.3.256": False, "a" * 64: False, "[::]": True,
+            "[::1]": True, "[0:0:0:0:0:0:0:1]": False, "[1:0:0:2::3]": True, "[1::2:0:0:3:4]": True, "[1:0:0:2::3:4]": False, "[1:2:3:4:5:6::8]": False,
+            "[1:2:3:4:5:6:0:8]": True, "[::ffff:1.2.3.4]": False, "[fe80::1%25a]": False, "[::A]": False, "[1::2::3]": False, "[]": False,
+        }.items():
+            self.assertEqual(is_host(host), is_one, host)
 
     def test_scan(self) -> None:
         scan_hop(b'{"a":["' + b"," * 300 + b'\\"[[[[[[[[' + b'"' + b",1" * 255 + b"]}")

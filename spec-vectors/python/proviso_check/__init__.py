@@ -1,4 +1,4 @@
-"""A strict checker of proviso capabilities, version 1, written from ``docs/spec.md`` alone.
+"""A strict checker of proviso capabilities, version 2, written from ``docs/spec.md`` alone.
 
 The two entry points never raise because of a token:
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from . import jcs
+from .forms import Problem, is_count, is_number, is_scalars, is_set, malformed, unknown
 from .jsontext import Json, parse
 from .limits import MAX_HOP_DEPTH, FormError
+from .operation_constraints import closed_list_problems, operation_constraint_problems
 from .times import is_time
 
 Object = Dict[str, Json]
 
 _NONCE = re.compile("[A-Za-z0-9_-]{16}")
 _CAPABILITY_ID = re.compile("cap_[A-Za-z0-9_-]{16,}")
-_MAX_COUNT = 2**53 - 1
-
-
-class Problem(NamedTuple):
-    """Why a caveat is no hop: a code, and the member or operator it is about, if there is one."""
-
-    code: str
-    rule: Optional[str]
 
 
 def canonical_object(data: bytes) -> Optional[Object]:
@@ -49,80 +43,56 @@ def read_hop(data: bytes) -> Tuple[Optional[Object], List[Problem]]:
         return None, [Problem("caveat_malformed", None)]
     problems: List[Problem] = []
     for name, value in hop.items():
-        if name == "constraints":
-            problems.extend(_constraint_problems(value))
+        if name in _LIMITS:
+            problems.extend(_LIMITS[name](value))
         elif name not in _MEMBERS:
-            problems.append(Problem("caveat_unknown", name))
+            problems.append(unknown(name))
         elif not _MEMBERS[name](value):
-            problems.append(Problem("caveat_malformed", name))
+            problems.append(malformed(name))
     return (None, problems) if problems else (hop, [])
 
 
-def _ascending(keys: List[str]) -> bool:
-    units = [jcs.code_units(key) for key in keys]
-    return all(left < right for left, right in zip(units, units[1:]))
-
-
-def _is_set(value: Json) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(member, str) for member in value)
-        and _ascending(value)  # type: ignore[arg-type]
-    )
-
-
-def _is_count(value: Json) -> bool:
-    return jcs.kind(value) == "number" and value.is_integer() and 0 <= value <= _MAX_COUNT  # type: ignore
-
-
-def _is_scalars(value: Json) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(jcs.kind(member) in jcs.SCALARS for member in value)
-        and _ascending([jcs.write(member) for member in value])
-    )
-
-
-def _is_number(value: Json) -> bool:
-    return jcs.kind(value) == "number"
-
-
 _MEMBERS: Dict[str, Callable[[Json], bool]] = {
-    "operations": _is_set,
-    "resourceHandles": _is_set,
-    "audience": _is_set,
-    "invokers": _is_set,
+    "operations": is_set,
+    "resourceHandles": is_set,
+    "audience": is_set,
+    "invokers": is_set,
     "expires": is_time,
     "notBefore": is_time,
-    "maxFurtherHops": _is_count,
+    "maxFurtherHops": is_count,
     "purpose": lambda value: isinstance(value, str),
     "nonce": lambda value: isinstance(value, str) and _NONCE.fullmatch(value) is not None,
 }
 _OPERATORS: Dict[str, Callable[[Json], bool]] = {
-    "in": _is_scalars,
-    "not_in": _is_scalars,
-    "max": _is_number,
-    "min": _is_number,
+    "in": is_scalars,
+    "not_in": is_scalars,
+    "max": is_number,
+    "min": is_number,
 }
 
 
 def _constraint_problems(value: Json) -> List[Problem]:
     if not isinstance(value, dict) or not value:
-        return [Problem("caveat_malformed", "constraints")]
+        return [malformed("constraints")]
     problems: List[Problem] = []
     for argument, limit in value.items():
         rule = "constraints." + argument
         if isinstance(limit, list) or limit == {}:
-            problems.append(Problem("caveat_malformed", rule))
+            problems.append(malformed(rule))
         elif isinstance(limit, dict):
             for name, operand in limit.items():
                 if name not in _OPERATORS:
-                    problems.append(Problem("caveat_unknown", rule + "." + name))
+                    problems.append(unknown(rule + "." + name))
                 elif not _OPERATORS[name](operand):
-                    problems.append(Problem("caveat_malformed", rule + "." + name))
+                    problems.append(malformed(rule + "." + name))
     return problems
+
+
+_LIMITS: Dict[str, Callable[[Json], List[Problem]]] = {
+    "constraints": _constraint_problems,
+    "operationConstraints": operation_constraint_problems,
+    "arguments": closed_list_problems,
+}
 
 
 def read_identifier(data: bytes) -> Optional[Object]:

@@ -7,7 +7,9 @@ from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from . import jcs
 from .hop import Object
+from .judge_arguments import closed_list_violations, constraint_violations
 from .jsontext import Json
+from .operators import satisfies_limit
 
 _MAX_TOLD = 16
 
@@ -70,8 +72,14 @@ def judge(
         for argument, limit in constraints.items()
         for operator in _violations(argument, limit, invocation.arguments)
     ]
-    for rule in violated[:_MAX_TOLD]:
+    by_operation = constraint_violations(
+        hop.get("operationConstraints", {}), invocation.operation, invocation.arguments
+    )
+    for rule in violated[:_MAX_TOLD] + by_operation[:_MAX_TOLD]:
         deny("constraint_violated", rule, "the argument is not within its limit")
+    closed: Any = hop.get("arguments", {})
+    for rule in closed_list_violations(closed, invocation.operation, invocation.arguments):
+        deny("constraint_violated", rule, "an argument is not in the closed list")
     expires: Any = hop.get("expires")
     if expires is not None and not now < expires:
         deny("expired", "expires", "the token has expired")
@@ -100,21 +108,5 @@ def _violations(argument: str, limit: Json, arguments: Dict[str, Any]) -> List[s
     return [
         operator
         for operator, operand in limit.items()
-        if not (there and _holds(operator, operand, value))
+        if not (there and satisfies_limit(operator, operand, value))
     ]
-
-
-def _holds(operator: str, operand: Any, value: Any) -> bool:
-    if operator == "min":
-        return jcs.kind(value) == "number" and value >= operand
-    if operator == "max":
-        return jcs.kind(value) == "number" and value <= operand
-    if operator == "in":
-        return any(jcs.same_scalar(member, value) for member in operand)
-    if operator == "not_in":
-        return (
-            jcs.kind(value) in jcs.SCALARS
-            and any(jcs.kind(member) == jcs.kind(value) for member in operand)
-            and not any(jcs.same_scalar(member, value) for member in operand)
-        )
-    return False

@@ -12,6 +12,8 @@ MAX_DISCHARGE_DEPTH = 4
 MAX_JSON_DEPTH = 4
 MAX_HOP_DEPTH = 7
 MAX_ARRAY_MEMBERS = 256
+# Of a string that an operator of section 5.1 judges.
+MAX_JUDGED_UNITS = 4_096
 
 TOO_LARGE_CODES = frozenset(
     ["too_large", "too_many_caveats", "caveat_too_large", "too_many_discharges",

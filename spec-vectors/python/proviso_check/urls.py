@@ -1,0 +1,126 @@
+"""URLs (section 5.3): one spelling for each, and what the operator ``url`` allows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+from .forms import Problem, is_set, malformed, unknown
+from .hosts import is_below, is_host, is_suffix
+from .jsontext import Json
+from .paths import begins, is_segment
+
+_DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
+_URL = re.compile(
+    "(?P<scheme>https?|wss?)://"
+    r"(?P<host>\[[0-9a-f:]*\]|[a-z0-9.-]+)"
+    "(?::(?P<port>[0-9]+))?"
+    r"(?P<path>/[^?#]*)(?:\?[!\"$-~]*)?(?:#[!\"$-~]*)?"
+)
+_PORT = re.compile("[1-9][0-9]{0,4}")
+_CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,=@-]|%[0-9A-F]{2})+")
+_ESCAPE = re.compile("%([0-9A-F]{2})")
+# No escape stands for one of these: they are written as they are, and ``;`` not at all.
+_NEVER_ESCAPED = re.compile("[A-Za-z0-9._~!$&'()*+,=@;-]")
+_PARTS = frozenset(["schemes", "hosts", "ports", "path"])
+
+
+class Url(NamedTuple):
+    """The parts of a URL that are judged. ``port`` is the effective one."""
+
+    scheme: str
+    host: str
+    port: str
+    segments: Tuple[str, ...]
+
+
+def read_url(text: str) -> Optional[Url]:
+    """The URL that a text is, or ``None``."""
+    match = _URL.fullmatch(text)
+    if match is None or not is_host(match["host"]):
+        return None
+    default = _DEFAULT_PORTS[match["scheme"]]
+    if match["port"] is not None and (not _is_port(match["port"]) or match["port"] == default):
+        return None
+    segments = _segments(match["path"])
+    if segments is None:
+        return None
+    return Url(match["scheme"], match["host"], match["port"] or default, segments)
+
+
+def _is_port(text: str) -> bool:
+    return _PORT.fullmatch(text) is not None and int(text) <= 65535
+
+
+def _segments(path: str) -> Optional[Tuple[str, ...]]:
+    """The segments of a path as they are written, without a final ``/``.
+
+    Each character has one spelling, so that segments are equal only where their texts are.
+    """
+    if path == "/":
+        return ()
+    segments = path[1:].split("/")
+    if segments[-1] == "":
+        segments.pop()
+    if not all(_is_url_segment(segment, at == 0) for at, segment in enumerate(segments)):
+        return None
+    return tuple(segments)
+
+
+def _is_url_segment(segment: str, first: bool) -> bool:
+    if _CHARACTERS.fullmatch(segment) is None:
+        return False
+    if any(_NEVER_ESCAPED.match(chr(int(code, 16))) for code in _ESCAPE.findall(segment)):
+        return False
+    decoded = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), segment).encode("latin-1")
+    try:
+        return is_segment(decoded.decode("utf-8"), first)
+    except UnicodeDecodeError:
+        return False
+
+
+def url_problems(value: Json, rule: str) -> List[Problem]:
+    """What is wrong with the value of the operator ``url``."""
+    if not isinstance(value, dict) or "schemes" not in value or "hosts" not in value:
+        problems = [malformed(rule)]
+    else:
+        problems = []
+    for name, part in value.items() if isinstance(value, dict) else ():
+        if name not in _PARTS:
+            problems.append(unknown(f"{rule}.{name}"))
+        elif not _is_part(name, part):
+            problems.append(malformed(f"{rule}.{name}"))
+    return problems
+
+
+def _is_part(name: str, value: Any) -> bool:
+    if name == "path":
+        return (
+            isinstance(value, str)
+            and value.startswith("/")
+            and (value == "/" or not value.endswith("/"))
+            and _segments(value) is not None
+        )
+    if not is_set(value):
+        return False
+    if name == "schemes":
+        return all(scheme in _DEFAULT_PORTS for scheme in value)
+    if name == "ports":
+        return all(_is_port(port) for port in value)
+    return all(is_host(host) or is_suffix(host) for host in value)
+
+
+def allows_url(allowed: Any, text: str) -> bool:
+    """Whether a text is a URL whose parts the value of ``url`` allows."""
+    url = read_url(text)
+    if url is None or url.scheme not in allowed["schemes"]:
+        return False
+    if not any(host == url.host or _is_below(url.host, host) for host in allowed["hosts"]):
+        return False
+    if url.port not in allowed.get("ports", [_DEFAULT_PORTS[url.scheme]]):
+        return False
+    return begins(url.segments, _segments(allowed.get("path", "/")) or ())
+
+
+def _is_below(host: str, suffix: str) -> bool:
+    return suffix.startswith(".") and is_below(host, suffix)
