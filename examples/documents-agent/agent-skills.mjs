@@ -5,7 +5,7 @@ import { documentSkills } from "./skills.mjs";
 
 /** @import { AgentModule } from "../../src/protocols/a2a/agent-module.js" */
 /** @import { TaskCall, TaskRunner } from "../../src/protocols/a2a/task-call.js" */
-/** @import { InvocationOutcome } from "../../src/agent/outcomes.js" */
+/** @import { InvocationOutcome } from "../../src/agent/clearance.js" */
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { JsonObject } from "../../src/bytes/json.js" */
 

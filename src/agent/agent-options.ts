@@ -70,12 +70,16 @@ export interface AgentContext extends Omit<SettledOptions, "skills" | "operation
 }
 
 const PARTS = { issuer: ISSUER, revocations: REVOCATIONS, ledger: LEDGER, policy: POLICY };
+
 const OPTIONAL = [
   ...["maxRevocations", "operations", "resources", "resourceNumbers", "mode", "undeclaredAmbient"],
   ...["audience", "lifetime", "maxHandles", "recordValues", "observe", "clock", "registry"],
 ];
+
 const DEFAULT_LIFETIME = 15 * 60;
+
 const MAX_HANDLES = CAPABILITY_LIMITS.setMembers;
+
 const MAX_REVOCATIONS = 1000;
 
 /** @throws TypeError naming the option that is wrong. */
@@ -115,4 +119,12 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
     ...{ audience, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient },
     ...{ recordValues, observe, clock, operations },
   };
+}
+
+/** The registry of an agent whose grants need approvals. @throws TypeError if the agent has none. */
+export function registryOf({
+  registry,
+}: Pick<AgentContext, "registry">): NonNullable<AgentContext["registry"]> {
+  if (registry !== undefined) return registry;
+  throw new TypeError("the agent has no registry: createIssuingAgent({ registry })");
 }

@@ -1,7 +1,8 @@
+import type { Json } from "../bytes/json.js";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import type { AuthorityKind } from "./ledger.js";
 import type { AuthenticCapability, Presented } from "./presented.js";
-import type { AgentDenials } from "./refusal.js";
+import type { AgentDenials, Denied } from "./refusal.js";
 import type { Operation, Skill, SkillCall } from "./skill.js";
 
 /** Whether callers need capabilities: offered only, preferred, or required. */
@@ -65,3 +66,24 @@ export interface Refusal {
 
 /** A capability whose signatures hold, allowed or not. */
 export type Judged = Pick<VerifiedCapability, "id" | "grant" | "principal" | "revocationIds">;
+
+/** The answer to a call. */
+export type InvocationOutcome =
+  | (Pick<Clearance, "authority" | "declared"> & {
+      readonly ok: true;
+      readonly result: Json;
+      /** The capability that allowed it; absent where authority is ambient. */
+      readonly capability?: string;
+    })
+  | Denied;
+
+/** A skill that was cleared does not run: its capability was revoked, or expired, before it began. */
+export class ClearanceLostError extends Error {
+  override readonly name = "ClearanceLostError";
+  readonly denials: AgentDenials;
+
+  constructor(denials: AgentDenials) {
+    super(denials.map(({ code, message }) => `${code}: ${message}`).join("; "));
+    this.denials = denials;
+  }
+}

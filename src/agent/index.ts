@@ -12,6 +12,7 @@ export type {
   Refusal,
   SkillInvocation,
 } from "./clearance.js";
+export { ClearanceLostError, type InvocationOutcome } from "./clearance.js";
 export { createIssuingAgent } from "./create-issuing-agent.js";
 export { type ArgumentsOf, createSkill, type TypedSkill } from "./create-skill.js";
 export { type DelegationNode, delegationTree } from "./delegation-tree.js";
@@ -19,13 +20,7 @@ export { expandGrants, type KnownGrant } from "./grant.js";
 export type { GrantedCapability, NamedHandle } from "./issuance.js";
 export type { IssuingAgent } from "./issuing-agent.js";
 export type { AuthorityKind, Observation } from "./ledger.js";
-export type { Introspection } from "./maintenance.js";
-export {
-  ClearanceLostError,
-  type InvocationOutcome,
-  type RequestOutcome,
-  type RevocationOutcome,
-} from "./outcomes.js";
+export type { Introspection, RevocationOutcome } from "./maintenance.js";
 export type { Permission, Policy } from "./policy.js";
 export {
   createPolicyTable,
@@ -39,4 +34,5 @@ export type {
   PresentedCapability,
 } from "./presented.js";
 export type { AgentDenial, AgentDenials, RequestDenial } from "./refusal.js";
+export type { RequestOutcome } from "./requested-capabilities.js";
 export { type Operation, type Skill, type SkillCall, SkillInputError } from "./skill.js";

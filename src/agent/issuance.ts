@@ -1,13 +1,21 @@
+// Issuing, for every way in which an agent hands out capabilities: what one is to hold becomes handles, the issuer's
+// hop, the record that is kept, and the token that is made of that record each time.
+
+import type { AuthenticToken } from "../capability/authentic-token.js";
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import type { MintedCapability } from "../capability/mint.js";
-import { formatTime, parseTime } from "../caveats/time.js";
+import { hopsOf } from "../capability/read-token.js";
+import type { Hop } from "../caveats/hop.js";
+import { meetOf } from "../caveats/meet.js";
+import { formatTime } from "../caveats/time.js";
 import { encodeHop } from "../caveats/write-hop.js";
 import type { AgentContext } from "./agent-options.js";
+import { sealedAfter } from "./approvals/approval-result.js";
 import type { Caller } from "./caller.js";
-import type { CapabilityRequest } from "./capability-request.js";
-import type { IssuedCapability } from "./ledger.js";
-import type { Offer } from "./offer.js";
-import { invalidRequest, type RequestRefusal } from "./refusal.js";
+import type { KnownGrant } from "./grant.js";
+import type { IssuedCapability, Ledger } from "./ledger.js";
+import type { RequestRefusal } from "./refusal.js";
+import type { Resource } from "./resources/resource.js";
 import { composed } from "./resources/resource-handles.js";
 
 /** A resource as a caller knows it. */
@@ -35,115 +43,206 @@ export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
 
-const HOP_BYTES = CAPABILITY_LIMITS.caveatBytes;
+/** A resource as capabilities name it: by the issuer's own name, and as callers know it. */
+export type NamedResource = Pick<Resource, "name" | "displayName" | "kind">;
 
-/** Capabilities as handed out, and as kept, in the same order. */
-export interface Issuance {
-  readonly ok: true;
-  readonly granted: readonly GrantedCapability[];
-  readonly kept: readonly IssuedCapability[];
+/** What a capability is to hold. */
+export interface CapabilityContents {
+  readonly grant: KnownGrant;
+  readonly operations: readonly string[];
+  /** Absent if it is to name no resources. */
+  readonly resources?: readonly NamedResource[] | undefined;
+  /** What the asker demands besides, for the issuer's hop. */
+  readonly restrictions?: Hop;
+  /** The hops after the issuer's: what other parties take away. */
+  readonly further?: readonly Hop[];
+  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly expires: string;
+  /** The resource query that it is issued by, as JSON. */
+  readonly query?: string | undefined;
+  /** Its id, where that stands before it is issued; random unless given. */
+  readonly id?: string;
+  /** The one service that accepts it. */
+  readonly service?: string | undefined;
 }
 
-/** One capability for each offer, or the reason why none. @throws StorageError Then nothing was issued. */
-export async function issueOffers(
-  offers: readonly Offer[],
-  request: CapabilityRequest,
-  caller: Caller,
-  context: AgentContext,
-): Promise<Issuance | RequestRefusal> {
-  const { principal, invoker } = caller;
-  const now = context.clock();
-  const expires = expiryOf(request, now, context);
-  const refusal = wrongTimes(request, expires, now) ?? tooMany(offers, context.maxHandles);
-  if (refusal !== undefined) return refusal;
-  const granted: GrantedCapability[] = [];
-  const kept: IssuedCapability[] = [];
-  const query = request.resourceQuery && JSON.stringify(request.resourceQuery);
-  for (const offer of offers) {
-    const { grant, operations, resources = [] } = offer;
-    const numbers = await context.handles.numbersOf(resources.map(({ name }) => name));
-    const named: NamedHandle[] = [];
-    let size = 0;
-    const { capability, identifier } = context.issuer.issue((draft) => {
+/** A capability as it is handed out, and as it is kept. */
+export interface Issued {
+  readonly ok: true;
+  readonly granted: GrantedCapability;
+  readonly kept: IssuedCapability;
+}
+
+/** The number of each resource's name, for {@link issueCapability}. @throws StorageError */
+export function resourceNumbers(
+  resources: readonly NamedResource[] = [],
+  { handles }: Pick<AgentContext, "handles">,
+): Promise<ReadonlyMap<string, number>> {
+  return handles.numbersOf(resources.map(({ name }) => name));
+}
+
+/**
+ * Issues a capability. Synchronous, so that nothing is revoked between a caller's last check and this.
+ *
+ * @param numbers - Of its resources.
+ * @returns The capability, not recorded yet; or a refusal if it would be too large.
+ */
+export function issueCapability(
+  contents: CapabilityContents,
+  numbers: ReadonlyMap<string, number>,
+  { principal, invoker }: Caller,
+  context: Pick<AgentContext, "issuer" | "grants">,
+): Issued | RequestRefusal {
+  const { grant, operations, resources, restrictions = {}, further = [], expires } = contents;
+  const named: NamedHandle[] = [];
+  let size = 0;
+  const { capability, identifier } = context.issuer.issue(
+    (draft) => {
       const handles = composed(numbers, draft.handles([...numbers.values()]));
-      for (const { name, displayName, kind } of resources) {
+      for (const { name, displayName, kind } of resources ?? []) {
         const handle = handles.get(name);
         if (handle !== undefined) named.push({ handle, displayName, kind });
       }
       const hop = {
-        ...request.restrictions,
+        ...sealedAfter(restrictions, further.length),
         operations,
         expires,
-        ...(offer.resources && { resourceHandles: named.map(({ handle }) => handle) }),
-        ...(grant.attenuable ? {} : { maxFurtherHops: 0 }),
+        ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),
+        // Sealed after what others take away.
+        ...(grant.attenuable ? {} : { maxFurtherHops: further.length }),
       };
       size = encodeHop(hop).length;
       // Checked here: the issuer's own error could not say what the caller can do about it.
-      const fits = size <= HOP_BYTES ? hop : { expires };
+      const fits = size <= CAPABILITY_LIMITS.caveatBytes ? hop : { expires };
       return { ...fits, grant: grant.id, principal };
-    });
-    if (size > HOP_BYTES) return tooLarge(offer, size);
-    const { id, token, revocationId, hop } = capability;
-    granted.push({
-      ...{ id, grant: grant.id, token },
-      ...(offer.resources === undefined ? {} : { resourceHandles: named }),
-      ...{ operations, expires, revocationId, principal },
-      attenuable: hop.maxFurtherHops !== 0,
-      ...(grant.legacy ? { legacy: LEGACY_NOTICE } : {}),
-    });
-    kept.push({
-      ...{ id, identifier, principal, invoker, expires },
-      hop: new TextDecoder().decode(encodeHop(hop)),
-      ...(query === undefined || offer.resources === undefined ? {} : { query }),
-    });
-  }
-  return { ok: true, granted, kept };
+    },
+    { id: contents.id, service: contents.service },
+  );
+  const kept: IssuedCapability = {
+    id: capability.id,
+    identifier,
+    hop: hopText(capability.hop),
+    principal,
+    invoker,
+    expires,
+    ...(further.length === 0 ? {} : { further: further.map(hopText) }),
+    ...(resources === undefined || contents.query === undefined ? {} : { query: contents.query }),
+  };
+  const made = size <= CAPABILITY_LIMITS.caveatBytes ? remade(kept, context) : undefined;
+  if (made === undefined) return tooLarge(contents, size);
+  return { ok: true, kept, granted: handedOut(kept, made, named, context) };
 }
 
-/** When a capability expires that is asked for now. */
-export function expiryOf(
-  { restrictions: { expires } }: CapabilityRequest,
+/**
+ * A capability that was issued earlier, as it was handed out.
+ *
+ * @param resources - Those that it may name: the others' handles are not shown.
+ * @returns `undefined` if its key is gone.
+ */
+export async function grantedBefore(
+  kept: IssuedCapability,
+  resources: readonly NamedResource[],
+  context: Pick<AgentContext, "issuer" | "grants" | "handles">,
+): Promise<GrantedCapability | undefined> {
+  const made = remade(kept, context);
+  if (made === undefined) return undefined;
+  const { id, kid: keyId } = made.authentic.identifier;
+  const names = await context.handles.open({ id, keyId }, made.authority.resourceHandles ?? []);
+  const handles = new Map([...names].map(([handle, name]) => [name, handle]));
+  const named = resources.flatMap(({ name, displayName, kind }): NamedHandle | [] => {
+    const handle = handles.get(name);
+    return handle === undefined ? [] : { handle, displayName, kind };
+  });
+  return handedOut(kept, made, named, context);
+}
+
+/**
+ * Records a capability whose id stood before it was issued. Of calls at the same time, the first counts.
+ *
+ * @returns The record that is kept.
+ * @throws StorageError if nothing is kept.
+ */
+export async function recordOnce(
+  kept: IssuedCapability,
+  record: () => Promise<void>,
+  ledger: Pick<Ledger, "issued">,
+): Promise<IssuedCapability> {
+  try {
+    await record();
+    return kept;
+  } catch (error) {
+    const other = await ledger.issued(kept.id);
+    if (other === undefined) throw error;
+    return other;
+  }
+}
+
+/** The earliest of some ends and of the issuer's longest lifetime. @param now - Milliseconds since 1970, as the ends. */
+export function earliestExpiry(
+  ends: readonly number[],
   now: number,
-  { issuer, lifetime }: AgentContext,
+  { issuer }: Pick<AgentContext, "issuer">,
 ): string {
-  const latest = now + issuer.maxLifetime * 1000;
-  const wanted = expires === undefined ? now + lifetime * 1000 : (parseTime(expires) ?? latest);
-  return formatTime(Math.min(wanted, latest));
+  return formatTime(Math.min(...ends, now + issuer.maxLifetime * 1000));
 }
 
-/** What the issuer would take for its own mistake: times that leave no moment between them. */
-export function wrongTimes(
-  { restrictions: { notBefore } }: CapabilityRequest,
-  expires: string,
-  now: number,
-): RequestRefusal | undefined {
-  if (expires <= formatTime(now)) {
-    return invalidRequest("expires", `expires ${expires} is not after now`);
-  }
-  // A hop as read has its times in canonical form, which order as text.
-  if (notBefore === undefined || notBefore < expires) return undefined;
-  return invalidRequest("notBefore", `notBefore ${notBefore} is not before expires, ${expires}`);
+/** The canonical JSON of a hop, as it is kept. */
+export function hopText(hop: Hop): string {
+  return new TextDecoder().decode(encodeHop(hop));
 }
 
-/** Refuses offers of more resources than a capability may name. */
-export function tooMany(offers: readonly Offer[], most: number): RequestRefusal | undefined {
-  const over = offers.find(({ resources = [] }) => resources.length > most);
-  if (over === undefined) return undefined;
-  const { grant, resources = [] } = over;
-  const message =
-    `the query matches ${resources.length} resources, and a capability names at most ${most}; ` +
-    "narrow the filter";
-  return tooManyResources(grant.id, message);
+interface Remade {
+  readonly token: string;
+  readonly authentic: AuthenticToken;
+  /** What all its hops leave. */
+  readonly authority: ReturnType<typeof meetOf>;
 }
 
-function tooLarge({ grant, resources = [] }: Offer, size: number): RequestRefusal {
+/** The token of what is kept, each hop word for word; `undefined` if its key is gone, or it exceeds a token's limits. */
+function remade(
+  kept: IssuedCapability,
+  { issuer }: Pick<AgentContext, "issuer">,
+): Remade | undefined {
+  const token = issuer.remake(kept);
+  const authentication = token === undefined ? undefined : issuer.authenticate(token);
+  if (token === undefined || authentication?.ok !== true) return undefined;
+  const authentic = authentication.token;
+  return { token, authentic, authority: meetOf([hopsOf(authentic.chains[0].links)]) };
+}
+
+function handedOut(
+  { id, principal, expires }: IssuedCapability,
+  { token, authentic, authority }: Remade,
+  named: readonly NamedHandle[],
+  { grants }: Pick<AgentContext, "grants">,
+): GrantedCapability {
+  const { grant } = authentic.identifier;
+  const { operations = [], furtherHops } = authority;
+  const known = grants.get(grant);
+  return {
+    id,
+    grant,
+    token,
+    ...(authority.resourceHandles === undefined ? {} : { resourceHandles: named }),
+    // In the order of the grant.
+    operations: known?.operations.filter((one) => operations.includes(one)) ?? operations,
+    expires: authority.expires ?? expires,
+    revocationId: authentic.chains[0].revocationIds.at(-1) ?? "",
+    principal,
+    attenuable: furtherHops === undefined || furtherHops > 0,
+    ...(known?.legacy === true ? { legacy: LEGACY_NOTICE } : {}),
+  };
+}
+
+function tooLarge({ grant, resources = [] }: CapabilityContents, size: number): RequestRefusal {
   const message =
     `the capability would take ${size} bytes for its ${resources.length} handles and the other ` +
-    `restrictions, and ${HOP_BYTES} is the limit; narrow the filter`;
+    `restrictions, and ${CAPABILITY_LIMITS.caveatBytes} is the limit; narrow the filter`;
   return tooManyResources(grant.id, message);
 }
 
-function tooManyResources(grant: string, message: string): RequestRefusal {
+/** Refuses a request since a capability cannot name all that it matches. */
+export function tooManyResources(grant: string, message: string): RequestRefusal {
   const denial = { code: "too_many_resources", message, grants: [grant] } as const;
   return { ok: false, denial: { ...denial, path: "resourceQuery.filter" } };
 }

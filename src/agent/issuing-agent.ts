@@ -4,14 +4,8 @@ import type { HopInit } from "../caveats/hop.js";
 import { assertOptionalString, assertString } from "../checks/kinds.js";
 import type { Issuer } from "../issuer/issuer.js";
 import { type Admission, admit } from "./admission.js";
-import {
-  executeGrant,
-  type GrantExecution,
-  type GrantToken,
-  grantToken,
-  type KeepGrant,
-} from "./agent-grants.js";
 import type { AgentContext } from "./agent-options.js";
+import { collectCapabilities } from "./approved-capabilities.js";
 import { ownInvocation, skillArguments } from "./arguments.js";
 import { assertCaller, assertPresenter, type Caller, type Presenter } from "./caller.js";
 import type {
@@ -22,10 +16,12 @@ import type {
   SkillInvocation,
   UndeclaredAmbient,
 } from "./clearance.js";
-import { collectApproved, type Keep } from "./collecting.js";
+import { ClearanceLostError, type InvocationOutcome } from "./clearance.js";
 import { type Coverage, coverageOf } from "./coverage.js";
 import { clearCall, clearOperation } from "./gate.js";
 import type { KnownGrant } from "./grant.js";
+import { executeGrant, type GrantExecution, type GrantToken, grantToken } from "./grant-tokens.js";
+import type { RevocationOutcome } from "./maintenance.js";
 import {
   type AttenuationOutcome,
   attenuatePresented,
@@ -33,17 +29,12 @@ import {
   introspect,
   revokePresented,
 } from "./maintenance.js";
-import {
-  ClearanceLostError,
-  type InvocationOutcome,
-  type RequestOutcome,
-  type RevocationOutcome,
-} from "./outcomes.js";
 import { type AuthenticatedCapability, authenticateAll, type Presented } from "./presented.js";
 import { Recorder } from "./recorder.js";
 import type { AgentGrant } from "./registry/records.js";
 import type { Registry } from "./registry/registry.js";
-import { requestCapabilities } from "./requesting.js";
+import type { RequestOutcome } from "./requested-capabilities.js";
+import { requestCapabilities } from "./requested-capabilities.js";
 import type { Operation, Skill } from "./skill.js";
 import { resultAsJson } from "./skill-result.js";
 
@@ -64,9 +55,6 @@ export class IssuingAgent {
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
   readonly #leaves = new WeakMap<Clearance<Operation>, number>();
-  readonly #keepGrant: KeepGrant = async (caller, kept, { purpose, grant }) => {
-    await this.#recorder.issued(caller, [{ id: kept.id, grant }], [kept], purpose, 0);
-  };
 
   /** @internal */
   constructor(context: AgentContext) {
@@ -105,12 +93,7 @@ export class IssuingAgent {
   async collect(caller: Caller, approval: string): Promise<RequestOutcome> {
     assertCaller(caller);
     assertString(approval, "approval");
-    const elapsed = this.#recorder.start();
-    const keep: Keep = (granted, kept) =>
-      this.#recorder.issued(caller, [granted], [kept], undefined, elapsed());
-    const outcome = await collectApproved(caller, approval, this.#context, keep);
-    if (!outcome.ok) this.#recorder.notIssued(caller, outcome.denial.code, undefined, elapsed());
-    return outcome;
+    return collectCapabilities(caller, approval, this.#context, this.#recorder);
   }
 
   /**
@@ -122,7 +105,7 @@ export class IssuingAgent {
    * @throws StorageError if it cannot be recorded.
    */
   grantToken(grant: Pick<AgentGrant, "id">): Promise<GrantToken | undefined> {
-    return grantToken(grant.id, this.#context, this.#keepGrant);
+    return grantToken(grant.id, this.#context, this.#recorder);
   }
 
   /**
@@ -131,11 +114,9 @@ export class IssuingAgent {
    * @throws As {@link IssuingAgent.invoke} does.
    */
   executeGrant(asked: GrantExecution): Promise<InvocationOutcome> {
-    return executeGrant(asked, this.#context, {
-      keep: this.#keepGrant,
-      refused: (caller, denial) => this.#recorder.refused("invocation", caller, [denial]),
-      invoke: (caller, invocation) => this.invoke(caller, invocation, asked.signal),
-    });
+    return executeGrant(asked, this.#context, this.#recorder, (caller, invocation) =>
+      this.invoke(caller, invocation, asked.signal),
+    );
   }
 
   /**

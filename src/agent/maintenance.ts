@@ -5,7 +5,6 @@ import { tokenDenialCode } from "../capability/denial.js";
 import type { HopInit } from "../caveats/hop.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Presenter } from "./caller.js";
-import type { RevocationOutcome } from "./outcomes.js";
 import {
   type AuthenticCapability,
   authenticateOne,
@@ -103,3 +102,14 @@ export async function introspect(
     ...(context.grants.get(grant)?.legacy === true ? { legacy: true } : {}),
   };
 }
+
+/** The answer to a revocation. */
+export type RevocationOutcome =
+  | {
+      readonly ok: true;
+      readonly capability: string;
+      readonly revocationId: string;
+      /** Why there was nothing to do. */
+      readonly needless?: "revoked" | "expired";
+    }
+  | Denied;

@@ -196,3 +196,12 @@ export function nameOf(asked: Operation | Skill): string {
 export function targetOf({ reach, target = "item" }: Operation): "item" | "collection" | "none" {
   return reach === "none" ? "none" : target;
 }
+
+/** What the operation of a name is done to; `none` for a name that is not known. */
+export function targetOfOperation(
+  name: string,
+  operations: ReadonlyMap<string, Operation>,
+): ReturnType<typeof targetOf> {
+  const known = operations.get(name);
+  return known === undefined ? "none" : targetOf(known);
+}

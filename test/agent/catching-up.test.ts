@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
+import { ClearanceLostError } from "../../src/agent/clearance.js";
 import { expandGrants } from "../../src/agent/grant.js";
-import { ClearanceLostError } from "../../src/agent/index.js";
 import { revocationId } from "../../src/index.js";
 import {
   createIssuer,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ClearanceLostError } from "../../src/agent/index.js";
+import { ClearanceLostError } from "../../src/agent/clearance.js";
 import { mintedFor } from "../support/handles.js";
 import { POLICY } from "./documents.js";
 import { ALICE, call, codes, handleOf, reading, result, world } from "./support.js";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Clearance, Skill } from "../../src/agent/index.js";
+import type { Clearance } from "../../src/agent/clearance.js";
+import type { Skill } from "../../src/agent/index.js";
 import type { Json, JsonObject } from "../../src/bytes/json.js";
 import { attenuated } from "../capability/support.js";
 import { ALICE, grantedOne, type World, world } from "./support.js";

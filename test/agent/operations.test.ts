@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ClearanceLostError } from "../../src/agent/index.js";
+import { ClearanceLostError } from "../../src/agent/clearance.js";
 import { revocationId } from "../../src/capability/attenuate.js";
 import { ALICE, granted, type World, world } from "./support.js";
 

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { InvocationOutcome } from "../../src/agent/clearance.js";
 import type { Ledger } from "../../src/agent/ledger.js";
-import type { InvocationOutcome } from "../../src/agent/outcomes.js";
 import type { AgentDenial } from "../../src/agent/refusal.js";
 import type { Json } from "../../src/bytes/json.js";
 import { attenuated } from "../capability/support.js";

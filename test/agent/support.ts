@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { IssuingAgentOptions } from "../../src/agent/agent-options.js";
 import type { Caller } from "../../src/agent/caller.js";
+import type { InvocationOutcome } from "../../src/agent/clearance.js";
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import type { GrantedCapability } from "../../src/agent/issuance.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
-import type { InvocationOutcome, RequestOutcome } from "../../src/agent/outcomes.js";
 import { type PolicyDefinition, PolicyTable } from "../../src/agent/policy-table.js";
 import type { PresentedCapability } from "../../src/agent/presented.js";
 import type { RequestDenial } from "../../src/agent/refusal.js";
+import type { RequestOutcome } from "../../src/agent/requested-capabilities.js";
 import {
   type ResourceNumbers,
   ResourceNumbersInMemory,

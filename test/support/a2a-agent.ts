@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
+import type { IssuingAgentOptions } from "../../src/agent/agent-options.js";
 import type { Approvals } from "../../src/agent/approvals/approvals.js";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { expandGrants } from "../../src/agent/grant.js";
@@ -9,7 +10,6 @@ import {
   createIssuingAgent,
   createPolicyTable,
   type IssuingAgent,
-  type IssuingAgentOptions,
   type PolicyTable,
 } from "../../src/agent/index.js";
 import { Registry } from "../../src/agent/registry/registry.js";

@@ -1,8 +1,8 @@
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AttenuationOutcome } from "../../agent/maintenance.js";
-import type { RequestOutcome } from "../../agent/outcomes.js";
 import type { PresentedCapability } from "../../agent/presented.js";
+import type { RequestOutcome } from "../../agent/requested-capabilities.js";
 import { isJsonObject, type JsonObject } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";
 import { meant } from "../../checks/members.js";

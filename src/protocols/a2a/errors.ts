@@ -7,7 +7,7 @@ import {
   RestUnsupportedOperationError,
   toJsonRpcError,
 } from "@a2a-js/sdk/errors";
-import { ClearanceLostError } from "../../agent/outcomes.js";
+import { ClearanceLostError } from "../../agent/clearance.js";
 import {
   type AgentDenials,
   codesOf,

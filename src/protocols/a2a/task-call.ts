@@ -1,8 +1,8 @@
 import type { RequestContext } from "@a2a-js/sdk/server";
 import type { Caller } from "../../agent/caller.js";
+import type { InvocationOutcome } from "../../agent/clearance.js";
 import { useOf } from "../../agent/coverage.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { InvocationOutcome } from "../../agent/outcomes.js";
 import type { AdmittedCapability } from "../../agent/presented.js";
 import type { Json } from "../../bytes/json.js";
 import type { HopInit } from "../../caveats/hop.js";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
-import { ClearanceLostError } from "../../agent/outcomes.js";
+import { ClearanceLostError } from "../../agent/clearance.js";
 import type { AgentDenials } from "../../agent/refusal.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { SkillResultError } from "../../agent/skill-result.js";

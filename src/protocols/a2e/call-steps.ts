@@ -1,6 +1,6 @@
 import type { Clearance } from "../../agent/clearance.js";
+import { ClearanceLostError } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { ClearanceLostError } from "../../agent/outcomes.js";
 import type { Operation } from "../../agent/skill.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import type { SessionAuthority } from "./authority.js";

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
+import type { InvocationOutcome } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { InvocationOutcome } from "../../agent/outcomes.js";
 import type { AgentRecord } from "../../agent/registry/records.js";
 import type { Registry } from "../../agent/registry/registry.js";
 import type { CapabilityTerm } from "../../agent/registry/terms.js";

@@ -5,10 +5,10 @@ import { expandGrants } from "../../../src/agent/grant.js";
 import {
   createIssuingAgent,
   createPolicyTable,
-  type GrantedCapability,
   type IssuingAgent,
   type Skill,
 } from "../../../src/agent/index.js";
+import type { GrantedCapability } from "../../../src/agent/issuance.js";
 import type { AgentRecord } from "../../../src/agent/registry/records.js";
 import type { RegistryStore } from "../../../src/agent/registry/registry-store.js";
 import { createFixedTokens } from "../../../src/auth/index.js";

@@ -1,13 +1,26 @@
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
-import { candidates, visibleCollections } from "./candidates.js";
 import type { CapabilityRequest } from "./capability-request.js";
 import type { KnownGrant } from "./grant.js";
 import { ownPermissions } from "./permissions.js";
-import { type Permission, permitsOperation, permitsResource } from "./policy.js";
-import type { RefusedGrant, RequestDenial, RequestRefusal } from "./refusal.js";
-import type { Resource } from "./resources/resource.js";
-import { targetOf } from "./skill.js";
+import {
+  isAbout,
+  isVisible,
+  type Permission,
+  permitsOperation,
+  permitsResource,
+} from "./policy.js";
+import {
+  invalidRequest,
+  type RefusedGrant,
+  type RequestDenial,
+  type RequestRefusal,
+  refusedQuery,
+} from "./refusal.js";
+import { checkFilter } from "./resources/filter.js";
+import { unknownCollection } from "./resources/query-denial.js";
+import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
+import { targetOfOperation } from "./skill.js";
 
 /** What one capability is to hold: operations, each of which may be done to each resource. */
 export interface Offer {
@@ -44,7 +57,7 @@ export async function offersFor(
 ): Promise<Offers> {
   const wrong = grantDenial(request, context.grants);
   if (wrong !== undefined) return { ok: false, denial: wrong };
-  const asked: AskedGrant[] = [];
+  const asked: GrantLeft[] = [];
   const refused: RefusedGrant[] = [];
   for (const id of request.grants) {
     const grant = context.grants.get(id);
@@ -65,7 +78,9 @@ export async function offersFor(
   const offers: Offer[] = [];
   for (const { grant, permissions, left } of asked) {
     const { id } = grant;
-    const needsResources = left.some((operation) => targetFor(operation, context) !== "none");
+    const needsResources = left.some(
+      (operation) => targetOfOperation(operation, context.operations) !== "none",
+    );
     if (needsResources && request.resourceQuery === undefined && !grant.legacy) {
       const message =
         `${id} is for resources: say which with a resourceQuery ({"collection": …, "filter": …}), ` +
@@ -133,7 +148,7 @@ function grantDenial(
 }
 
 /** A grant of which something is left, before resources are looked at. */
-interface AskedGrant {
+interface GrantLeft {
   readonly grant: KnownGrant;
   readonly permissions: readonly Permission[];
   readonly left: readonly string[];
@@ -163,13 +178,15 @@ function offersOf(
   context: AgentContext,
 ): Offer[] {
   const offers: Offer[] = [];
-  const free = operations.filter((operation) => targetFor(operation, context) === "none");
+  const free = operations.filter(
+    (operation) => targetOfOperation(operation, context.operations) === "none",
+  );
   if (free.length > 0) offers.push({ grant, operations: free });
   const groups = new Map<string, { operations: readonly string[]; resources: Resource[] }>();
   for (const resource of found) {
     const allowed = operations.filter(
       (operation) =>
-        targetFor(operation, context) === resource.kind &&
+        targetOfOperation(operation, context.operations) === resource.kind &&
         permitsResource(permissions, operation, resource),
     );
     if (allowed.length === 0) continue;
@@ -182,7 +199,56 @@ function offersOf(
   return [...offers, ...largestFirst.map((group) => ({ grant, ...group }))];
 }
 
-function targetFor(operation: string, { operations }: AgentContext): ReturnType<typeof targetOf> {
-  const known = operations.get(operation);
-  return known === undefined ? "none" : targetOf(known);
+/** The items that the query finds, and the collection. One that no permission is about is as if unknown. */
+export async function candidates(
+  resourceQuery: ResourceQuery | undefined,
+  permissions: readonly Permission[],
+  source: ResourceSource | undefined,
+): Promise<{ readonly ok: true; readonly resources: readonly Resource[] } | RequestRefusal> {
+  if (resourceQuery === undefined) return { ok: true, resources: [] };
+  if (source === undefined) {
+    const message = "this agent has no resources; ask without a resourceQuery";
+    return invalidRequest("resourceQuery", message);
+  }
+  const collections = await visibleCollections(permissions, source);
+  const result = collections.includes(resourceQuery.collection)
+    ? await source.find(resourceQuery)
+    : { ok: false as const, denial: unknownCollection(resourceQuery.collection, collections) };
+  const declared = source.declaredFields?.(resourceQuery.collection) !== undefined;
+  // A filter that finds nothing that may be seen may be on hidden fields.
+  const hidden = result.ok
+    ? resourceQuery.filter !== undefined &&
+      !result.resources.some((resource) => isVisible(permissions, resource))
+    : result.denial.code === "unknown_field";
+  if (hidden && !declared) {
+    const denial = await fieldDenial(resourceQuery, permissions, source);
+    if (denial !== undefined) return refusedQuery(denial);
+  } else if (!result.ok) return refusedQuery(result.denial);
+  const name = await source.nameOfCollection(resourceQuery.collection);
+  const collection = name === undefined ? undefined : await source.get(name);
+  const items = result.ok ? result.resources : [];
+  return { ok: true, resources: collection === undefined ? items : [...items, collection] };
+}
+
+/** The names of the collections that the permissions are about, in order. */
+export async function visibleCollections(
+  permissions: readonly Permission[],
+  source: ResourceSource | undefined,
+): Promise<readonly string[]> {
+  const all = (await source?.collections()) ?? [];
+  return all.filter((name) => isAbout(permissions, name));
+}
+
+/** Denies a filter on fields that the principal cannot see, naming only those that it can. */
+async function fieldDenial(
+  { collection, filter = {} }: ResourceQuery,
+  permissions: readonly Permission[],
+  source: ResourceSource,
+): Promise<QueryDenial | undefined> {
+  const all = await source.find({ collection });
+  const seen = (all.ok ? all.resources : []).filter((one) => isVisible(permissions, one));
+  // For a principal that sees nothing, every filter matches nothing.
+  if (seen.length === 0) return undefined;
+  const fields = new Set(seen.flatMap((one) => Object.keys(one.fields)));
+  return checkFilter(filter, [...fields].sort());
 }

@@ -1,0 +1,219 @@
+// What an approval allows, collected by the party that asked: judged again, issued once, and the same each time.
+
+import { formatTime, parseTime } from "../caveats/time.js";
+import { type AgentContext, registryOf } from "./agent-options.js";
+import type { Approval, AskedGrant } from "./approvals/approval.js";
+import { type ApprovedGrant, causeWords, resultOf } from "./approvals/approval-result.js";
+import type { Caller } from "./caller.js";
+import type { KnownGrant } from "./grant.js";
+import {
+  earliestExpiry,
+  type GrantedCapability,
+  grantedBefore,
+  issueCapability,
+  type NamedResource,
+  recordOnce,
+  resourceNumbers,
+} from "./issuance.js";
+import { ownPermissions } from "./permissions.js";
+import { type Permission, permitsOperation, permitsResource } from "./policy.js";
+import type { Recorder } from "./recorder.js";
+import type { RefusedGrant, RequestDenialCode } from "./refusal.js";
+import type { RequestOutcome } from "./requested-capabilities.js";
+import { targetOfOperation } from "./skill.js";
+
+/** What is left of one of the grants that were approved. */
+interface GrantLeft {
+  readonly approved: ApprovedGrant;
+  readonly grant: KnownGrant;
+  readonly operations: readonly string[];
+  readonly resources?: readonly NamedResource[];
+}
+
+/** @see IssuingAgent.collect */
+export async function collectCapabilities(
+  caller: Caller,
+  id: string,
+  context: AgentContext,
+  recorder: Recorder,
+): Promise<RequestOutcome> {
+  const elapsed = recorder.start();
+  const outcome = await collect(caller, id, context, recorder, elapsed);
+  if (!outcome.ok) recorder.notIssued(caller, outcome.denial.code, undefined, elapsed());
+  return outcome;
+}
+
+async function collect(
+  caller: Caller,
+  id: string,
+  context: AgentContext,
+  recorder: Recorder,
+  elapsed: () => number,
+): Promise<RequestOutcome> {
+  const { approvals } = registryOf(context);
+  await context.issuer.catchUp();
+  const approval = await approvals.get(id);
+  if (approval === undefined || !isAskedBy(caller, approval)) {
+    return denied(
+      "approval_unknown",
+      "this caller has asked for nothing that such an approval is about",
+    );
+  }
+  if (approval.state === "pending") {
+    return { ok: true, capabilities: [], refused: [], pending: { approval } };
+  }
+  if (approval.state !== "approved" && approval.state !== "used") {
+    return denied("approval_denied", endingWords(approval));
+  }
+  if (approvals.isVoid(approval)) {
+    return denied("approval_denied", endingWords({ ...approval, cause: "principal_revoked" }));
+  }
+  const left = await grantsLeft(approval, caller, context);
+  const refused = grantsRefused(approval, left, context.clock());
+  if (approval.state === "approved") {
+    if (left.length === 0) return nothingLeft(refused);
+    // The ids stand before anything is issued: the next call issues under the same.
+    await approvals.use(
+      id,
+      left.map(({ approved }) => approved.place),
+    );
+  }
+  const used = (await approvals.get(id)) ?? approval;
+  const capabilities: GrantedCapability[] = [];
+  for (const [place, capability] of Object.entries(used.collected ?? {})) {
+    const resources = used.subject.asked[Number(place)]?.resources ?? [];
+    const kept = await context.ledger.issued(capability);
+    const one = left.find(({ approved }) => String(approved.place) === place);
+    const granted =
+      kept !== undefined
+        ? await grantedBefore(kept, resources, context)
+        : one && (await issueApproved(used, capability, one, caller, context, recorder, elapsed));
+    if (granted !== undefined) capabilities.push(granted);
+  }
+  return capabilities.length === 0 ? nothingLeft(refused) : { ok: true, capabilities, refused };
+}
+
+function isAskedBy({ principal, invoker }: Caller, { subject }: Approval): boolean {
+  return (
+    subject.kind === "capabilities" &&
+    subject.principal === principal &&
+    subject.agent.id === invoker
+  );
+}
+
+/** @returns `undefined` if it has expired, or been revoked. @throws StorageError if it cannot be recorded. */
+async function issueApproved(
+  used: Approval,
+  id: string,
+  { approved, grant, operations, resources }: GrantLeft,
+  caller: Caller,
+  context: AgentContext,
+  recorder: Recorder,
+  elapsed: () => number,
+): Promise<GrantedCapability | undefined> {
+  const now = context.clock();
+  const { subject, updated } = used;
+  const restrictions = approved.asked.hops[0]?.hop ?? {};
+  const ends = [updated + subject.lifetime * 1000];
+  if (restrictions.expires !== undefined) ends.push(parseTime(restrictions.expires) ?? now);
+  const expires = earliestExpiry(ends, now, context);
+  if (expires <= formatTime(now)) return undefined;
+  const numbers = await resourceNumbers(resources, context);
+  // What was revoked meanwhile would come back by a token of a later moment.
+  await context.issuer.catchUp();
+  if (registryOf(context).approvals.isVoid(used)) return undefined;
+  const further = approved.hops.map(({ hop }) => hop);
+  const { query } = subject;
+  const contents = { id, grant, operations, resources, restrictions, further, expires, query };
+  const issued = issueCapability(contents, numbers, caller, context);
+  if (!issued.ok) return undefined;
+  const { granted, kept } = issued;
+  const record = (): Promise<void> =>
+    recorder.issued(caller, [granted], [kept], undefined, elapsed());
+  const recorded = await recordOnce(kept, record, context.ledger);
+  return recorded === kept ? granted : grantedBefore(recorded, resources ?? [], context);
+}
+
+/** What of the approved grants is still there, and still allowed by the policy. */
+async function grantsLeft(
+  approval: Approval,
+  caller: Caller,
+  context: AgentContext,
+): Promise<readonly GrantLeft[]> {
+  const left: GrantLeft[] = [];
+  for (const approved of resultOf(approval, context.clock())) {
+    const { asked, granted } = approved;
+    const grant = context.grants.get(asked.grant);
+    if (!granted || grant === undefined) continue;
+    const permissions = await ownPermissions(caller, asked.grant, context);
+    const operations = asked.operations.filter(
+      (operation) =>
+        grant.operations.includes(operation) && permitsOperation(permissions, operation),
+    );
+    if (operations.length === 0) continue;
+    if (asked.resources === undefined) {
+      left.push({ approved, grant, operations });
+      continue;
+    }
+    const resources = await resourcesLeft(asked, operations, permissions, context);
+    if (resources.length > 0) left.push({ approved, grant, operations, resources });
+  }
+  return left;
+}
+
+async function resourcesLeft(
+  { resources: asked = [] }: AskedGrant,
+  operations: readonly string[],
+  permissions: readonly Permission[],
+  context: AgentContext,
+): Promise<readonly NamedResource[]> {
+  const left: NamedResource[] = [];
+  for (const one of asked) {
+    const resource = await context.resources?.get(one.name);
+    if (resource === undefined || resource.kind !== one.kind) continue;
+    // Every operation may be done to every resource, or a capability would hold a pair that the policy does not.
+    const allowed = operations.every(
+      (operation) =>
+        targetOfOperation(operation, context.operations) === one.kind &&
+        permitsResource(permissions, operation, resource),
+    );
+    if (allowed) left.push(one);
+  }
+  return left;
+}
+
+function grantsRefused(
+  approval: Approval,
+  left: readonly GrantLeft[],
+  now: number,
+): readonly RefusedGrant[] {
+  return resultOf(approval, now).flatMap(({ asked, granted, place, reason }): RefusedGrant[] => {
+    if (left.some(({ approved }) => approved.place === place)) return [];
+    const message = granted
+      ? "what was approved is not there any more, or the policy no longer allows it"
+      : (reason ?? "an approver denied it");
+    return [{ grant: asked.grant, takenBy: granted ? "policy" : "approval", message }];
+  });
+}
+
+function endingWords(approval: Approval): string {
+  const { state, decisions } = approval;
+  const cause = causeWords(approval);
+  if (cause !== undefined) return `the approval is void: ${cause}`;
+  if (state === "expired") return "the approval's time is over; ask again";
+  if (state === "cancelled") return "the request was taken back";
+  const said = decisions.find(({ answer }) => answer === "deny")?.reason;
+  return said === undefined ? "the request was denied" : `the request was denied: ${said}`;
+}
+
+function nothingLeft(refused: readonly RefusedGrant[]): RequestOutcome {
+  const message =
+    refused.length === 0
+      ? "what was approved has expired, or been revoked"
+      : refused.map((one) => one.message).join("; ");
+  return { ok: false, denial: { code: "nothing_left", message, refused } };
+}
+
+function denied(code: RequestDenialCode, message: string): RequestOutcome {
+  return { ok: false, denial: { code, message } };
+}

@@ -1,0 +1,166 @@
+// Tokens of what registered agents were granted, and calls by them.
+
+import type { JsonObject } from "../bytes/json.js";
+import type { Hop } from "../caveats/hop.js";
+import { formatTime } from "../caveats/time.js";
+import { type AgentContext, registryOf } from "./agent-options.js";
+import type { Caller, Presenter } from "./caller.js";
+import type { InvocationOutcome, SkillInvocation } from "./clearance.js";
+import type { KnownGrant } from "./grant.js";
+import { earliestExpiry, hopText, issueCapability, recordOnce } from "./issuance.js";
+import type { IssuedCapability } from "./ledger.js";
+import { MAX_PRESENTED } from "./presented.js";
+import type { Recorder } from "./recorder.js";
+import type { AgentDenial } from "./refusal.js";
+import { permittedOf, principalOfAgent } from "./registry/granting.js";
+import type { AgentGrant, AgentRecord } from "./registry/records.js";
+import type { CapabilityTerm } from "./registry/terms.js";
+
+/** A token of an agent grant. */
+export interface GrantToken {
+  readonly token: string;
+  /** `YYYY-MM-DDTHH:MM:SSZ`. */
+  readonly expires: string;
+}
+
+/** A call of a capability by an agent of the registry. */
+export interface GrantExecution {
+  /** As it has proved to be. */
+  readonly agent: AgentRecord;
+  /** A skill's id. */
+  readonly capability: string;
+  readonly arguments: JsonObject;
+  /** The token that it presents; without one, what it was granted is judged. */
+  readonly presented?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A grant that is active, as its agent and host are. */
+interface LiveGrant {
+  readonly record: AgentGrant;
+  /** The issuing agent's grant that it is of. */
+  readonly grant: KnownGrant;
+  readonly agent: AgentRecord;
+  readonly caller: Caller;
+  readonly term: CapabilityTerm;
+}
+
+/** @see IssuingAgent.grantToken */
+export async function grantToken(
+  id: string,
+  context: AgentContext,
+  recorder: Recorder,
+): Promise<GrantToken | undefined> {
+  const live = await liveGrant(id, context);
+  if (live === undefined) return undefined;
+  const { caller, term } = live;
+  const permitted = await permittedOf(caller.principal, caller.invoker, [term], context);
+  return permitted.has(term.name) ? issueToken(live, context, recorder) : undefined;
+}
+
+async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant | undefined> {
+  const registry = registryOf(context);
+  const record = await registry.grant(id);
+  const agent = record === undefined ? undefined : await registry.agent(record.agent);
+  if (record?.status !== "active" || agent?.status !== "active") return undefined;
+  const caller = await callerOf(agent, context);
+  // Its capability may have been removed, or be under another grant now.
+  const term = registry.terms?.get(record.capability);
+  if (term?.grant !== record.grant || term.operation !== record.operation) return undefined;
+  const grant = context.grants.get(record.grant);
+  if (caller === undefined || !grant?.operations.includes(record.operation)) return undefined;
+  return { record, grant, agent, caller, term };
+}
+
+/** How an agent of the registry calls: on behalf of its user, under its own id. */
+async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Caller | undefined> {
+  const host = await registryOf(context).host(agent.host);
+  if (host === undefined || host.status !== "active") return undefined;
+  return { principal: principalOfAgent(agent, host), invoker: agent.id };
+}
+
+/**
+ * Issues a grant's capability, under the same id each time, and records it the first time. Each token is of its own,
+ * short lifetime; what is kept lasts as long as the grant.
+ *
+ * @returns `undefined` if grant or agent has expired, or the grant been revoked.
+ * @throws StorageError if it cannot be recorded.
+ */
+async function issueToken(
+  { record, grant, agent, caller, term }: LiveGrant,
+  context: AgentContext,
+  recorder: Recorder,
+): Promise<GrantToken | undefined> {
+  const now = context.clock();
+  const ends = [record.expires, agent.expires].filter((end) => end !== undefined);
+  const expires = earliestExpiry([now + context.lifetime * 1000, ...ends], now, context);
+  if (expires <= formatTime(now)) return undefined;
+  // It may have been revoked while the policy was asked, and a new token would be of a later moment.
+  if (registryOf(context).isRevoked(record)) return undefined;
+  const { capabilityId: id, operation, purpose } = record;
+  const further = record.hops.map(({ hop }) => hop);
+  const contents = { id, service: term.location, grant, operations: [operation], further, expires };
+  const issued = issueCapability(contents, new Map(), caller, context);
+  if (!issued.ok) return undefined;
+  const { ledger } = context;
+  if ((await ledger.issued(id)) === undefined) {
+    const lasting = formatTime(record.expires ?? now + context.issuer.maxLifetime * 1000);
+    const shortLived: Hop = JSON.parse(issued.kept.hop);
+    const hop = hopText({ ...shortLived, expires: lasting });
+    const kept: IssuedCapability = { ...issued.kept, hop, expires: lasting };
+    const event = { id, grant: grant.id };
+    await recordOnce(kept, () => recorder.issued(caller, [event], [kept], purpose, 0), ledger);
+  }
+  const { token, expires: end } = issued.granted;
+  return { token, expires: end };
+}
+
+/** @see IssuingAgent.executeGrant */
+export async function executeGrant(
+  { agent: { id }, capability, arguments: given, presented }: GrantExecution,
+  context: AgentContext,
+  recorder: Recorder,
+  invoke: (caller: Caller, invocation: SkillInvocation) => Promise<InvocationOutcome>,
+): Promise<InvocationOutcome> {
+  const registry = registryOf(context);
+  const refuse = (denial: AgentDenial, caller: Presenter = { invoker: id }): InvocationOutcome => {
+    recorder.refused("invocation", caller, [denial]);
+    return { ok: false, denials: [denial] };
+  };
+  // As it is now: it may have been revoked since it proved to be that agent.
+  const agent = await registry.agent(id);
+  const caller = agent?.status === "active" ? await callerOf(agent, context) : undefined;
+  if (caller === undefined) return refuse(missingGrant(capability));
+  if (registry.terms?.get(capability)?.location !== undefined) {
+    return refuse(runsElsewhere(capability), caller);
+  }
+  const tokens: { readonly token: string; readonly grant?: string }[] = [];
+  if (presented !== undefined) tokens.push({ token: presented });
+  else {
+    for (const record of await registry.grantsOf(id)) {
+      if (record.capability !== capability || tokens.length === MAX_PRESENTED) continue;
+      const live = await liveGrant(record.id, context);
+      // The policy is asked by the call itself, which says what it refuses.
+      const made = live === undefined ? undefined : await issueToken(live, context, recorder);
+      if (made !== undefined) tokens.push({ token: made.token, grant: record.id });
+    }
+  }
+  if (tokens.length === 0) return refuse(missingGrant(capability), caller);
+  const capabilities = tokens.map((one) => ({ token: one.token }));
+  const outcome = await invoke(caller, { skill: capability, arguments: given, capabilities });
+  const [only, ...others] = tokens;
+  await registry.used(id, outcome.ok && others.length === 0 ? only?.grant : undefined);
+  return outcome;
+}
+
+/** The denial of a call of what an agent has no active grant of. */
+function missingGrant(capability: string): AgentDenial {
+  const message = `the agent has no active grant of "${capability.slice(0, 64)}"; request one first`;
+  return { code: "capability_missing", rule: "grants", message };
+}
+
+/** The denial of a call of what another service runs. */
+function runsElsewhere(capability: string): AgentDenial {
+  const message = `"${capability.slice(0, 64)}" is run by another service, at its location`;
+  return { code: "audience_denied", rule: "location", message };
+}
