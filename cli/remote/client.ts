@@ -10,7 +10,7 @@ import { assertWithin, safeFetch } from "../../src/client/fetch.js";
 import { isAbsent, isNoCard } from "../../src/discovery/fetch-card.js";
 import { safeDiscover } from "../../src/discovery/safe-discover.js";
 import { isInAny } from "../../src/discovery/versions.js";
-import { AgentRefusedError } from "../../src/protocols/a2a/client/agent-refused.js";
+import { AgentRefusedError } from "../../src/protocols/a2a/client/agent-check.js";
 import type { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, environmentError, usageError } from "../exit.js";

@@ -1,5 +1,5 @@
 import type { AgentModule } from "../../src/protocols/a2a/agent-module.js";
-import type { TaskRunner } from "../../src/protocols/a2a/task-call.js";
+import type { TaskRunner } from "../../src/protocols/a2a/task-runner.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 
 /** The documents agent, for `proviso serve`. */

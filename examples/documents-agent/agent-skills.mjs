@@ -4,7 +4,7 @@ import { LONGEST_QUERY } from "./search.mjs";
 import { documentSkills } from "./skills.mjs";
 
 /** @import { AgentModule } from "../../src/protocols/a2a/agent-module.js" */
-/** @import { TaskCall, TaskRunner } from "../../src/protocols/a2a/task-call.js" */
+/** @import { TaskCall, TaskRunner } from "../../src/protocols/a2a/task-runner.js" */
 /** @import { InvocationOutcome } from "../../src/agent/clearance.js" */
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { JsonObject } from "../../src/bytes/json.js" */

@@ -89,7 +89,7 @@ function readConfirmation(text: string | undefined): Confirmation | undefined {
 }
 
 /** Reads what a sealed cookie has. */
-export function readConfirming(value: unknown): Confirming | undefined {
+function readConfirming(value: unknown): Confirming | undefined {
   if (!isObject(value)) return undefined;
   const { what, digest, session, began, present, form } = value;
   if (typeof what !== "string" || typeof digest !== "string" || typeof session !== "string")

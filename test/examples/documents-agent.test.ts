@@ -9,7 +9,7 @@ import type { Json } from "../../src/bytes/json.js";
 import { attenuate, createNonce } from "../../src/index.js";
 import { refusalOf, withCapability } from "../../src/protocols/a2a/client/index.js";
 import type { TaskCall } from "../../src/protocols/a2a/index.js";
-import { TaskAnswer } from "../../src/protocols/a2a/task-answer.js";
+import { TaskAnswer } from "../../src/protocols/a2a/task-runner.js";
 import { type Document, document, runProgram } from "../cli/run.js";
 import { RunningProgram } from "../cli/running.js";
 import { sleep } from "../cli/serving.js";

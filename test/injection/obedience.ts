@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
-import type { TaskCall } from "../../src/protocols/a2a/task-call.js";
+import type { TaskCall } from "../../src/protocols/a2a/task-runner.js";
 import { type ModeName, tokensFor } from "./authority.js";
 import { type AgentName, SERVICES, type Service, workerOf } from "./world/people.js";
 import type { World } from "./world/world.js";

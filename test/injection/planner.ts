@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { withCapability } from "../../src/protocols/a2a/client/interceptor.js";
-import type { TaskCall } from "../../src/protocols/a2a/task-call.js";
+import type { TaskCall } from "../../src/protocols/a2a/task-runner.js";
 import type { Authority, Handed } from "./authority.js";
 import type { Need } from "./need.js";
 import { type Stage, Worker } from "./worker.js";

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { withCapability } from "../../src/protocols/a2a/client/interceptor.js";
-import type { TaskCall } from "../../src/protocols/a2a/task-call.js";
+import type { TaskCall } from "../../src/protocols/a2a/task-runner.js";
 import { Attacker } from "./attack/attacker.js";
 import { attack, replay, sabotage } from "./attack/campaign.js";
 import { bystanders, type Leaks, WAIT } from "./attack/leaks.js";

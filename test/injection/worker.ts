@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../src/bytes/json.js";
 import { CapabilityClient } from "../../src/protocols/a2a/client/capability-client.js";
 import { withCapability } from "../../src/protocols/a2a/client/interceptor.js";
-import type { TaskCall } from "../../src/protocols/a2a/task-call.js";
+import type { TaskCall } from "../../src/protocols/a2a/task-runner.js";
 import { type Handed, type ModeName, tokensFor } from "./authority.js";
 import type { Tally } from "./tally.js";
 import { messageOf, resultOf, textPart } from "./world/connection.js";

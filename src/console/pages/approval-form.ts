@@ -251,10 +251,10 @@ function option(value: string, label: string, chosen: string): Markup {
 }
 
 /** Says that what is approved is good in any hands. */
-export const HANDING_ON: Markup = html`<p class="note">The agent may hand on what you approve: any party that gets a token of it can use it, until it ends. Under <b>Limit it</b> you can bind it to this agent.</p>`;
+const HANDING_ON: Markup = html`<p class="note">The agent may hand on what you approve: any party that gets a token of it can use it, until it ends. Under <b>Limit it</b> you can bind it to this agent.</p>`;
 
 /** Says where a token works that is bound to the agent. */
-export function boundWords({ kind, agent, audience = [] }: ApprovalSubject): Markup {
+function boundWords({ kind, agent, audience = [] }: ApprovalSubject): Markup {
   if (kind === "capabilities") {
     return html`It then works only for the caller that signs in as ${trusted(agent.id)}: over A2A at this server, and at services that know the caller by this name. The agent cannot hand it on, to sub-agents either.`;
   }

@@ -52,7 +52,7 @@ export function deviceRoutes(desk: Desk, router: Router): void {
 }
 
 /** What is in the field for the code. */
-export interface EnteredCode {
+interface EnteredCode {
   readonly code: string;
   /** Whether the code came with the address. */
   readonly given?: boolean;
@@ -60,7 +60,7 @@ export interface EnteredCode {
 }
 
 /** Where a user enters the code that an agent shows. */
-export function devicePage(
+function devicePage(
   { base }: Whereabouts,
   session: Session,
   { code, given = false, wrong }: EnteredCode,

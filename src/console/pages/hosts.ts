@@ -118,7 +118,7 @@ interface NewHost {
 }
 
 /** What the page says about what was done just now. */
-export interface HostsNotice {
+interface HostsNotice {
   readonly made?: NewHost;
   readonly wrong?: string;
   /** What is in the field for the name. */
@@ -126,7 +126,7 @@ export interface HostsNotice {
 }
 
 /** Characters of a host's name. */
-export const LONGEST_NAME = 120;
+const LONGEST_NAME = 120;
 
 const STATES: Readonly<Record<HostRecord["status"], string>> = {
   enrolling: "Waits for its enrolment token",
@@ -135,7 +135,7 @@ const STATES: Readonly<Record<HostRecord["status"], string>> = {
   revoked: "Revoked",
 };
 
-export function hostsPage(
+function hostsPage(
   { base }: Whereabouts,
   session: Session,
   hosts: readonly HostRecord[],

@@ -103,7 +103,7 @@ function pathTo({ base, origin }: Desk, wanted: string): string {
 }
 
 /** Signing in by a development token. */
-export function developmentPage({ base }: Whereabouts, to: string, wrong?: string): PageParts {
+function developmentPage({ base }: Whereabouts, to: string, wrong?: string): PageParts {
   const main = html`${problem("token", wrong)}<p class="warning"><strong>Development only.</strong> This agent has no identity provider: a party that knows a development token is that user.</p>
 <form method="post" action="${base}/login" class="card">
 <input type="hidden" name="to" value="${to}">
@@ -115,7 +115,7 @@ export function developmentPage({ base }: Whereabouts, to: string, wrong?: strin
 }
 
 /** After signing out. */
-export function signedOutPage({ base }: Whereabouts): PageParts {
+function signedOutPage({ base }: Whereabouts): PageParts {
   const main = html`<div class="card"><p>You are signed out of the approvals console. Your identity provider may still know you.</p>
 <p><a href="${base}/login">Sign in</a></p></div>`;
   return { title: "Signed out", main };

@@ -1,6 +1,6 @@
 import type { ResourceSource } from "../../agent/resources/resource.js";
 import type { Skill } from "../../agent/skill.js";
-import type { TaskRunner } from "./task-call.js";
+import type { TaskRunner } from "./task-runner.js";
 
 /** What `proviso serve` gives a module of skills. */
 export interface AgentModuleContext<Source extends ResourceSource = ResourceSource> {

@@ -13,15 +13,14 @@ import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { type PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Caller } from "../../agent/caller.js";
-import { CANCELLED, endingOfApproval } from "./approval-endings.js";
 import { type Call, callOf, type Sight } from "./call.js";
+import type { PendingAnswer } from "./capability-methods.js";
 import { EXTENSION_URI } from "./extension.js";
 import { hasEnded } from "./open-tasks.js";
 import { dataPart, newMessage } from "./parts.js";
-import type { PendingAnswer } from "./pending.js";
-import { checkTarget, type PushOptions } from "./push-target.js";
-import { repeatedTask, taskMessage } from "./repeats.js";
-import { type Ending, endedTask } from "./task-endings.js";
+import { checkTarget, type PushOptions } from "./push.js";
+import { repeatedTask, taskMessage } from "./repeated-messages.js";
+import { APPROVAL_CANCELLED, type Ending, endedTask, endingOfApproval } from "./task-endings.js";
 import type { TaskStream } from "./task-stream.js";
 import { setTaskAccess } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
@@ -159,7 +158,7 @@ export class ApprovalTasks {
     const { principal, invoker: agent } = callOf(context).caller;
     let task = await tasks.load(id, context);
     if (task === undefined) throw new TaskNotFoundError(`Task not found: ${id}`);
-    if (!hasEnded(task)) task = await this.#ended(task, CANCELLED, context);
+    if (!hasEnded(task)) task = await this.#ended(task, APPROVAL_CANCELLED, context);
     if (task?.status?.state !== TaskState.TASK_STATE_CANCELED) {
       throw new TaskNotCancelableError(`Task not cancelable: ${id}`);
     }

@@ -18,12 +18,12 @@ import {
 import { CAPABILITY_HEADER } from "./extension.js";
 import { type Gates, gate } from "./gate.js";
 import type { GuardedHandler } from "./guarded-handler.js";
-import { flawInParams } from "./method-params.js";
-import { historyIn, misplacedIn } from "./misplaced-tokens.js";
+import { assertRpcRequest } from "./json-rpc.js";
+import { flawInParams, historyIn } from "./method-params.js";
+import { misplacedIn } from "./misplaced-tokens.js";
 import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./outline.js";
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
 import { readPresented } from "./presented.js";
-import { assertRpcRequest } from "./rpc-request.js";
 
 /** What requests are let in by. */
 export interface BeforeOptions extends Gates {

@@ -12,10 +12,8 @@ import type { Json } from "../../bytes/json.js";
 import { authorityMarks } from "./authority-marks.js";
 import { type AdmittedMessage, type Call, giveUp, messageOf, type Permit } from "./call.js";
 import { EXTENSION_URI } from "./extension.js";
-import { taskMessage } from "./repeats.js";
-import { setProgress } from "./runs.js";
-import { TaskAnswer } from "./task-answer.js";
-import { type TaskRunner, taskCallOf } from "./task-call.js";
+import { setProgress } from "./progress.js";
+import { taskMessage } from "./repeated-messages.js";
 import {
   CANCELLED,
   type Ending,
@@ -25,6 +23,7 @@ import {
   type RunLimits,
   UNSTORED,
 } from "./task-endings.js";
+import { TaskAnswer, type TaskRunner, taskCallOf } from "./task-runner.js";
 import { recordUse } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 

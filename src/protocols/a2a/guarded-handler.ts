@@ -21,16 +21,16 @@ import {
   type OperationCall,
   type OperationName,
 } from "./call.js";
+import { whileAllowed } from "./connection.js";
 import { type Fault, failedWithin, fault, faultOf, isOfStore, sdkError } from "./errors.js";
 import { EXTENSION_URI } from "./extension.js";
 import { admit, sightOfTask } from "./gate.js";
 import { hasEnded } from "./open-tasks.js";
-import { follow, taskIdOf } from "./repeats.js";
-import { progressOf } from "./runs.js";
+import { progressOf } from "./progress.js";
+import { follow, taskIdOf } from "./repeated-messages.js";
 import { UNSTORED } from "./task-endings.js";
 import { recordUse, setTaskAccess } from "./tasks/task-access.js";
 import type { Visibility } from "./visibility.js";
-import { whileAllowed } from "./while-allowed.js";
 
 /** What the handler rests on. */
 export interface GuardedHandlerOptions {

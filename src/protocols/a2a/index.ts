@@ -28,14 +28,13 @@ export {
   type MessageClearance,
   type NeededOperation,
 } from "./operation-gate.js";
-export type { PushOptions } from "./push-target.js";
+export type { PushOptions } from "./push.js";
 export {
   type AgentServer,
   type AgentServerOptions,
   serveAgent,
 } from "./server.js";
-export type { TaskAnswer, TaskTurn } from "./task-answer.js";
-export type { TaskCall, TaskRunner } from "./task-call.js";
+export type { TaskAnswer, TaskCall, TaskRunner, TaskTurn } from "./task-runner.js";
 export { type TaskQuota, TaskQuotaError } from "./tasks/quota.js";
 export {
   openTaskStore,

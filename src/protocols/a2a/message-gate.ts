@@ -16,8 +16,8 @@ import { BUSY, malformed, throwRefused } from "./errors.js";
 import { admit, type MessageGate, type SkillGate, skillPermit } from "./gate.js";
 import { type TaskEntrance, taskEntrance } from "./open-tasks.js";
 import { unsupportedPart } from "./parts.js";
-import { checkTarget, type PushOptions } from "./push-target.js";
-import { repeatedTask, taskMessage } from "./repeats.js";
+import { checkTarget, type PushOptions } from "./push.js";
+import { repeatedTask, taskMessage } from "./repeated-messages.js";
 import { skillIn } from "./skill-methods.js";
 import {
   assertReferences,

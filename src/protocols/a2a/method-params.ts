@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { LONGEST_ID } from "./answer.js";
+import { membersOf, type Outline } from "./outline.js";
 
 /**
  * The parameters of A2A 1.0's methods as JSON Schema, from the protocol's `a2a.proto`: one schema for every
@@ -170,4 +171,32 @@ function isTimestamp(value: string): boolean {
   if (day === undefined || Number.isNaN(Date.parse(value))) return false;
   // JavaScript reads February 30 as March 1 or 2.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+/** What callers name the history of a conversation that they bring, apart from case, "-" and "_". */
+const HISTORY_NAMES: ReadonlySet<string> = new Set([
+  ...["history", "messages", "messagehistory", "conversationhistory"],
+]);
+
+/**
+ * What is wrong with a message that brings its own history, which an agent has to declare
+ * (`message_history_injection`): the SDK passes over it in silence, and its caller relies on it.
+ */
+export function historyIn({ places, inMessage, params }: Outline): string | undefined {
+  if (places.message !== true && inMessage === undefined) return undefined;
+  const owners = [
+    { where: "params", value: params },
+    { where: "params.message", value: membersOf(params["message"]) },
+    { where: "params.configuration", value: membersOf(params["configuration"]) },
+  ];
+  for (const { where, value } of owners) {
+    const name = Object.keys(value).find((one) => isHistory(one) && value[one] !== null);
+    if (name === undefined) continue;
+    return `this agent takes no history from its callers, and its card declares none: leave ${where}.${name} out`;
+  }
+  return undefined;
+}
+
+function isHistory(name: string): boolean {
+  return HISTORY_NAMES.has(name.toLowerCase().replace(/[-_]/g, ""));
 }

@@ -10,8 +10,8 @@ import type { HopInit } from "../../caveats/hop.js";
 import { admittedOf, type Held } from "./call.js";
 import { malformed, throwRefused } from "./errors.js";
 import { admit, cleared, type MessageGate } from "./gate.js";
-import { narrowed } from "./task-call.js";
 import { assertReferences, seenOf } from "./task-request.js";
+import { narrowed } from "./task-runner.js";
 import type { Visibility } from "./visibility.js";
 
 /** What a message needs permission for. */

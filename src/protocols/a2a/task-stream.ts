@@ -3,7 +3,7 @@ import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { callOf } from "./call.js";
 import { hasEnded } from "./open-tasks.js";
-import { isRunning } from "./tasks/task-row.js";
+import { isRunning } from "./tasks/task-rows.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
 /** Milliseconds after which a quiet stream repeats its task's status: proxies cut silent connections. */

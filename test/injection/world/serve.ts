@@ -8,7 +8,7 @@ import { createFixedTokens } from "../../../src/auth/fixed-tokens.js";
 import { createIssuer } from "../../../src/issuer/issuer.js";
 import { createKeyring } from "../../../src/issuer/keyring.js";
 import { serveAgent } from "../../../src/protocols/a2a/server.js";
-import type { TaskRunner } from "../../../src/protocols/a2a/task-call.js";
+import type { TaskRunner } from "../../../src/protocols/a2a/task-runner.js";
 import { openTaskStore } from "../../../src/protocols/a2a/tasks/task-store.js";
 import { createStores } from "../../../src/stores/database.js";
 import { LedgerStore } from "../../../src/stores/ledger/ledger-store.js";

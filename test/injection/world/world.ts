@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import type { Mode } from "../../../src/agent/clearance.js";
 import type { Json } from "../../../src/bytes/json.js";
 import { formatTime } from "../../../src/caveats/time.js";
-import type { TaskCall } from "../../../src/protocols/a2a/task-call.js";
+import type { TaskCall } from "../../../src/protocols/a2a/task-runner.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { Connection, type Heard } from "./connection.js";
 import { openCode, openDocuments } from "./folder-agent.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FairShare } from "../../../src/protocols/a2a/fair-share.js";
+import { FairShare } from "../../../src/protocols/a2a/remembered-tasks.js";
 
 const keys = (share: FairShare<number>, owner: string): readonly string[] => [
   ...share.of(owner).keys(),

@@ -1,11 +1,12 @@
-import type { AgentCard } from "@a2a-js/sdk";
+import type { AgentCard, Artifact, Message, StreamResponse, Task } from "@a2a-js/sdk";
 import type { AfterArgs, Client } from "@a2a-js/sdk/client";
+import type { Json } from "../../../bytes/json.js";
 import { assertMembers } from "../../../checks/members.js";
 import type { CardReading } from "../../../discovery/card.js";
 import { createCardCache } from "../../../discovery/card-cache.js";
-import type { DiscoveryDenial } from "../../../discovery/denial.js";
+import type { DiscoveryCode, DiscoveryDenial } from "../../../discovery/denial.js";
 import type { Discovery, UsableAgent } from "../../../discovery/discovery.js";
-import { undeclaredIn } from "../../../discovery/drift.js";
+import { type Behaviour, delegatedTo, undeclaredIn } from "../../../discovery/drift.js";
 import { endToEnd } from "../../../discovery/link.js";
 import { discoverChain } from "../../../discovery/live-chain.js";
 import {
@@ -19,9 +20,7 @@ import {
   safeDiscover,
 } from "../../../discovery/safe-discover.js";
 import { parseVersion, versionText } from "../../../discovery/versions.js";
-import { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
 import { cardOf, destinationDenials, destinationOf, writtenCard } from "./destination.js";
-import { observedIn } from "./observed.js";
 
 /** What an agent must be before it is called, and what becomes of what it does beside its card. */
 export interface AgentCheckOptions {
@@ -147,4 +146,100 @@ function versionFor({ transport }: Client, required: string | undefined): string
   if (isSpoken) return versionText(wanted);
   const message = `requirements.protocolVersion: the client speaks ${versionText(own)}, not ${versionText(wanted)}`;
   throw new TypeError(message);
+}
+
+/** What an agent was seen to do, in what the SDK's client took from its response. */
+function observedIn(result: NonNullable<AfterArgs["result"]>): readonly Behaviour[] {
+  switch (result.method) {
+    case "sendMessage":
+      return "messageId" in result.value ? ofMessage(result.value) : ofTask(result.value);
+    case "sendMessageStream":
+    case "resubscribeTask":
+      return ofEvent(result.value);
+    case "getTask":
+    case "cancelTask":
+      return ofTask(result.value);
+    case "createTaskPushNotificationConfig":
+      return [{ kind: "capability", name: "push_notifications" }];
+    default:
+      return [];
+  }
+}
+
+function ofEvent({ payload }: StreamResponse): readonly Behaviour[] {
+  switch (payload?.$case) {
+    case "message":
+      return [...partial(payload.value), ...ofMessage(payload.value)];
+    case "task":
+      return ofTask(payload.value);
+    case "statusUpdate": {
+      const { status, metadata } = payload.value;
+      return [...ofMetadata(metadata), ...(status?.message ? ofMessage(status.message) : [])];
+    }
+    case "artifactUpdate": {
+      const { artifact, metadata } = payload.value;
+      return [...ofMetadata(metadata), ...(artifact ? ofArtifact(artifact) : [])];
+    }
+    default:
+      return [];
+  }
+}
+
+/** A message in pieces: what `streaming_message` declares. */
+function partial({ metadata }: Message): readonly Behaviour[] {
+  return metadata?.["partial"] === true ? [{ kind: "capability", name: "streaming_message" }] : [];
+}
+
+function ofMessage({ metadata, extensions }: Message): readonly Behaviour[] {
+  return [...ofMetadata(metadata), ...ofExtensions(extensions)];
+}
+
+function ofTask({ metadata, status, artifacts }: Task): readonly Behaviour[] {
+  return [
+    ...ofMetadata(metadata),
+    ...(status?.message ? ofMessage(status.message) : []),
+    ...artifacts.flatMap(ofArtifact),
+  ];
+}
+
+function ofArtifact({ metadata, extensions }: Artifact): readonly Behaviour[] {
+  return [...ofMetadata(metadata), ...ofExtensions(extensions)];
+}
+
+function ofExtensions(uris: readonly string[]): readonly Behaviour[] {
+  return uris.map((name) => ({ kind: "capability", name }));
+}
+
+function ofMetadata(metadata: { readonly [name: string]: Json } | undefined): readonly Behaviour[] {
+  return delegatedTo(metadata);
+}
+
+/** An agent is not called: its card does not say what a caller needs it to say. Nothing was sent to it. */
+export class AgentRefusedError extends Error {
+  override readonly name = "AgentRefusedError";
+  /** The first reason's. */
+  readonly code: DiscoveryCode;
+  /** Every reason. */
+  readonly denials: readonly DiscoveryDenial[];
+
+  constructor(denials: readonly [DiscoveryDenial, ...DiscoveryDenial[]]) {
+    const [first, ...others] = denials;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+    super(`the agent is not called: ${first.message}${more}`);
+    this.code = first.code;
+    this.denials = denials;
+  }
+}
+
+/** An agent has done what its card does not declare. What was asked of it may be done. */
+export class UndeclaredBehaviourError extends Error {
+  override readonly name = "UndeclaredBehaviourError";
+  readonly code: DiscoveryCode;
+  readonly denial: DiscoveryDenial;
+
+  constructor(denial: DiscoveryDenial) {
+    super(denial.message);
+    this.code = denial.code;
+    this.denial = denial;
+  }
 }

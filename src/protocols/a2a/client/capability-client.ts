@@ -12,9 +12,9 @@ import { knownMembers } from "../../../checks/members.js";
 import { plainCopy, plainObject } from "../../../checks/plain.js";
 import { pause } from "../../../client/pause.js";
 import type { AuthorityMarks } from "../authority-marks.js";
+import type { PendingAnswer } from "../capability-methods.js";
 import { EXTENSION_URI, METHODS } from "../extension.js";
 import { dataPart, newMessage } from "../parts.js";
-import type { PendingAnswer } from "../pending.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 import { presenting, speaking } from "./interceptor.js";
 

@@ -4,10 +4,13 @@
  * @module proviso/a2a/client
  */
 export { CAPABILITY_HEADER } from "../../../http/headers.js";
+export type { PendingAnswer, PendingGrant } from "../capability-methods.js";
 export { AMBIENT, AUTHORITY_HEADER, EXTENSION_URI } from "../extension.js";
-export type { PendingAnswer, PendingGrant } from "../pending.js";
-export type { AgentCheckOptions } from "./agent-check.js";
-export { AgentRefusedError, UndeclaredBehaviourError } from "./agent-refused.js";
+export {
+  type AgentCheckOptions,
+  AgentRefusedError,
+  UndeclaredBehaviourError,
+} from "./agent-check.js";
 export {
   type CapabilityClient,
   type CapabilityQuery,

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Message, type Task, TaskState } from "@a2a-js/sdk";
 import type { StoreQueries } from "../../../stores/database.js";
-import { columnsOf, taskOf } from "./task-row.js";
-import type { Tasks } from "./tasks.js";
+import type { TaskDatabase } from "./task-database.js";
+import { columnsOf, taskOf } from "./task-rows.js";
 
 /** Milliseconds after which an instance that has not renewed its lease counts as gone. */
 const LEASE = 15_000;
@@ -19,7 +19,7 @@ const STEP = 100;
 export class Lease {
   /** Which instance this is. */
   readonly id: string = randomUUID();
-  readonly #tasks: Tasks;
+  readonly #tasks: TaskDatabase;
   readonly #length: number;
   /** Tasks whose end could not be written, with what to say of it. */
   readonly #unwritten = new Map<string, string>();
@@ -27,7 +27,7 @@ export class Lease {
   #beating: Promise<void> = Promise.resolve();
 
   /** @throws TypeError if the length is not 100 milliseconds or more. */
-  constructor(tasks: Tasks, length: number = LEASE) {
+  constructor(tasks: TaskDatabase, length: number = LEASE) {
     if (!Number.isSafeInteger(length) || length < 100) {
       throw new TypeError("lease: must be a whole number of milliseconds, 100 or more");
     }
@@ -136,7 +136,7 @@ export class Lease {
         .execute();
       for (const row of rows) {
         const failed = failedTask(
-          this.#tasks.sound(() => taskOf(row)),
+          this.#tasks.readStored(() => taskOf(row)),
           why,
           clock(),
         );

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { isTexts } from "../../../bytes/json.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { textOf } from "../../../stores/stored-values.js";
-import type { Tasks } from "./tasks.js";
+import type { TaskDatabase } from "./task-database.js";
 
 /** A message that asks for something to run. */
 export interface TaskMessage {
@@ -30,7 +30,7 @@ export async function keepMessage(
   db: StoreQueries,
   message: KeptMessage,
   task: string,
-  tasks: Tasks,
+  tasks: TaskDatabase,
 ): Promise<Earlier | undefined> {
   const { numInsertedOrUpdatedRows: fresh = 0n } = await db
     .insertInto("message")
@@ -51,7 +51,7 @@ export function keysIn({ messages }: { readonly messages: string | null }): read
 export async function earlierOf(
   db: StoreQueries,
   { key, hash }: KeptMessage,
-  tasks: Tasks,
+  tasks: TaskDatabase,
 ): Promise<Earlier | undefined> {
   const row = await db
     .selectFrom("message")
@@ -59,7 +59,7 @@ export async function earlierOf(
     .where("key", "=", key)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  return { task: tasks.sound(() => textOf(row.task)), same: row.hash === hash };
+  return { task: tasks.readStored(() => textOf(row.task)), same: row.hash === hash };
 }
 
 /** A message as it is kept: under a hash of who sent it and of its id. */

@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { AuthorityUse } from "../../../agent/coverage.js";
 import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/database.js";
 import { readStored, textOf } from "../../../stores/stored-values.js";
-import { taskOf, usesIn } from "./task-row.js";
+import { taskOf, usesIn } from "./task-rows.js";
 
 /** What a task is to the operator, who sees the tasks of all principals. */
 export interface TaskSummary {

@@ -1,6 +1,6 @@
 import { BATCH, inBatches } from "../../../stores/batches.js";
 import type { StoreQueries, TableDatabase } from "../../../stores/database.js";
-import { pruneAccesses } from "./accesses.js";
+import { pruneAccesses } from "./access-rows.js";
 import { keysIn } from "./messages.js";
 
 /** Keys that one statement names. */

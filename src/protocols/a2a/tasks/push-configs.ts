@@ -8,8 +8,8 @@ import type {
 } from "@a2a-js/sdk/server";
 import type { StoreQueries } from "../../../stores/database.js";
 import { textOf } from "../../../stores/stored-values.js";
-import { putAccess, type Viewer, viewerOf } from "./accesses.js";
-import type { Tasks } from "./tasks.js";
+import { putAccess, type Viewer, viewerOf } from "./access-rows.js";
+import type { TaskDatabase } from "./task-database.js";
 
 const MAX_CONFIGS = 8;
 const MAX_CHARACTERS = 8192;
@@ -22,10 +22,10 @@ const OLDEST_VERSION = "0.3";
  * `loadWithMetadata`, by which the sender gets them, gives all of a task.
  */
 export class PushConfigs implements PushNotificationStore {
-  readonly #tasks: Tasks;
+  readonly #tasks: TaskDatabase;
 
   /** @internal Use {@link openTaskStore}. */
-  constructor(tasks: Tasks) {
+  constructor(tasks: TaskDatabase) {
     this.#tasks = tasks;
   }
 
@@ -128,7 +128,7 @@ export class PushConfigs implements PushNotificationStore {
     return this.#tasks.read(async (db) => {
       const rows = await this.#shown(db, taskId, viewer, which);
       return rows.map(({ version, body }) =>
-        this.#tasks.sound(() => ({
+        this.#tasks.readStored(() => ({
           config: TaskPushNotificationConfig.fromJSON(JSON.parse(body)),
           wireVersion: textOf(version),
         })),

@@ -2,9 +2,9 @@ import { type ListTasksRequest, type ListTasksResponse, TaskState } from "@a2a-j
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { StoreQueries } from "../../../stores/database.js";
 import { textOf, whole } from "../../../stores/stored-values.js";
-import { type Viewer, visibleTo } from "./accesses.js";
-import { taskOf, timeOf } from "./task-row.js";
-import type { Tasks } from "./tasks.js";
+import { type Viewer, visibleTo } from "./access-rows.js";
+import type { TaskDatabase } from "./task-database.js";
+import { taskOf, timeOf } from "./task-rows.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
@@ -69,7 +69,7 @@ export async function listTasks(
   db: StoreQueries,
   params: ListTasksRequest,
   viewer: Viewer,
-  tasks: Tasks,
+  tasks: TaskDatabase,
 ): Promise<ListTasksResponse> {
   const { pageSize, includeArtifacts, cursor, context, state, after } = pageOf(params);
   const listed = db
@@ -108,7 +108,7 @@ export async function listTasks(
   const found = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
     // One that has gone or changed since it was chosen may be missing.
-    tasks: tasks.sound(() => ids.flatMap((one) => found.get(one) ?? []).map(taskOf)),
+    tasks: tasks.readStored(() => ids.flatMap((one) => found.get(one) ?? []).map(taskOf)),
     nextPageToken: last === undefined ? "" : encodePageToken(last),
     pageSize,
     totalSize: Number(total),

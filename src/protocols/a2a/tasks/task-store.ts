@@ -6,7 +6,7 @@ import { assertMembers } from "../../../checks/members.js";
 import type { StorageError } from "../../../storage/storage-error.js";
 import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/database.js";
 import { textOf } from "../../../stores/stored-values.js";
-import { partyOf, type Viewer, viewerOf } from "./accesses.js";
+import { partyOf, type Viewer, viewerOf } from "./access-rows.js";
 import { Lease } from "./lease.js";
 import { type Earlier, earlierOf, keptMessage, type TaskMessage } from "./messages.js";
 import { pruneTasks } from "./pruning.js";
@@ -14,11 +14,10 @@ import { PushConfigs } from "./push-configs.js";
 import type { TaskQuota } from "./quota.js";
 import type { Asker } from "./task-access.js";
 import type { TaskWatch } from "./task-changes.js";
+import { TaskDatabase } from "./task-database.js";
 import { listTasks } from "./task-list.js";
-import { rowOf, type TaskRow } from "./task-queries.js";
-import { goesOn, taskOf, usesIn } from "./task-row.js";
+import { goesOn, rowOf, type TaskRow, taskOf, usesIn } from "./task-rows.js";
 import { type Beginning, TaskWriting } from "./task-writing.js";
-import { Tasks } from "./tasks.js";
 
 export type { Earlier, TaskMessage } from "./messages.js";
 export type { Beginning } from "./task-writing.js";
@@ -53,7 +52,7 @@ export async function openTaskStore(
 ): Promise<TaskStore> {
   assertMembers(options, OPTIONS, "options");
   const { onProblem = () => {}, clock = Date.now, quota = {}, lease: length } = options;
-  const tasks = new Tasks(tablesOf(database), clock, onProblem, quota);
+  const tasks = new TaskDatabase(tablesOf(database), clock, onProblem, quota);
   const lease = new Lease(tasks, length);
   await lease.start();
   return new TaskStore(tasks, lease);
@@ -68,12 +67,12 @@ export async function openTaskStore(
 export class TaskStore implements SdkTaskStore {
   /** Where callers want notifications of their tasks' progress: in the same database, as visible. */
   readonly pushConfigs: PushConfigs;
-  readonly #tasks: Tasks;
+  readonly #tasks: TaskDatabase;
   readonly #lease: Lease;
   readonly #writing: TaskWriting;
 
   /** @internal Use {@link openTaskStore}. */
-  constructor(tasks: Tasks, lease: Lease) {
+  constructor(tasks: TaskDatabase, lease: Lease) {
     this.#tasks = tasks;
     this.#lease = lease;
     this.#writing = new TaskWriting(tasks, lease.id);
@@ -154,7 +153,7 @@ export class TaskStore implements SdkTaskStore {
       if (row === undefined) return undefined;
       const visible = await this.#tasks.visible(db, row.access, viewer);
       if (!visible && !(await this.#covered(row, viewer))) return undefined;
-      return this.#tasks.sound(() => taskOf(row));
+      return this.#tasks.readStored(() => taskOf(row));
     });
   }
 
@@ -186,7 +185,7 @@ export class TaskStore implements SdkTaskStore {
         )
         .where("state", "=", TaskState.TASK_STATE_AUTH_REQUIRED)
         .execute();
-      return this.#tasks.sound(() => rows.flatMap(waitingTaskOf));
+      return this.#tasks.readStored(() => rows.flatMap(waitingTaskOf));
     });
   }
 
@@ -217,7 +216,7 @@ export class TaskStore implements SdkTaskStore {
     if (goesOn(row.state) || covers === undefined || party === null || row.party !== party) {
       return false;
     }
-    const uses = this.#tasks.sound(() => usesIn(row));
+    const uses = this.#tasks.readStored(() => usesIn(row));
     for (const use of uses) if (!(await covers(use))) return false;
     return uses.length > 0;
   }

@@ -2,22 +2,25 @@ import type { Task } from "@a2a-js/sdk";
 import { TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { StoreQueries } from "../../../stores/database.js";
-import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./accesses.js";
+import { accessKey, DAY, partyOf, putAccess, type Viewer, viewerOf } from "./access-rows.js";
 import { type Earlier, keepMessage, keptMessage, keysIn, type TaskMessage } from "./messages.js";
 import type { Asker } from "./task-access.js";
-import { endTask, insertTask, type NewTask, rowOf } from "./task-queries.js";
+import type { TaskDatabase } from "./task-database.js";
 import {
   columnsOf,
+  endTask,
   goesOn,
+  insertTask,
   isRunning,
   isWaiting,
+  type NewTask,
+  rowOf,
   type StableText,
   stableTextOf,
   type TaskColumns,
   usesIn,
   usesText,
-} from "./task-row.js";
-import type { Tasks } from "./tasks.js";
+} from "./task-rows.js";
 
 /** Whether a task was begun, or has been by the same message before. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
@@ -45,13 +48,13 @@ interface Putting {
 
 /** Writes the tasks of requests: what each is written with, and when it may be. */
 export class TaskWriting {
-  readonly #tasks: Tasks;
+  readonly #tasks: TaskDatabase;
   /** This instance of the agent. */
   readonly #instance: string;
   /** How a request's own task was begun: nothing else is written to it while it runs. */
   readonly #begun = new WeakMap<Asker, Begun>();
 
-  constructor(tasks: Tasks, instance: string) {
+  constructor(tasks: TaskDatabase, instance: string) {
     this.#tasks = tasks;
     this.#instance = instance;
   }
@@ -170,7 +173,7 @@ export class TaskWriting {
         throw new TaskNotFoundError(`Task not found: ${task.id}`);
       }
       if (!may(known.state)) return known.state;
-      const [before, keys] = this.#tasks.sound(() => [usesIn(known), keysIn(known)] as const);
+      const [before, keys] = this.#tasks.readStored(() => [usesIn(known), keysIn(known)] as const);
       const growth = fields.bytes - known.bytes;
       const free = isRunning(known.state) || isEnd;
       if (!free) await quota.assertRoom(db, principal, { tasks: 0, bytes: growth });

@@ -1,8 +1,8 @@
 import type { KyselyPlugin } from "kysely";
 import { expect, test } from "vitest";
-import { viewerOf } from "../../../../src/protocols/a2a/tasks/accesses.js";
+import { viewerOf } from "../../../../src/protocols/a2a/tasks/access-rows.js";
+import { TaskDatabase } from "../../../../src/protocols/a2a/tasks/task-database.js";
 import { listTasks } from "../../../../src/protocols/a2a/tasks/task-list.js";
-import { Tasks } from "../../../../src/protocols/a2a/tasks/tasks.js";
 import { type StoreQueries, tablesOf } from "../../../../src/stores/database.js";
 import { throughStores } from "../../../support/databases.js";
 import { as, opened, part, task } from "./support.js";
@@ -17,7 +17,7 @@ throughStores((place) => {
     for (let i = 0; i < 8; i++) {
       await store.save(task(`t${i}`, { metadata: { text: TEXT }, artifacts }), as("alice"));
     }
-    const kept = new Tasks(tablesOf(database), Date.now, () => {}, {});
+    const kept = new TaskDatabase(tablesOf(database), Date.now, () => {}, {});
     const listed = async (includeArtifacts: boolean) => {
       const reading = { characters: 0 };
       const page = { ...REQUEST, includeArtifacts };

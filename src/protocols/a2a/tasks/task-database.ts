@@ -3,12 +3,12 @@ import type { Write, WriteOptions } from "../../../storage/group-commit.js";
 import { StorageError } from "../../../storage/storage-error.js";
 import type { StoreQueries, StoreTables, TableDatabase } from "../../../stores/database.js";
 import { corrupt, readStored } from "../../../stores/stored-values.js";
-import { type Viewer, visibleTo } from "./accesses.js";
+import { type Viewer, visibleTo } from "./access-rows.js";
 import { Quota, type TaskQuota } from "./quota.js";
 import { TaskChanges } from "./task-changes.js";
 
 /** The database as tasks and push configurations use it. */
-export class Tasks {
+export class TaskDatabase {
   readonly database: TableDatabase;
   readonly quota: Quota;
   readonly changes: TaskChanges;
@@ -38,7 +38,7 @@ export class Tasks {
   }
 
   /** @throws StorageError `store_corrupt` if what is read is damaged. */
-  sound<T>(read: () => T): T {
+  readStored<T>(read: () => T): T {
     return readStored(this.database.name, "a task", read);
   }
 

@@ -6,7 +6,7 @@ import type { Call } from "./call.js";
 import { fault, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 import type { Asker } from "./tasks/task-access.js";
-import { isRunning, isWaiting } from "./tasks/task-row.js";
+import { isRunning, isWaiting } from "./tasks/task-rows.js";
 import type { Earlier, TaskMessage, TaskStore } from "./tasks/task-store.js";
 
 /**
