@@ -25,7 +25,7 @@ export function addRestrictions(command: Command, { keys, help = {} }: Restricti
 function withParser(option: Option, kind: Flag["kind"]): Option {
   if (kind === "count") return option.argParser(toCount);
   // `refuseRepeats` knows an option that may be repeated by its `collect`.
-  const isRepeated = kind === "list" || kind === "limits";
+  const isRepeated = ["list", "limits", "closed-lists"].includes(kind);
   return isRepeated ? option.argParser(collect) : option.argParser(toText);
 }
 
@@ -53,8 +53,11 @@ export async function restrictionsFrom(
     const value: unknown = given.get(option.attributeName());
     if (value === undefined) continue;
     if (kind === "limits" && Array.isArray(value)) {
-      const { readLimits } = await import("./argument-expression.js");
-      hop[key] = readLimits(value);
+      const { readLimits } = await import("./limit-expression.js");
+      Object.assign(hop, readLimits(value));
+    } else if (kind === "closed-lists" && Array.isArray(value)) {
+      const { readClosedLists } = await import("./closed-list-expression.js");
+      hop[key] = readClosedLists(value);
     } else if (kind === "moment") {
       hop[key] = await timeFrom(option.long ?? key, String(value), moments);
     } else if (key === "operations" && Array.isArray(value)) {

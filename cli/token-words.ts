@@ -128,7 +128,7 @@ function operatorTexts(name: string, limit: ArgumentOperators): string[] {
   if (prefix !== undefined) parts.push(`${name} begins with ${word(prefix)}`);
   if (url !== undefined) parts.push(`${name} is a URL: ${urlText(url)}`);
   if (items !== undefined) parts.push(`${name} has ${countText(items)} elements`);
-  if (each !== undefined) parts.push(`each of ${operatorTexts(name, each).join(", ")}`);
+  if (each !== undefined) parts.push(...operatorTexts(`${name} each`, each));
   return parts;
 }
 

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
-import type { HopInit } from "../../src/caveats/hop.js";
+import type { Hop, HopInit } from "../../src/caveats/hop.js";
 import type { Overreach } from "../../src/caveats/hop-rule.js";
+import { EVERY_OPERATION } from "../../src/caveats/operation-authority.js";
+import { shownList } from "../../src/caveats/scalar.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
-import { say } from "../output.js";
+import { printable, say } from "../output.js";
 import { addRestrictions, flagOf, restrictionsFrom, withinSize } from "../restrictions.js";
 import { namingSource, readTokenArgument, TOKEN_HELP } from "../token-argument.js";
 import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
@@ -38,6 +40,7 @@ export function define(program: Command, context: Context): void {
     "proviso attenuate @token --op retrieve --expires 5m > narrowed",
     "proviso attenuate @token --expires 5m --output shorter",
     "proviso attenuate --arg 'amount<=1000' --arg 'currency in USD,EUR' < token",
+    "proviso attenuate @token --arg 'search:path under /data' --only-args 'search:path'",
     "cat token | proviso attenuate --max-further-hops 0 --purpose 'summarise one report'",
     "proviso attenuate @token --expires 2030-01-31T23:59:59Z --intersect",
   ]);
@@ -65,6 +68,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
     );
   const { token: child, hop, revocationId: id, note } = result;
   if (note !== undefined) say(context, `note: ${note}`);
+  await sayUnchecked(context, child, hop);
   if (options.json !== true) {
     await printTokens(context, options, undefined, [child]);
     if (!context.stderr.isTerminal) return;
@@ -77,6 +81,17 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const { expires } = authority;
   const document = { token: child, id: capability?.id, hop, expires, revocationId: id };
   await printTokens(context, options, document, [child]);
+}
+
+/** Where a token allows every operation, nothing tells a misspelt one from another. */
+async function sayUnchecked(context: Context, child: string, hop: Hop): Promise<void> {
+  const named = Object.keys({ ...hop.operationConstraints, ...hop.arguments });
+  const single = named.filter((operation) => operation !== EVERY_OPERATION);
+  if (single.length === 0) return;
+  const { inspect } = await import("../../src/capability/inspect.js");
+  if (inspect(child).authority.operations !== undefined) return;
+  const names = printable(shownList(single));
+  say(context, `note: the token allows every operation, so nothing checks the names ${names}`);
 }
 
 /** Whether a value looks like several in one text, where a set takes one a value. */

@@ -49,6 +49,7 @@ export function define(program: Command, context: Context): void {
     "proviso mint --grant documents:read --op retrieve --op search > token",
     "proviso mint --grant documents:read --principal user_7 --op retrieve --resource rh_1 --expires 2h",
     "proviso mint --grant payments:send --op pay --arg 'amount<=1000' --arg 'currency in USD,EUR'",
+    "proviso mint --grant agent:tools --op read_file,send_money --arg 'read_file:path under /data' --arg 'send_money:amount<=50' --arg 'send_money:bcc absent'",
     "proviso mint --grant documents:read --op retrieve --max-further-hops 0 --json",
     "proviso mint --grant documents:read --op retrieve --service documents > documents.token",
   ]);

@@ -24,6 +24,13 @@ const KEY = "arguments";
 /** `arguments`: the names of all arguments that calls of an operation may have. */
 export const CLOSED_LISTS: HopRule<ClosedLists> = {
   label: "only arguments",
+  flag: {
+    kind: "closed-lists",
+    form: "--only-args <names>",
+    help:
+      "all arguments that calls may have, such as to,amount; for one operation such as pay:to,amount " +
+      "or, without any argument, 'ping:'; repeat for more",
+  },
   problems(value) {
     const entries = isJsonObject(value) ? Object.entries(value) : [];
     if (entries.length === 0)

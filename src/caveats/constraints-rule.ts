@@ -26,7 +26,11 @@ export const CONSTRAINTS: HopRule<Constraints> = {
     form: "--arg <expr>",
     help:
       "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
-      "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
+      "to=acc_456 or 'to not in acc_1,acc_2'; for one operation such as 'pay:amount<=50', " +
+      "'read:path under /data', 'send:bcc absent', 'list:?limit<=100', 'pay:/to/iban=DE02', " +
+      "'send:to each in a,b', 'send:to items<=3', 'send:subject begins with Report' or " +
+      "'fetch:url at https://*.example.com/docs'; for every operation '*:path under /data'; " +
+      "repeat for more",
   },
   problems(value, suggest) {
     const limits = isJsonObject(value) ? Object.entries(value) : [];

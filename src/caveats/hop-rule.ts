@@ -81,7 +81,7 @@ export type KeyWords =
 
 /** The command-line flag for a key. */
 export interface Flag {
-  readonly kind: "list" | "limits" | "moment" | "count" | "text";
+  readonly kind: "list" | "limits" | "closed-lists" | "moment" | "count" | "text";
   /** The form of the flag, such as `--op <operation>`. */
   readonly form: `--${string} <${string}>`;
   readonly help: string;

@@ -89,10 +89,18 @@ test("each key has its label, and a flag that explains itself where the command 
     [
       ...["constraints", "argument", "limits", "--arg <expr>"],
       "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
-        "to=acc_456 or 'to not in acc_1,acc_2'; repeat for more",
+        "to=acc_456 or 'to not in acc_1,acc_2'; for one operation such as 'pay:amount<=50', " +
+        "'read:path under /data', 'send:bcc absent', 'list:?limit<=100', 'pay:/to/iban=DE02', " +
+        "'send:to each in a,b', 'send:to items<=3', 'send:subject begins with Report' or " +
+        "'fetch:url at https://*.example.com/docs'; for every operation '*:path under /data'; " +
+        "repeat for more",
     ],
     ["operationConstraints", "argument of", undefined, undefined, undefined],
-    ["arguments", "only arguments", undefined, undefined, undefined],
+    [
+      ...["arguments", "only arguments", "closed-lists", "--only-args <names>"],
+      "all arguments that calls may have, such as to,amount; for one operation such as pay:to,amount " +
+        "or, without any argument, 'ping:'; repeat for more",
+    ],
     [
       ...["expires", "expires", "moment", "--expires <when>"],
       "when it ends: a time, or a duration from now",

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readArguments, readLimits } from "../../cli/argument-expression.js";
+import { readArguments } from "../../cli/argument-expression.js";
 import { CliError, EXIT } from "../../cli/exit.js";
+import { readLimits } from "../../cli/limit-expression.js";
 
 describe("limits", () => {
   test.each<[string, unknown]>([
@@ -33,13 +34,12 @@ describe("limits", () => {
     ["a.b[0]=x", { "a.b[0]": "x" }],
     ["__proto__=x", JSON.parse('{"__proto__":"x"}')],
   ])("%s", (text, expected) => {
-    expect(readLimits([text])).toStrictEqual(expected);
+    expect(readLimits([text])).toStrictEqual({ constraints: expected });
   });
 
   test("several for one argument combine", () => {
     expect(readLimits(["a>=1", "b=x", "a<=5", 'a={"not_in":[3]}'])).toEqual({
-      a: { min: 1, max: 5, not_in: [3] },
-      b: "x",
+      constraints: { a: { min: 1, max: 5, not_in: [3] }, b: "x" },
     });
   });
 
@@ -86,7 +86,7 @@ describe("limits", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         const text = JSON.stringify(number);
-        expect(readLimits([`a<=${text}`])).toEqual({ a: { max: number + 0 } });
+        expect(readLimits([`a<=${text}`])).toEqual({ constraints: { a: { max: number + 0 } } });
       }),
     );
   });
@@ -96,8 +96,8 @@ describe("limits", () => {
     fc.assert(
       fc.property(name, fc.array(fc.string(), { minLength: 1 }), (argument, values) => {
         const items = values.map((value) => JSON.stringify(value)).join(",");
-        const read = readLimits([`${JSON.stringify(argument)} in ${items}`]);
-        expect(Object.entries(read)).toEqual([[argument, { in: values }]]);
+        const { constraints = {} } = readLimits([`${JSON.stringify(argument)} in ${items}`]);
+        expect(Object.entries(constraints)).toEqual([[argument, { in: values }]]);
       }),
     );
   });

@@ -29,6 +29,7 @@ const GIVEN: Readonly<Record<string, readonly [values: readonly string[], hop: u
     ["rh_1", "rh_2"],
   ],
   constraints: [["n<=5", "to=a"], { n: { max: 5 }, to: "a" }],
+  arguments: [["n,to", "get:n"], { "*": ["n", "to"], get: ["n"] }],
   expires: [["5m"], expect.stringMatching(/^\d{4}-.*Z$/)],
   notBefore: [["2020-01-01T00:00:00Z"], "2020-01-01T00:00:00Z"],
   audience: [
@@ -49,7 +50,7 @@ describe("the flags of the restrictions are those of the table of hop keys, in i
       ["mint", "attenuate", "request"].map(flags),
     );
     const all = formsOf(HOP_KEYS);
-    expect(all).toHaveLength(9);
+    expect(all).toHaveLength(10);
     expect(mint?.filter((form) => all.some((one) => one === form))).toEqual(all);
     expect(attenuate?.filter((form) => all.some((one) => one === form))).toEqual(all);
     const requested = formsOf(REQUESTED_KEYS);

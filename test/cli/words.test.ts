@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readLimits } from "../../cli/argument-expression.js";
+import { readLimits } from "../../cli/limit-expression.js";
 import { momentFrom, seenFromNow, spanInWords } from "../../cli/moment.js";
 import { escapedJson, printable, withoutTokens } from "../../cli/output.js";
 import { hopRows } from "../../cli/token-words.js";
@@ -119,7 +119,7 @@ test("a hop's limits are shown as --arg takes them", () => {
     fc.property(name, limit, (argument, wanted) => {
       const hop = normalizeHop({ constraints: Object.fromEntries([[argument, wanted]]) });
       const [row] = hopRows(hop, NOW);
-      expect(readLimits([row?.[1] ?? ""])).toEqual(hop.constraints);
+      expect(readLimits([row?.[1] ?? ""])).toEqual(hop);
     }),
   );
 });

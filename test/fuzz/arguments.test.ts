@@ -1,6 +1,7 @@
 import { describe } from "vitest";
-import { readArguments, readLimits } from "../../cli/argument-expression.js";
+import { readArguments } from "../../cli/argument-expression.js";
 import { CliError } from "../../cli/exit.js";
+import { readLimits } from "../../cli/limit-expression.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { createRevocationList, importKeyring } from "../../src/issuer/index.js";
@@ -74,8 +75,8 @@ describe("wrong arguments are refused, and with the error that is documented", (
     const texts = [text, random.pick(EXPRESSIONS)].slice(random.below(2));
     refusingWith(CliError, () => readArguments(texts));
     return refusingWith(CliError, () => {
-      const constraints = readLimits(texts);
-      refusingWith(TypeError, () => normalizeHop({ constraints }));
+      const limits = readLimits(texts);
+      refusingWith(TypeError, () => normalizeHop(limits));
     });
   });
 

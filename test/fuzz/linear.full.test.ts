@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readArguments, readLimits } from "../../cli/argument-expression.js";
+import { readArguments } from "../../cli/argument-expression.js";
+import { readLimits } from "../../cli/limit-expression.js";
 import { readHop } from "../../src/caveats/read-hop.js";
 import { inspect } from "../../src/index.js";
 import { readMacaroons } from "../../src/macaroon/index.js";

@@ -1,0 +1,186 @@
+import { isJsonObject, type Json } from "../src/bytes/json.js";
+import { isScalar, type Scalar } from "../src/caveats/scalar.js";
+import { readValue, splitList } from "./argument-value.js";
+import { type CliError, usageError } from "./exit.js";
+import { quoted, withoutTokens } from "./output.js";
+
+/** What an option's expressions are about, for messages. */
+export interface Wording {
+  readonly option: string;
+  readonly it: string;
+  /** How one is written. */
+  readonly forms: string;
+}
+
+/** Makes an error about one expression. */
+export type ExpressionError = (problem: string, hint?: string) => CliError;
+
+/** An expression taken apart at its operator. */
+export interface Expression {
+  /** Everything before the operator, as it is written; for hints. */
+  readonly subject: string;
+  readonly name: string;
+  /** Whether the name is in double quotes, and so is meant as it is. */
+  readonly isQuoted: boolean;
+  readonly operator: string;
+  readonly rest: string;
+  readonly expressionError: ExpressionError;
+}
+
+/** The operators of filters, arguments and limits on the arguments of every operation. */
+export const OPERATOR: RegExp =
+  /<=|>=|!=|==|=|<|>|(?<!\s)\s+not\s+in(?=[\s[]|$)|(?<!\s)\s+in(?=[\s[]|$)/;
+
+/** The operators that compare numbers, as a hop names them. */
+export const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">=": "min" };
+
+/** A string in double quotes at the start of a text. */
+export const QUOTED: RegExp = /^\s*("(?:[^"\\]|\\.)*")/;
+
+/** The end of a name that belongs to an operator of other languages: `path~=x`, `path*=x`. */
+const MISWRITTEN = /[~^$*:]$/;
+
+/** Returns what makes errors about an expression of an option. */
+export function errorAbout({ option }: Wording, text: string): ExpressionError {
+  return (problem, hint) => usageError(`${option} ${quoted(text)}: ${problem}`, hint);
+}
+
+/**
+ * Takes an expression apart at its first operator.
+ *
+ * @param operators - All operators that it may have.
+ * @param before - What stands before the text in the whole expression; for hints.
+ * @throws CliError if it has no operator or no name, or an operator that other languages have.
+ */
+export function splitExpression(
+  { forms }: Wording,
+  text: string,
+  expressionError: ExpressionError,
+  {
+    operators = OPERATOR,
+    before = "",
+  }: { readonly operators?: RegExp; readonly before?: string } = {},
+): Expression {
+  const quotedName = QUOTED.exec(text);
+  const start = quotedName?.[0].length ?? 0;
+  const found = operators.exec(text.slice(start));
+  if (found === null) throw expressionError("there is no operator", forms);
+  const from = start + found.index;
+  const bare = text.slice(0, from).trim();
+  const isQuoted = quotedName?.[1] === bare;
+  const name = isQuoted ? readValue(bare, expressionError) : bare;
+  if (typeof name !== "string" || name === "") {
+    throw expressionError("the argument's name is missing", forms);
+  }
+  const operator = found[0].trim().replace(/\s+/, " ");
+  const rest = text.slice(from + found[0].length).trim();
+  return { subject: `${before}${bare}`, name, isQuoted, operator, rest, expressionError };
+}
+
+/** Refuses the operators that other languages have: `<`, `~=`, `!=`, `==`. */
+export function refuseOthers(expression: Expression): void {
+  const { subject, name, isQuoted, operator, rest, expressionError } = expression;
+  if (operator === "<" || operator === ">") {
+    throw expressionError(`there is no ${operator}`, `use ${operator}=, which includes the value`);
+  }
+  const sign = MISWRITTEN.exec(name)?.[0];
+  if (operator === "=" && sign !== undefined && !isQuoted) {
+    const before = subject.slice(0, subject.length - name.length);
+    throw expressionError(`there is no ${sign}=`, literally(`${before}${quoted(name)}=${rest}`));
+  }
+}
+
+/**
+ * Reads the value that `=` compares with. Bare text that looks like an operator or a pattern is refused: it would
+ * be compared as it stands, and no call would meet it.
+ *
+ * @param instead - Returns how to write what a pattern probably means, if that can be said.
+ */
+export function equalValue(
+  expression: Expression,
+  instead?: (pattern: string) => string | undefined,
+): Json {
+  const { subject, rest, expressionError } = expression;
+  const sign = /^[<>~]/.exec(rest)?.[0];
+  if (sign !== undefined) {
+    const hint = literally(`${subject}=${quoted(rest)}`);
+    throw expressionError(`there is no =${sign}`, sign === "~" ? hint : `use ${sign}=; ${hint}`);
+  }
+  return valueFrom(expression, rest, instead);
+}
+
+/**
+ * Reads a value as JSON, or as a string where it is no JSON. Bare text that looks like a pattern is refused.
+ *
+ * @param instead - Returns how to write what a pattern probably means, if that can be said.
+ */
+export function valueFrom(
+  { subject, operator, expressionError }: Expression,
+  text: string,
+  instead?: (pattern: string) => string | undefined,
+): Json {
+  const value = readValue(text, expressionError);
+  if (typeof value !== "string" || !value.includes("*") || text.startsWith('"')) return value;
+  const space = operator === "=" ? "" : " ";
+  const literal = literally(`${subject}${space}${operator}${space}${quoted(value)}`);
+  const other = instead?.(value);
+  const hint = other === undefined ? literal : `write '${withoutTokens(other)}'; ${literal}`;
+  throw expressionError("there are no patterns: * would stand for itself", hint);
+}
+
+/** Returns the hint that shows how to write a text that stands for itself. */
+function literally(expression: string): string {
+  return `for this very text, write '${withoutTokens(expression)}'`;
+}
+
+export function numberFrom({ operator, rest, expressionError }: Expression): number {
+  const value = readValue(rest, expressionError);
+  if (typeof value === "number") return value;
+  throw expressionError(`${quoted(rest)} is not a number`, `${operator} compares numbers`);
+}
+
+/** Reads a list of values: JSON, or with commas between. */
+export function scalarsFrom(expression: Expression): Scalar[] {
+  const { rest, expressionError } = expression;
+  const whole: Json = rest.startsWith("[")
+    ? readValue(rest, expressionError)
+    : splitList(rest).map((item) => valueFrom(expression, item));
+  const scalars = Array.isArray(whole) ? whole.filter(isScalar) : [];
+  if (!Array.isArray(whole) || scalars.length === 0 || scalars.length < whole.length) {
+    const hint = "separate strings, numbers, true, false or null with commas";
+    throw expressionError("this is not a list of values", hint);
+  }
+  return scalars;
+}
+
+/**
+ * Joins two conditions on one name: those of both must hold.
+ *
+ * @param it - The word for what has that name, for messages.
+ */
+export function combine<Condition extends Scalar | object>(
+  it: string,
+  expressionError: ExpressionError,
+  known: Condition,
+  added: Condition,
+): Condition {
+  if (!isOperators(known) || !isOperators(added)) {
+    throw expressionError(`${it} is given an exact value and another limit`);
+  }
+  const joined = new Map<string, Json>(Object.entries(known));
+  for (const [operator, operand] of Object.entries(added)) {
+    const before = joined.get(operator);
+    if (before === undefined) joined.set(operator, operand);
+    // The bounds of `items`, and the operators of `each`.
+    else if (isJsonObject(before) && isJsonObject(operand)) {
+      joined.set(operator, combine(it, expressionError, before, operand));
+    } else if (before !== operand || operator !== "optional") {
+      throw expressionError(`${it} is given ${quoted(operator)} twice`, "keep the one you mean");
+    }
+  }
+  return Object.fromEntries(joined) as Condition;
+}
+
+function isOperators(condition: Scalar | object): condition is object {
+  return typeof condition === "object" && condition !== null;
+}

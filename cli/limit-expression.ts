@@ -1,0 +1,245 @@
+import { isJsonObject, type Json } from "../src/bytes/json.js";
+import type {
+  ArgumentConstraint,
+  ArgumentOperators,
+  Constraint,
+  ElementOperators,
+  Hop,
+} from "../src/caveats/hop.js";
+import { isScalar } from "../src/caveats/scalar.js";
+import {
+  BOUNDS,
+  combine,
+  type Expression,
+  type ExpressionError,
+  equalValue,
+  errorAbout,
+  numberFrom,
+  refuseOthers,
+  scalarsFrom,
+  splitExpression,
+  valueFrom,
+  type Wording,
+} from "./expression.js";
+import { ANY_OPERATOR, splitOperation, WORDS } from "./operation-expression.js";
+import { quoted, withoutTokens } from "./output.js";
+import { readUrls } from "./url-expression.js";
+
+const LIMIT: Wording = {
+  ...{ option: "--arg", it: "this argument" },
+  forms:
+    "write it like amount<=1000, amount>=1, currency in USD,EUR, to=acc_456 or to not in acc_1,acc_2; " +
+    "for one operation like pay:amount<=50, read:path under /data or send:bcc absent",
+};
+
+/** The part of a hop that `--arg` writes. */
+export type Limits = Pick<Hop, "constraints" | "operationConstraints">;
+
+/**
+ * Reads limits on arguments, all that are given for one argument together.
+ *
+ *     amount<=1000            at most
+ *     amount>=1               at least
+ *     currency in USD,EUR     one of
+ *     to not in acc_1,acc_2   none of
+ *     to=acc_456              exactly; or JSON, an object of operators included
+ *
+ * With an operation and a colon before it, or `*:` for every operation, also:
+ *
+ *     read:path under /data             this folder or below it
+ *     fetch:url at https://*.a.example  a URL of these hosts
+ *     send:subject begins with Report   a string that begins so; never for paths and URLs
+ *     send:to each in a,b               an array whose elements are so
+ *     send:to items<=3                  an array of so many elements
+ *     send:bcc absent                   left out
+ *     list:?limit<=100                  left out, or so
+ *     pay:/to/iban=DE02                 an argument inside another
+ *
+ * Values are JSON where they are JSON, else strings. A name or a value that looks like an operator or a
+ * pattern is written as a JSON string.
+ *
+ * @throws CliError saying what to write instead.
+ */
+export function readLimits(texts: readonly string[]): Limits {
+  const every = new Map<string, Constraint>();
+  const single = new Map<string, Map<string, ArgumentConstraint>>();
+  for (const text of texts) {
+    const expressionError = errorAbout(LIMIT, text);
+    const { operation, before, rest } = splitOperation(text, expressionError);
+    if (operation === undefined) {
+      const [name, added] = everyLimit(text, expressionError);
+      every.set(name, joined(every.get(name), added, expressionError));
+      continue;
+    }
+    const [name, added] = singleLimit(before, rest, expressionError);
+    const limits = single.get(operation) ?? new Map<string, ArgumentConstraint>();
+    limits.set(name, joined(limits.get(name), added, expressionError));
+    single.set(operation, limits);
+  }
+  const entries = [...single].map(([operation, limits]) => [operation, Object.fromEntries(limits)]);
+  return {
+    ...(every.size === 0 ? {} : { constraints: Object.fromEntries(every) }),
+    ...(single.size === 0 ? {} : { operationConstraints: Object.fromEntries(entries) }),
+  };
+}
+
+/** Reads a limit on an argument of every operation, as `constraints` has it. */
+function everyLimit(text: string, expressionError: ExpressionError): readonly [string, Constraint] {
+  const options = { operators: ANY_OPERATOR };
+  const expression = splitExpression(LIMIT, text, expressionError, options);
+  refuseOthers(expression);
+  const { name, isQuoted, operator } = expression;
+  if (WORDS.includes(operator) || (!isQuoted && /^[?/]/.test(name))) {
+    const whole = withoutTokens(text.trim());
+    const hint = `write an operation before it, such as 'send:${whole}', or '*:${whole}' for every operation`;
+    throw expressionError("this limit needs an operation", hint);
+  }
+  const limit = scalarLimit(expression);
+  if (limit !== undefined) return [name, limit];
+  const value = equalValue(expression, (pattern) => insteadOf(pattern, `*:${expression.subject}`));
+  if (isScalar(value)) return [name, value];
+  // Its operators are checked when the hop is put into canonical form.
+  if (isJsonObject(value)) return [name, value];
+  const problem = "an argument is limited to one value, or by an object of operators";
+  throw expressionError(problem, LIMIT.forms);
+}
+
+/** Reads a limit on an argument of one operation, as `operationConstraints` has it. */
+function singleLimit(
+  before: string,
+  text: string,
+  expressionError: ExpressionError,
+): readonly [string, ArgumentConstraint] {
+  const trimmed = text.trim();
+  const isOptional = trimmed.startsWith("?");
+  const own = isOptional ? trimmed.slice(1).trim() : trimmed;
+  const expression = splitExpression(LIMIT, own, expressionError, {
+    operators: ANY_OPERATOR,
+    before: `${before}${isOptional ? "?" : ""}`,
+  });
+  const { name, operator, rest } = expression;
+  if (operator === "absent") {
+    if (!isOptional) return [name, { absent: true }];
+    throw expressionError('"absent" needs no ?', `write '${before}${name} absent'`);
+  }
+  const limit =
+    operator === "each" ? { each: eachLimit(expression, rest) } : operandLimit(expression);
+  if (!isOptional) return [name, limit];
+  const operators: ArgumentOperators =
+    limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
+  return [name, { ...operators, optional: true }];
+}
+
+/** Reads what stands behind `each`: a limit without a name. */
+function eachLimit({ subject, name, expressionError }: Expression, text: string): ElementOperators {
+  const found = ANY_OPERATOR.exec(` ${text}`);
+  const isFirst =
+    found !== null && found[0] !== "" && ` ${text}`.slice(0, found.index).trim() === "";
+  const operator = found?.[0].trim().replace(/\s+/, " ") ?? "";
+  if (!isFirst || operator === "each" || operator === "absent") {
+    const hint = `write it like '${withoutTokens(subject)} each in a,b' or '${withoutTokens(subject)} each under /data'`;
+    throw expressionError("an operator for the elements is missing behind each", hint);
+  }
+  const rest = ` ${text}`.slice(found.index + found[0].length).trim();
+  const own = { subject: `${subject} each`, name, isQuoted: true, operator, rest, expressionError };
+  const limit = operandLimit(own);
+  return limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
+}
+
+/** Reads an operator of `operationConstraints`, other than `absent` and `each`, with its operand. */
+function operandLimit(expression: Expression): ArgumentConstraint {
+  refuseOthers(expression);
+  const { subject, operator, expressionError } = expression;
+  const scalar = scalarLimit(expression);
+  if (scalar !== undefined) return scalar;
+  switch (operator) {
+    case "under":
+      return { path: textFrom(expression, (pattern) => insteadOf(pattern, subject)) };
+    case "begins with":
+      return { prefix: textFrom(expression, (pattern) => insteadOf(pattern, subject)) };
+    case "at":
+      return { url: readUrls(expression) };
+    case "items":
+      return { items: countFrom(expression) };
+    default: {
+      const value = equalValue(expression, (pattern) => insteadOf(pattern, subject));
+      if (isScalar(value)) return value;
+      if (isJsonObject(value)) return value;
+      const problem = "an argument is limited to one value, or by an object of operators";
+      throw expressionError(problem, `for an array, write '${withoutTokens(subject)} each in a,b'`);
+    }
+  }
+}
+
+/** Reads an operator that `constraints` has too, other than `=`; returns `undefined` for any other. */
+function scalarLimit(expression: Expression): Constraint | undefined {
+  const { subject, operator, rest, expressionError } = expression;
+  const bound = BOUNDS[operator];
+  if (bound !== undefined) return { [bound]: numberFrom(expression) };
+  if (operator === "in") return { in: scalarsFrom(expression) };
+  if (operator === "not in") return { not_in: scalarsFrom(expression) };
+  if (operator === "!=") {
+    throw expressionError("there is no !=", `write ${quoted(`${subject} not in ${rest}`)}`);
+  }
+  if (operator === "==") throw expressionError("there is no ==", "use one =");
+  return undefined;
+}
+
+/** Reads a string; a text that is a number or a word of JSON stands for itself. */
+function textFrom(
+  expression: Expression,
+  instead: (pattern: string) => string | undefined,
+): string {
+  const { rest, expressionError } = expression;
+  const value: Json = valueFrom(expression, rest, instead);
+  if (typeof value === "string") return value;
+  if (isScalar(value)) return rest;
+  throw expressionError(`${quoted(rest)} is not a string`, LIMIT.forms);
+}
+
+const COUNTED = /^(<=|>=|=)\s*(\d{1,3})$/;
+
+/** Reads a number of elements: `<=3`, `>=1` or `=2`. */
+function countFrom({ subject, rest, expressionError }: Expression): {
+  readonly min?: number;
+  readonly max?: number;
+} {
+  const [, operator = "", digits] = COUNTED.exec(rest) ?? [];
+  if (digits === undefined) {
+    const hint = `write it like '${withoutTokens(subject)} items<=3'`;
+    throw expressionError(`${quoted(rest)} is not a number of elements`, hint);
+  }
+  const bound = BOUNDS[operator];
+  const count = Number(digits);
+  return bound === undefined ? { min: count, max: count } : { [bound]: count };
+}
+
+/** Returns how to write what a pattern with one `*` at its end probably means. */
+function insteadOf(pattern: string, subject: string): string | undefined {
+  if (/^(https?|wss?):\/\//.test(pattern)) return `${subject} at ${pattern.replace(/\/?\*+$/, "")}`;
+  const [, folder, start] = /^(?:([^*]*)\/\*+|([^*]+)\*)$/.exec(pattern) ?? [];
+  if (folder !== undefined) return `${subject} under ${folder === "" ? "/" : folder}`;
+  return start === undefined || start.includes("/") ? undefined : `${subject} begins with ${start}`;
+}
+
+/** Joins limits on one argument, of which each must hold. */
+function joined<Limit extends ArgumentConstraint>(
+  known: Limit | undefined,
+  added: Limit,
+  expressionError: ExpressionError,
+): Limit {
+  if (known === undefined) return added;
+  const isAbsent = [known, added].some((limit) => isMarked(limit, "absent"));
+  if (isAbsent) throw expressionError("this argument is absent, and has another limit");
+  if (isMarked(known, "optional") !== isMarked(added, "optional")) {
+    throw expressionError(
+      "this argument has limits with ? and without",
+      "write ? in each of them, or in none",
+    );
+  }
+  return combine(LIMIT.it, expressionError, known, added);
+}
+
+function isMarked(limit: ArgumentConstraint, mark: "absent" | "optional"): boolean {
+  return limit !== null && typeof limit === "object" && Object.hasOwn(limit, mark);
+}

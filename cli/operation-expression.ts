@@ -1,0 +1,62 @@
+import { EVERY_OPERATION } from "../src/caveats/operation-authority.js";
+import { readValue } from "./argument-value.js";
+import { type ExpressionError, OPERATOR, QUOTED } from "./expression.js";
+import { withoutTokens } from "./output.js";
+
+/** The operators that limits on the arguments of an operation have besides those of every operation. */
+const WORD_OPERATOR =
+  /(?<!\s)\s+(?:under|at|begins\s+with)(?=\s|$)|(?<!\s)\s+each(?=[\s<>=]|$)|(?<!\s)\s+absent\s*$|(?<!\s)\s+items(?=\s*[<>=!])/;
+
+/** The operators among them that are words. */
+export const WORDS: readonly string[] = ["absent", "at", "begins with", "each", "items", "under"];
+
+/** Every operator of a limit. */
+export const ANY_OPERATOR: RegExp = new RegExp(`${OPERATOR.source}|${WORD_OPERATOR.source}`);
+
+/** An expression, and the operation that it is about. */
+export interface Split {
+  /** `*` for every operation by name; absent if none is written. */
+  readonly operation?: string;
+  /** The operation with its colon, as it is written. */
+  readonly before: string;
+  readonly rest: string;
+}
+
+/** Takes an operation off, which stands before the first colon, if that is before the first operator. */
+export function splitOperation(text: string, expressionError: ExpressionError): Split {
+  const quotedName = /^\s*"(?:[^"\\]|\\.)*"\s*:(?!=)/.exec(text)?.[0];
+  if (quotedName !== undefined) {
+    const operation = operationFrom(quotedName.slice(0, -1), expressionError);
+    return { operation, before: quotedName.trimStart(), rest: text.slice(quotedName.length) };
+  }
+  const start = QUOTED.exec(text)?.[0].length ?? 0;
+  const found = ANY_OPERATOR.exec(text.slice(start));
+  if (start > 0 || found === null) return { before: "", rest: text };
+  const head = text.slice(0, found.index);
+  const colon = head.indexOf(":");
+  const after = head.slice(colon + 1).trim();
+  // "to:=x" is an operator of other languages.
+  if (colon === -1 || (after === "" && found[0] === "=")) return { before: "", rest: text };
+  if (after.includes(":") && !/^\??\s*"/.test(after)) {
+    const last = head.lastIndexOf(":");
+    const names = `${JSON.stringify(head.slice(0, last).trim())}${text.slice(last)}`;
+    const problem = "it is not plain which colon ends the operation";
+    throw expressionError(problem, `put the operation in double quotes: '${withoutTokens(names)}'`);
+  }
+  const operation = operationFrom(head.slice(0, colon), expressionError);
+  return { operation, before: text.slice(0, colon + 1).trim(), rest: text.slice(colon + 1) };
+}
+
+/** Reads the name of an operation, or `*` for every one. */
+export function operationFrom(text: string, expressionError: ExpressionError): string {
+  const bare = text.trim();
+  const operation = bare.startsWith('"') ? readValue(bare, expressionError) : bare;
+  if (typeof operation !== "string" || operation === "") {
+    throw expressionError("the operation's name is missing", "write * for every operation");
+  }
+  if (operation === bare && operation.includes("*") && operation !== EVERY_OPERATION) {
+    const hint = `name each operation, or write * for every one; for this very name, write '${JSON.stringify(bare)}'`;
+    throw expressionError("there are no patterns of operations", hint);
+  }
+  return operation;
+}

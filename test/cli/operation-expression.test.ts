@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readClosedLists } from "../../cli/closed-list-expression.js";
+import { CliError, EXIT } from "../../cli/exit.js";
+import { readLimits } from "../../cli/limit-expression.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
+
+describe("limits on the arguments of an operation", () => {
+  test.each<[text: string, operation: string, constraints: unknown]>([
+    ["send_money:amount<=50", "send_money", { amount: { max: 50 } }],
+    [" send_money : amount >= 5 ", "send_money", { amount: { min: 5 } }],
+    ["send_money:to=acc:1", "send_money", { to: "acc:1" }],
+    ["send_money:currency in USD,EUR", "send_money", { currency: { in: ["USD", "EUR"] } }],
+    ["send_money:to not in a:1", "send_money", { to: { not_in: ["a:1"] } }],
+    ["read_file:path under /data", "read_file", { path: { path: "/data" } }],
+    ["read_file:path under 2026", "read_file", { path: { path: "2026" } }],
+    ["read_file:under under reports", "read_file", { under: { path: "reports" } }],
+    ["send_money:bcc absent", "send_money", { bcc: { absent: true } }],
+    ["list:?limit<=100", "list", { limit: { max: 100, optional: true } }],
+    ["list:? sort=asc", "list", { sort: { in: ["asc"], optional: true } }],
+    ["pay:/to/iban=DE02", "pay", { "/to/iban": "DE02" }],
+    ['pay:"/to/a b"=x', "pay", { "/to/a b": "x" }],
+    ["mail:subject begins  with Re: a", "mail", { subject: { prefix: "Re: a" } }],
+    ["mail:to each in a,b", "mail", { to: { each: { in: ["a", "b"] } } }],
+    ["mail:to each=a", "mail", { to: { each: { in: ["a"] } } }],
+    ["mail:?to each <= 5", "mail", { to: { each: { max: 5 }, optional: true } }],
+    ["copy:from each under /data", "copy", { from: { each: { path: "/data" } } }],
+    ["grid:rows each items=3", "grid", { rows: { each: { items: { min: 3, max: 3 } } } }],
+    ["mail:to items<=3", "mail", { to: { items: { max: 3 } } }],
+    ["mail:items>=3", "mail", { items: { min: 3 } }],
+    ["*:path under /data", "*", { path: { path: "/data" } }],
+    ["*:amount<=5", "*", { amount: { max: 5 } }],
+    ['"calendar:read":limit<=5', "calendar:read", { limit: { max: 5 } }],
+    ['calendar:"a:b"<=5', "calendar", { "a:b": { max: 5 } }],
+    ['"a<=b":c<=5', "a<=b", { c: { max: 5 } }],
+    ['pay:amount={"min":1,"optional":true}', "pay", { amount: { min: 1, optional: true } }],
+    [
+      "fetch:url at https://*.example.com/docs",
+      "fetch",
+      { url: { url: { schemes: ["https"], hosts: [".example.com"], path: "/docs" } } },
+    ],
+    [
+      "fetch:url at https://a.example:8443,https://b.example:8443/",
+      "fetch",
+      { url: { url: { schemes: ["https"], hosts: ["a.example", "b.example"], ports: ["8443"] } } },
+    ],
+    [
+      "fetch:url at https://a.example,https://a.example:8443",
+      "fetch",
+      { url: { url: { schemes: ["https"], hosts: ["a.example"], ports: ["443", "8443"] } } },
+    ],
+    [
+      "fetch:url at http://[::1]:8080,ws://[::1]:8080",
+      "fetch",
+      { url: { url: { schemes: ["http", "ws"], hosts: ["[::1]"], ports: ["8080"] } } },
+    ],
+    [
+      "fetch:urls each at https://a.example/v1",
+      "fetch",
+      { urls: { each: { url: { schemes: ["https"], hosts: ["a.example"], path: "/v1" } } } },
+    ],
+  ])("%s", (text, operation, constraints) => {
+    const limits = readLimits([text]);
+    expect(limits).toStrictEqual({ operationConstraints: { [operation]: constraints } });
+    // The reader of hops takes it.
+    expect(normalizeHop(limits)).toHaveProperty("operationConstraints");
+  });
+
+  test("several combine by operation and argument, beside those of every call", () => {
+    const texts = ["a<=9", "p:a>=1", "q:to items<=3", "p:a<=5", "q:to items>=1", "q:to each in x"];
+    expect(readLimits(texts)).toEqual({
+      constraints: { a: { max: 9 } },
+      operationConstraints: {
+        p: { a: { min: 1, max: 5 } },
+        q: { to: { items: { min: 1, max: 3 }, each: { in: ["x"] } } },
+      },
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ["to=acc:1", { to: "acc:1" }],
+    ["at=12:30", { at: "12:30" }],
+    ["url=https://a.example", { url: "https://a.example" }],
+    ["to in acc:1,acc:2", { to: { in: ["acc:1", "acc:2"] } }],
+    ['"a:b"<=5', { "a:b": { max: 5 } }],
+    ['"x under y"=z', { "x under y": "z" }],
+    ['"/to/iban"=z', { "/to/iban": "z" }],
+  ])("a colon behind the operator, or in quotes, separates nothing: %s", (text, constraints) => {
+    expect(readLimits([text])).toEqual({ constraints });
+  });
+
+  test.each<[texts: readonly string[], problem: RegExp, hint: RegExp]>([
+    [["calendar:read:limit<=5"], /which colon/, /'"calendar:read":limit<=5'/],
+    [[":a<=5"], /operation's name is missing/, /\*/],
+    [["read_*:a<=5"], /no patterns of operations/, /'"read_\*"'/],
+    [["path under /data"], /needs an operation/, /'\*:path under \/data'/],
+    [["bcc absent"], /needs an operation/, /'\*:bcc absent'/],
+    [["?limit<=5"], /needs an operation/, /'\*:\?limit<=5'/],
+    [["/to/iban=x"], /needs an operation/, /'\*:\/to\/iban=x'/],
+    [["path=/data/*"], /no patterns/, /'\*:path under \/data'; .*'path="\/data\/\*"'/],
+    [["r:path=/data/*"], /no patterns/, /'r:path under \/data'; .*'r:path="\/data\/\*"'/],
+    [["r:?path=/data/**"], /no patterns/, /'r:\?path under \/data'/],
+    [["r:name=foo*"], /no patterns/, /'r:name begins with foo'/],
+    [["r:url=https://a.example/*"], /no patterns/, /'r:url at https:\/\/a\.example'/],
+    [["r:path under /data/*"], /no patterns/, /'r:path under \/data'/],
+    [["r:name in a*,b"], /no patterns/, /'r:name in "a\*"'/],
+    [["r:amount=<5"], /there is no =</, /use <=/],
+    [["r:amount=>5"], /there is no =>/, /use >=/],
+    [["r:path~=x"], /there is no ~=/, /'r:"path~"=x'/],
+    [["r:path=~x"], /there is no =~/, /'r:path="~x"'/],
+    [["r:a!=5"], /there is no !=/, /r:a not in 5/],
+    [["r:a==5"], /there is no ==/, /use one =/],
+    [["r:a<5"], /there is no </, /<=/],
+    [["r:=5"], /there is no :=/, /'"r:"=5'/],
+    [["r:a=[1]"], /limited to one value/, /'r:a each in a,b'/],
+    [["r:a each"], /missing behind each/, /each in a,b/],
+    [["r:a each absent"], /missing behind each/, /each in a,b/],
+    [["r:a items<=x"], /not a number of elements/, /items<=3/],
+    [["r:?a absent"], /needs no \?/, /'r:a absent'/],
+    [["r:a absent", "r:a<=5"], /absent, and has another limit/, /^$/],
+    [["r:?a<=5", "r:a>=1"], /with \? and without/, /each of them/],
+    [["r:a<=5", "r:a<=6"], /"max" twice/, /keep/],
+    [["r:u at https://a.example", "r:u at https://b.example"], /twice/, /keep/],
+    [["r:u at a.example"], /not a URL/, /https:\/\/\*\.example\.com/],
+    [["r:u at ftp://a.example"], /no limit on ftp/, /http, https/],
+    [["r:u at https://*"], /not a host/, /labels/],
+    [["r:u at https://a.example/*"], /not a folder/, /leave out the \*/],
+    [["r:u at https://a.example/?q=1"], /no query/, /write it like/],
+    [["r:u at https://a.example/x,https://b.example/y"], /one path/, /folder/],
+    [
+      ["r:u at https://a.example,http://b.example"],
+      /would allow https:\/\/b\.example:443 too/,
+      /every combination/,
+    ],
+  ])("refused: %j", (texts, problem, hint) => {
+    const error = errorOf(() => readLimits(texts));
+    expect(error.message).toMatch(problem);
+    expect(error.hint ?? "").toMatch(hint);
+    expect(error).toMatchObject({ code: "usage", exitCode: EXIT.usage });
+  });
+
+  test("nothing but a usage error comes of any text", () => {
+    const unit = fc.constantFrom(
+      ...["a", "*", ":", "?", "/", '"', "<=", "=", " in ", " under ", " at ", " each ", " items"],
+      ...[" absent", " begins with ", "https://", ",", "5", "~", "[", "{", "}"],
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        try {
+          readLimits([text]);
+          readClosedLists([text]);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CliError);
+        }
+      }),
+    );
+  });
+});
+
+describe("closed lists of arguments", () => {
+  test.each<[readonly string[], unknown]>([
+    [["a,b"], { "*": ["a", "b"] }],
+    [["read_file:path"], { read_file: ["path"] }],
+    [["read_file: path, mode"], { read_file: ["path", "mode"] }],
+    [["ping:"], { ping: [] }],
+    [["*:"], { "*": [] }],
+    [['"a:b":c,"d,e"'], { "a:b": ["c", "d,e"] }],
+    [["pay:to", "pay:amount,to", "b"], { pay: ["to", "amount"], "*": ["b"] }],
+  ])("%j", (texts, lists) => {
+    expect(readClosedLists(texts)).toEqual(lists);
+  });
+
+  test.each<[string, RegExp]>([
+    ["", /a name is missing/],
+    ["a,,b", /a name is missing/],
+    [":a", /operation's name is missing/],
+    ["pay:a*", /"a\*" is not the name/],
+    ["pay:a<=5", /"a<=5" is not the name/],
+    ["pay:a:b", /"a:b" is not the name/],
+    ["read_*:a", /no patterns of operations/],
+  ])("refused: %j", (text, problem) => {
+    expect(errorOf(() => readClosedLists([text])).message).toMatch(problem);
+  });
+});
+
+function errorOf(call: () => unknown): CliError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
