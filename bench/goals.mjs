@@ -51,8 +51,10 @@ export function goalRows(figures) {
     ...figures.map(({ ratios, values = {} }) => ({ ...ratios, ...values })),
   );
   return GOALS.map((goal) => [
-    ...[goal.work, goal.measure],
+    goal.work,
+    goal.measure,
     `${goal.sense} ${goal.goal.toLocaleString("en-US")}`,
-    ...[all[goal.measure] ?? null, outcome(goal, all[goal.measure])],
+    all[goal.measure] ?? null,
+    outcome(goal, all[goal.measure]),
   ]);
 }

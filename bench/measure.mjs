@@ -37,9 +37,13 @@ export function here(name, operation) {
     name,
     async sample(milliseconds) {
       const { avg } = await measure(operation, {
-        ...{ min_cpu_time: milliseconds * 1e6, min_samples: 1, gc: false },
+        min_cpu_time: milliseconds * 1e6,
+        min_samples: 1,
+        gc: false,
         // Always in batches, and no sample left out: a mean that has its share of garbage collection.
-        ...{ batch_samples: 16, batch_threshold: Infinity, warmup_threshold: Infinity },
+        batch_samples: 16,
+        batch_threshold: Infinity,
+        warmup_threshold: Infinity,
         samples_threshold: Infinity,
       });
       return avg;

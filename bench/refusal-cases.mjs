@@ -26,7 +26,10 @@ const THIRD = new Uint8Array(32).fill(3);
 export const revocations = createRevocationList();
 /** It remembers nothing, so that every decision is a cold one. */
 export const issuer = createIssuer({
-  ...{ name: "bench", keys: createKeyring(), revocations, cache: false },
+  name: "bench",
+  keys: createKeyring(),
+  revocations,
+  cache: false,
 });
 const minted = mint(["get"]);
 

@@ -65,7 +65,9 @@ function headOf({ command, machine, versions, size, figures }) {
 /** @param {readonly Figures[]} figures */
 function tablesOf(figures) {
   return figures.flatMap(({ title, about, columns, rows, plots = [] }) => [
-    ...[`### ${title}`, about, table(columns, rows)],
+    `### ${title}`,
+    about,
+    table(columns, rows),
     ...plots.flatMap((plot) => [`![${plot.title}](bench/${plot.file}.svg)`, plot.says]),
   ]);
 }

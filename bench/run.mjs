@@ -22,7 +22,12 @@ const PARTS = [...SHORT, "callers", "revocations", "service"];
 /** Without these there are results all the same. */
 const OPTIONAL = ["revocations", "service"];
 const PACKAGES = [
-  ...["@noble/hashes", "macaroon", "macaroons.js", "jose", "@biscuit-auth/biscuit-wasm", "mitata"],
+  "@noble/hashes",
+  "macaroon",
+  "macaroons.js",
+  "jose",
+  "@biscuit-auth/biscuit-wasm",
+  "mitata",
 ];
 const FULL = { rounds: 15, milliseconds: 40 };
 const QUICK = { rounds: 5, milliseconds: 10 };
@@ -62,7 +67,8 @@ export async function run({ quick, only, size = quick ? QUICK : FULL }) {
       arch: process.arch,
     },
     versions: versions(),
-    ...{ size, figures },
+    size,
+    figures,
   };
 }
 

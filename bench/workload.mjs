@@ -30,18 +30,21 @@ const keys = importKeyring({
 const revocations = createRevocationList();
 /** Its clock stands in 2098, so that tokens may live until 2099. */
 export const issuer = createIssuer({
-  ...{ name: "documents-agent", keys, revocations, maxLifetime: 90 * 86_400 },
+  name: "documents-agent",
+  keys,
+  revocations,
+  maxLifetime: 90 * 86_400,
   clock: () => Date.UTC(2098, 11, 1),
 });
 
 /** @type {Invocation & { readonly resourceHandles: readonly string[] }} */
 export const ALLOWED = {
-  ...{ grant: GRANT, operation: "retrieve", resourceHandles: [HANDLES[0] ?? ""] },
-  ...{
-    arguments: { format: "text", limit: 20 },
-    invoker: "summariser",
-    audience: "documents-agent",
-  },
+  grant: GRANT,
+  operation: "retrieve",
+  resourceHandles: [HANDLES[0] ?? ""],
+  arguments: { format: "text", limit: 20 },
+  invoker: "summariser",
+  audience: "documents-agent",
 };
 /** @type {Invocation} */
 export const REFUSED = { ...ALLOWED, operation: "search", resourceHandles: [HANDLES[1] ?? ""] };

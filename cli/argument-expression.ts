@@ -20,7 +20,8 @@ const ARGUMENT: Wording = {
   forms: "write it like amount=500 or to=acc_456",
 };
 const FILTER: Wording = {
-  ...{ option: "--filter", it: "this field" },
+  option: "--filter",
+  it: "this field",
   forms:
     "write it like department=finance, year>=2024, date<=2025-12-31 or department in finance,legal",
 };

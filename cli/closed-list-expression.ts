@@ -6,7 +6,8 @@ import { operationFrom } from "./operation-expression.js";
 import { quoted } from "./output.js";
 
 const CLOSED: Wording = {
-  ...{ option: "--only-args", it: "this operation" },
+  option: "--only-args",
+  it: "this operation",
   forms: "write it like to,amount or, for one operation, like pay:to,amount",
 };
 

@@ -26,7 +26,8 @@ import { quoted, withoutTokens } from "./output.js";
 import { readUrls } from "./url-expression.js";
 
 const LIMIT: Wording = {
-  ...{ option: "--arg", it: "this argument" },
+  option: "--arg",
+  it: "this argument",
   forms:
     "write it like amount<=1000, amount>=1, currency in USD,EUR, to=acc_456 or to not in acc_1,acc_2; " +
     "for one operation like pay:amount<=50, read:path under /data or send:bcc absent",

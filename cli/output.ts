@@ -107,8 +107,11 @@ function paintIf(colour: boolean): Paint {
     // Whether the stream takes colours is decided above; Node would look at its own.
     colour ? styleText(format, text, { validateStream: false }) : text;
   return {
-    ...{ bold: paint("bold"), dim: paint("dim") },
-    ...{ red: paint("red"), green: paint("green"), yellow: paint("yellow") },
+    bold: paint("bold"),
+    dim: paint("dim"),
+    red: paint("red"),
+    green: paint("green"),
+    yellow: paint("yellow"),
   };
 }
 

@@ -101,7 +101,8 @@ async function buildProgram(
     .configureHelp({
       showGlobalOptions: true,
       minWidthToWrap: 16,
-      ...{ padWidth, formatItem },
+      padWidth,
+      formatItem,
       subcommandTerm: termOf,
       visibleGlobalOptions: (command) => (command === program ? [] : globalOptions),
     })

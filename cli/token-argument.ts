@@ -108,7 +108,7 @@ function readText(
   if (given === "") throw usageError("@ is not followed by the name of a file", "write @FILE");
   const { path, choice } = chosenIn(context, given);
   const text = namingSource(argument, () => fileText(absolutePath(context, path), path, binary));
-  return { text, source: `@${path}`, ...(choice === undefined ? {} : { choice }) };
+  return { text, source: `@${path}`, choice };
 }
 
 /** The file, and the number behind its name: a file that has such a name goes first. */

@@ -58,9 +58,10 @@ export function readUrls({ rest, subject, expressionError }: Expression): UrlLim
     }
   }
   return {
-    ...{ schemes, hosts },
-    ...(ports === undefined ? {} : { ports }),
-    ...(path === undefined ? {} : { path }),
+    schemes,
+    hosts,
+    ports,
+    path,
   };
 }
 

@@ -76,7 +76,8 @@ function only(verb) {
       );
       bundle.onLoad({ filter: /./, namespace: "later" }, ({ path, pluginData }) => ({
         contents: `export const ecb = (...given) => require(${JSON.stringify(path)}).ecb(...given);`,
-        ...{ resolveDir: pluginData, pluginData: "itself" },
+        resolveDir: pluginData,
+        pluginData: "itself",
       }));
     },
   };
@@ -92,7 +93,10 @@ const quick = await Promise.all(
       outfile: `dist/cli/${verb}.js`,
       format: "cjs",
       // Names as they are written: giving them back by `keepNames` takes a call for each function.
-      ...{ keepNames: false, minify: false, minifySyntax: true, minifyWhitespace: true },
+      keepNames: false,
+      minify: false,
+      minifySyntax: true,
+      minifyWhitespace: true,
       define: { "import.meta.url": "moduleUrl" },
       banner: { js: 'const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
       plugins: [only(verb)],

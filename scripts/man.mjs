@@ -19,8 +19,13 @@ const COLUMNS = "100";
 async function loadHelp(external) {
   const outfile = new URL("../node_modules/.cache/proviso-help.mjs", import.meta.url);
   await build({
-    ...{ absWorkingDir: root, entryPoints: ["cli/program.ts"], outfile: fileURLToPath(outfile) },
-    ...{ bundle: true, format: "esm", platform: "node", target: "node20.19" },
+    absWorkingDir: root,
+    entryPoints: ["cli/program.ts"],
+    outfile: fileURLToPath(outfile),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
     external: [...external],
     banner: {
       js: 'import { createRequire as requireAt } from "node:module"; const require = requireAt(import.meta.url);',
@@ -38,8 +43,12 @@ async function loadHelp(external) {
       },
     };
     const status = await run([...words, "--help"], {
-      ...{ stdin: { isTerminal: false, read: () => 0 }, stdout, stderr: stdout },
-      ...{ env: { COLUMNS }, cwd: root, userFolder: "/nonexistent" },
+      stdin: { isTerminal: false, read: () => 0 },
+      stdout,
+      stderr: stdout,
+      env: { COLUMNS },
+      cwd: root,
+      userFolder: "/nonexistent",
     });
     if (status !== 0) throw new Error(`proviso ${words.join(" ")} --help: ${text}`);
     return text.trimEnd();
@@ -115,7 +124,8 @@ function verbBody(help) {
   const [usage, ...others] = blocksOf(help);
   const shown = others.filter(({ title }) => title !== "Global Options");
   return [
-    ...[".PP", `\\fB${plain((usage?.lines[0] ?? "").replace(/^Usage: /, ""))}\\fR`],
+    ".PP",
+    `\\fB${plain((usage?.lines[0] ?? "").replace(/^Usage: /, ""))}\\fR`,
     ...shown.flatMap((block) => [
       ...(block.title === "" ? [] : [".PP", `${plain(block.title)}:`]),
       ...bodyOf(block),
@@ -162,12 +172,24 @@ async function manualPage(help, version) {
   }
   const lines = [
     `.TH PROVISO 1 "" "proviso ${plain(version)}" "User Commands"`,
-    ...[".SH NAME", "proviso \\- capabilities for agents: mint, narrow, check, revoke"],
-    ...[".SH SYNOPSIS", "\\fBproviso\\fR \\fIcommand\\fR [\\fIoptions\\fR]"],
-    ...[".SH DESCRIPTION", plain((description?.lines ?? []).join(" ")), ...notes],
-    ...[".SH OPTIONS", ...block("Options"), ".SH COMMANDS", ...block("Commands"), ...verbs],
-    ...[".SH EXIT STATUS", ...block("Exit codes"), ".SH ENVIRONMENT", ...block("Environment")],
-    ...[".SH EXAMPLES", ...block("The common path")],
+    ".SH NAME",
+    "proviso \\- capabilities for agents: mint, narrow, check, revoke",
+    ".SH SYNOPSIS",
+    "\\fBproviso\\fR \\fIcommand\\fR [\\fIoptions\\fR]",
+    ".SH DESCRIPTION",
+    plain((description?.lines ?? []).join(" ")),
+    ...notes,
+    ".SH OPTIONS",
+    ...block("Options"),
+    ".SH COMMANDS",
+    ...block("Commands"),
+    ...verbs,
+    ".SH EXIT STATUS",
+    ...block("Exit codes"),
+    ".SH ENVIRONMENT",
+    ...block("Environment"),
+    ".SH EXAMPLES",
+    ...block("The common path"),
   ];
   return `${lines.join("\n")}\n`;
 }

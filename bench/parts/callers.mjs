@@ -40,7 +40,9 @@ async function start(home, ledger) {
   const tasks = await openTaskStore(database);
   const agent = await createIssuingAgent({
     issuer: createIssuer({
-      ...{ name: "bench", keys: createKeyring(), revocations },
+      name: "bench",
+      keys: createKeyring(),
+      revocations,
       grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell", "wind"] }],
     }),
     revocations,
@@ -49,7 +51,10 @@ async function start(home, ledger) {
       rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
     }),
     skills: ["tell", "wind"].map((operation) => ({
-      ...{ id: operation, name: operation, description: operation, operation },
+      id: operation,
+      name: operation,
+      description: operation,
+      operation,
       reach: /** @type {const} */ ("none"),
       input: { type: "object", additionalProperties: false },
       run: async () => ({ year: 2026 }),
@@ -57,7 +62,10 @@ async function start(home, ledger) {
   });
   const log = { info() {}, warn() {}, error() {} };
   const server = await serveAgent({
-    ...{ agent, tasks, log, rate: { requests: 1_000_000_000, seconds: 1 } },
+    agent,
+    tasks,
+    log,
+    rate: { requests: 1_000_000_000, seconds: 1 },
     authenticator: createFixedTokens([{ token: TOKEN, ...alice }], {
       development: true,
       announce: () => {},
@@ -143,7 +151,8 @@ export async function run({ quick }) {
       title: "What the ledger costs a call",
       about: `Microseconds a call of one skill, ${CALLS} in a round, until all is written.`,
       columns: ["", "with the ledger", "without", "ratio"],
-      ...{ rows: [], ratios: {} },
+      rows: [],
+      ratios: {},
     };
     for (const [what, measure] of /** @type {const} */ ([
       [`over HTTP, ${CONNECTIONS} connections`, "calls"],

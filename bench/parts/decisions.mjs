@@ -123,7 +123,10 @@ function ratiosOf(all) {
 function plotOf(all, names) {
   const drawn = names.filter((name) => [COLD, WARM, NPM, "macaroon.v2 (Go)"].includes(name));
   return {
-    ...{ file: "hops", title: "Time by hops", x: "hops", y: "µs" },
+    file: "hops",
+    title: "Time by hops",
+    x: "hops",
+    y: "µs",
     says: "A cold decision grows by one HMAC, one hash and one reading for each hop.",
     lines: drawn.map((name) => ({
       name,

@@ -15,10 +15,14 @@ function contender(handles, grants, listed) {
     revocations.add({ kind: "capability", id, until: EXPIRES, at: "2026-01-01T00:00:00Z" });
   }
   const others = Array.from({ length: grants - 1 }, (_, at) => ({
-    ...{ id: `g${at}`, description: "Another", operations: [`do${at}`] },
+    id: `g${at}`,
+    description: "Another",
+    operations: [`do${at}`],
   }));
   const issuer = createIssuer({
-    ...{ name: "bench", keys: createKeyring(), revocations },
+    name: "bench",
+    keys: createKeyring(),
+    revocations,
     grants: [{ id: "g", description: "Get", operations: ["get"] }, ...others],
   });
   const names = Array.from({ length: handles }, (_, at) => `rh_${String(at).padStart(3, "0")}`);

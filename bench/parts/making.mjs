@@ -17,7 +17,9 @@ export async function run(size) {
     here("mint", () => issuer.mint({ grant: GRANT, principal: "alice@example.com", ...first })),
     here("npm macaroon: create, add, export as JSON", () => {
       const made = npm.newMacaroon({
-        ...{ rootKey: SECRET, identifier: "a capability of some ordinary length", version: 2 },
+        rootKey: SECRET,
+        identifier: "a capability of some ordinary length",
+        version: 2,
       });
       made.addFirstPartyCaveat(CAVEAT);
       return JSON.stringify(made.exportJSON());

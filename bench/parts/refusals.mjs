@@ -36,15 +36,23 @@ async function throughTheGate(/** @type {boolean} */ quick) {
   const ledger = openLedger(database);
   try {
     const agent = await createIssuingAgent({
-      ...{ revocations, ledger },
+      revocations,
+      ledger,
       issuer: createIssuer({
-        ...{ name: "bench", keys: createKeyring(), revocations, cache: false },
+        name: "bench",
+        keys: createKeyring(),
+        revocations,
+        cache: false,
         grants: [{ id: GRANT, description: "Read", operations: ["get"] }],
       }),
       policy: createPolicyTable({ rules: [{ principal: "alice", grant: GRANT, operations: "*" }] }),
       skills: [
         {
-          ...{ id: "get", name: "Get", description: "Get", operation: "get", reach: "none" },
+          id: "get",
+          name: "Get",
+          description: "Get",
+          operation: "get",
+          reach: "none",
           input: { type: "object" },
           run: async () => null,
         },

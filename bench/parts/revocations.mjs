@@ -13,7 +13,8 @@ function measured(quick) {
     console.log("\\n" + JSON.stringify(await run({ quick: ${quick} })));`;
   const args = ["--expose-gc", "--input-type=module", "--eval", code];
   const { status, signal, stdout } = spawnSync(process.execPath, args, {
-    ...{ encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
   });
   if (status !== 0) throw new Error(`bench/revocations.mjs ended: ${status ?? signal}`);
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");

@@ -55,7 +55,11 @@ export function figuresOf({ about, throughput, latency, concurrency }) {
         `${about.revocations.toLocaleString("en-US")} revocations, fsync ${about.fsyncMilliseconds} ms.`,
       columns: ["server", "calls/s", "of bare", "µs of the processor a call", "of bare by that"],
       rows: throughput.map((one) => [
-        ...[one.kind, one.perSecond, one.ofBare, one.cpuMicroseconds, one.ofBareByCpu],
+        one.kind,
+        one.perSecond,
+        one.ofBare,
+        one.cpuMicroseconds,
+        one.ofBareByCpu,
       ]),
       ratios,
     },

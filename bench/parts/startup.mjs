@@ -15,7 +15,8 @@ const BASE = "node -e 0";
 /** What a run prints, piped as in a script. @param {readonly string[]} args @param {string} home */
 function ran(args, home) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    ...{ encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, PROVISO_HOME: home },
   });
   if (status !== 0) throw new Error(`exit code ${status}: ${args.join(" ")}: ${stderr}`);
@@ -55,7 +56,8 @@ export async function run({ quick }) {
         about: "Milliseconds from start to end of a process whose output is piped.",
         columns: ["", "ms", `above ${BASE}`],
         rows: commands.map(([name]) => [
-          ...[name, rounded(median(rounds[name] ?? []) / 1e6)],
+          name,
+          rounded(median(rounds[name] ?? []) / 1e6),
           name === BASE ? null : above(name),
         ]),
         ratios: {},

@@ -42,7 +42,9 @@ function compiled(folder, command) {
 const DEFINITIONS = [
   {
     name: "proviso, the same token again, by @noble/hashes",
-    ...{ install: "npm ci", package: "", found: () => true },
+    install: "npm ci",
+    package: "",
+    found: () => true,
     command: () => [process.execPath, `${DRIVERS}plain.mjs`],
   },
   {
@@ -52,7 +54,9 @@ const DEFINITIONS = [
     makes: true,
     found: () => true,
     command: () => [
-      ...[process.execPath, "--no-warnings", "--experimental-wasm-modules"],
+      process.execPath,
+      "--no-warnings",
+      "--experimental-wasm-modules",
       `${DRIVERS}biscuit.mjs`,
     ],
   },
@@ -117,7 +121,7 @@ function start({ name, command, package: debian, makes, version1 }) {
       const pool = await ask(made);
       const sample = (/** @type {number} */ milliseconds) => ask(`run ${pool} ${milliseconds}`);
       const bytes = makes ? await ask(`bytes ${pool}`) : undefined;
-      return { contender: { name, sample }, ...(bytes === undefined ? {} : { bytes }) };
+      return { contender: { name, sample }, bytes };
     },
     close() {
       child.stdin.end();

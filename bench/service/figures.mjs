@@ -68,10 +68,17 @@ export async function measure(extent) {
     const grants = asked("grants") ? await byGrants(load, folder, extent) : [];
     return {
       about: {
-        ...{ node: process.version, connections: CONNECTIONS },
-        ...{ rounds, milliseconds, revocations, fsyncMilliseconds: fsyncTime(folder) },
+        node: process.version,
+        connections: CONNECTIONS,
+        rounds,
+        milliseconds,
+        revocations,
+        fsyncMilliseconds: fsyncTime(folder),
       },
-      ...{ throughput, latency, concurrency, grants },
+      throughput,
+      latency,
+      concurrency,
+      grants,
     };
   } finally {
     for (const server of servers) await server.ask("close");
@@ -146,7 +153,8 @@ async function latencies(servers, load, rate, milliseconds) {
     }
   }
   return [...measured].map(([kind, all]) => ({
-    ...{ kind, perSecond: Math.round(rate) },
+    kind,
+    perSecond: Math.round(rate),
     p50: rounded(median(all.map(({ p50 }) => p50))),
     p99: rounded(median(all.map(({ p99 }) => p99))),
   }));

@@ -77,7 +77,8 @@ async function run({ url, token, connections, milliseconds, rate, prefix }) {
   latencies.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => latencies[Math.floor(latencies.length * share)] ?? 0;
   return {
-    ...{ calls: latencies.length, seconds },
+    calls: latencies.length,
+    seconds,
     perSecond: latencies.length / seconds,
     p50: at(0.5),
     p99: at(0.99),

@@ -113,7 +113,10 @@ async function startBare() {
 /** @param {IssuingAgent} agent */
 function startGuarded(agent) {
   const { jsonRpc } = guard({
-    ...{ agent, handler: sdkHandler(), caller: callerOf, body: { bytes: BODY_BYTES } },
+    agent,
+    handler: sdkHandler(),
+    caller: callerOf,
+    body: { bytes: BODY_BYTES },
     needs: () => ({ operation: "tell" }),
   });
   return mounted(jsonRpc);
@@ -124,9 +127,13 @@ async function startOwn(agent, database) {
   const most = Number.MAX_SAFE_INTEGER;
   const tasks = await openTaskStore(database, { quota: { tasks: most, bytes: most } });
   const server = await serveAgent({
-    ...{ agent, tasks, authenticator, log: { info() {}, warn() {}, error() {} } },
+    agent,
+    tasks,
+    authenticator,
+    log: { info() {}, warn() {}, error() {} },
     rate: { requests: 1_000_000_000, seconds: 1 },
-    ...{ mostRunning: 100_000, card: { name: "Bench", description: "Bench", version: "1.0.0" } },
+    mostRunning: 100_000,
+    card: { name: "Bench", description: "Bench", version: "1.0.0" },
   });
   return {
     url: server.rpcUrl,
@@ -145,17 +152,22 @@ async function startOwn(agent, database) {
  */
 async function createAgent(ledger, revocations, count, hasSkill) {
   const others = Array.from({ length: count - 1 }, (_, at) => ({
-    ...{ id: `other-${at}:read`, description: "Something else", operations: [`other_${at}`] },
+    id: `other-${at}:read`,
+    description: "Something else",
+    operations: [`other_${at}`],
   }));
   const skill = { id: "tell", name: "tell", description: "Tells the time", operation: "tell" };
   const reach = /** @type {const} */ ("none");
   const operations = others.map(({ operations: [operation = ""] }) => ({ operation, reach }));
   return createIssuingAgent({
     issuer: createIssuer({
-      ...{ name: "bench", keys: createKeyring(), revocations },
+      name: "bench",
+      keys: createKeyring(),
+      revocations,
       grants: [{ id: "clock:read", description: "Tell the time", operations: ["tell"] }, ...others],
     }),
-    ...{ revocations, ledger },
+    revocations,
+    ledger,
     policy: createPolicyTable({
       rules: [{ principal: "alice", grant: "clock:read", operations: "*" }],
     }),

@@ -16,12 +16,20 @@ export const tell = async () => ({ year: 2026 });
 /** A card of the SDK for JSON-RPC. @param {string} url */
 export function cardAt(url) {
   return {
-    ...{ name: "Bench", description: "Tells the time", version: "1.0.0" },
+    name: "Bench",
+    description: "Tells the time",
+    version: "1.0.0",
     supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "" }],
     capabilities: { streaming: true, pushNotifications: false, extensions: [] },
-    ...{ defaultInputModes: ["application/json"], defaultOutputModes: ["application/json"] },
-    ...{ skills: [], securitySchemes: {}, securityRequirements: [], signatures: [] },
-    ...{ provider: undefined, documentationUrl: undefined, iconUrl: undefined },
+    defaultInputModes: ["application/json"],
+    defaultOutputModes: ["application/json"],
+    skills: [],
+    securitySchemes: {},
+    securityRequirements: [],
+    signatures: [],
+    provider: undefined,
+    documentationUrl: undefined,
+    iconUrl: undefined,
   };
 }
 
@@ -35,23 +43,36 @@ export const executor = {
     });
     bus.publish(
       AgentEvent.task({
-        ...{ id: taskId, contextId, status: status(WORKING), artifacts: [] },
-        ...{ history: [userMessage], metadata: {} },
+        id: taskId,
+        contextId,
+        status: status(WORKING),
+        artifacts: [],
+        history: [userMessage],
+        metadata: {},
       }),
     );
     const value = await tell();
     bus.publish(
       AgentEvent.artifactUpdate({
-        ...{ taskId, contextId, append: false, lastChunk: true, metadata: {} },
+        taskId,
+        contextId,
+        append: false,
+        lastChunk: true,
+        metadata: {},
         artifact: {
-          ...{ artifactId: crypto.randomUUID(), name: "result", description: "" },
+          artifactId: crypto.randomUUID(),
+          name: "result",
+          description: "",
           parts: [
             {
-              ...{ content: { $case: "data", value }, metadata: {} },
-              ...{ filename: "", mediaType: "application/json" },
+              content: { $case: "data", value },
+              metadata: {},
+              filename: "",
+              mediaType: "application/json",
             },
           ],
-          ...{ metadata: {}, extensions: [] },
+          metadata: {},
+          extensions: [],
         },
       }),
     );

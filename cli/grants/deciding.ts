@@ -17,7 +17,9 @@ const ADVICE: { readonly [Code in DecisionCode]?: string } = {
 export function refusedDecision(code: DecisionCode, message: string): CliError {
   const usage = code === "hop_invalid" || code === "approval_unknown";
   return new CliError({
-    ...{ code, message, hint: ADVICE[code] },
+    code,
+    message,
+    hint: ADVICE[code],
     exitCode: usage ? EXIT.usage : EXIT.refused,
   });
 }

@@ -15,7 +15,7 @@ export interface EnrolOptions extends HomeChoice, TokenOutput {
 /** Makes a host for a user, and prints the token with which it gives its key. */
 export async function enrolHost(context: Context, options: EnrolOptions): Promise<void> {
   const { principal, name, tenant, default: defaults = [] } = options;
-  const settings = { defaults, ...(tenant === undefined ? {} : { tenant }) };
+  const settings = { defaults, tenant };
   const make = async ({ registry }: OpenRegistry): Promise<void> => {
     const outcome = await registry.createHost({ principal, name, defaults, operator: true });
     if (!outcome.ok) {

@@ -36,7 +36,8 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   }
   const { interval } = members;
   return {
-    ...{ approvalId, expires: textIn(members["expires"]) ?? "" },
+    approvalId,
+    expires: textIn(members["expires"]) ?? "",
     interval: typeof interval === "number" && interval >= 1 ? interval : USUAL_INTERVAL,
     verificationUri: textIn(members["verificationUri"]),
     userCode: textIn(members["userCode"]),

@@ -25,10 +25,15 @@ export const HOME_FOLDER = "home";
 export function agentFiles({ name, schema, accessToken }: NewAgent): readonly ScaffoldFile[] {
   const config = {
     $schema: schema,
-    ...{ name, description: "Adds numbers", version: "1.0.0", home: HOME_FOLDER },
-    ...{ listen: { port: PORT }, delegates: [] },
+    name,
+    description: "Adds numbers",
+    version: "1.0.0",
+    home: HOME_FOLDER,
+    listen: { port: PORT },
+    delegates: [],
     grants: [{ id: "numbers:use", description: "Calculate", operations: ["add"] }],
-    ...{ policy: "policy.json", skills: "skills.mjs" },
+    policy: "policy.json",
+    skills: "skills.mjs",
     authentication: { development: "tokens.json" },
   };
   const policy = {

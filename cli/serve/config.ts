@@ -91,8 +91,11 @@ export function invalidConfig(file: string, problems: readonly ConfigProblem[]):
   const count = problems.length === 1 ? "one thing is" : `${problems.length} things are`;
   const hint = "the JSON Schemas in schemas/, which editors understand, say what each field may be";
   return new CliError({
-    ...{ code: "config_invalid", message: `${file}: ${count} wrong`, hint },
-    ...{ exitCode: EXIT.environment, details: { problems } },
+    code: "config_invalid",
+    message: `${file}: ${count} wrong`,
+    hint,
+    exitCode: EXIT.environment,
+    details: { problems },
   });
 }
 

@@ -55,7 +55,7 @@ export async function openConsole(
   }
   const { clientSecret: kept, ...others } = console.login;
   const clientSecret = kept === undefined ? undefined : secretIn(context, read, kept);
-  const given = { ...others, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  const given = { ...others, clientSecret };
   const login = await fromConfig(
     file,
     () => createOpenIdLogin(given),

@@ -175,10 +175,18 @@ function delegationOptions({ config, metrics, ...parts }: AgentParts): Delegatio
   const { agent, authenticator, registryStore: registry, revocations, ledger, log } = parts;
   const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
   return {
-    ...{ agent, authenticator, registry, revocations, ledger, log, metrics, maxRevocations },
+    agent,
+    authenticator,
+    registry,
+    revocations,
+    ledger,
+    log,
+    metrics,
+    maxRevocations,
     ...config.delegation,
     observe: (observation) => metrics?.decided(observation),
-    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+    body: { bytes: bodyBytes, depth: bodyDepth },
+    rate: { requests, seconds },
   };
 }
 
@@ -188,11 +196,19 @@ function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
   const { public: shown, verificationUrl, introspection } = agentAuth;
   const { bodyBytes, bodyDepth, timeoutMs: timeout, requests, seconds } = config.limits;
   return {
-    ...{ agent, registry, policy, ledger, log, metrics, timeout, provider: { name, description } },
-    ...(shown === undefined ? {} : { public: shown }),
-    ...(verificationUrl === undefined ? {} : { verificationUrl }),
-    ...(introspection === undefined ? {} : { introspection }),
-    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+    agent,
+    registry,
+    policy,
+    ledger,
+    log,
+    metrics,
+    timeout,
+    provider: { name, description },
+    public: shown,
+    verificationUrl,
+    introspection,
+    body: { bytes: bodyBytes, depth: bodyDepth },
+    rate: { requests, seconds },
   };
 }
 
@@ -201,16 +217,24 @@ function a2aOptions(parts: AgentParts, { url }: MountPoint): A2AOptions {
   const { name, description, version, delegates, collections, page, push } = config;
   const { bodyBytes, bodyDepth, timeoutMs, requests, seconds } = config.limits;
   return {
-    ...{ agent, authenticator, log, metrics, tasks, page },
+    agent,
+    authenticator,
+    log,
+    metrics,
+    tasks,
+    page,
     card: {
-      ...{ name, description, version },
-      ...(delegates === undefined ? {} : { delegates }),
-      ...(collections === undefined ? {} : { collections }),
+      name,
+      description,
+      version,
+      delegates,
+      collections,
     },
-    ...(runTask === undefined ? {} : { runTask }),
+    runTask,
     ...(parts.console === undefined ? {} : { verificationUri: `${url}${CONSOLE_PATH}` }),
     ...(push === undefined ? {} : { push: { store: tasks.pushConfigs, ...push } }),
-    ...{ body: { bytes: bodyBytes, depth: bodyDepth }, rate: { requests, seconds } },
+    body: { bytes: bodyBytes, depth: bodyDepth },
+    rate: { requests, seconds },
     timeout: timeoutMs,
   };
 }

@@ -97,7 +97,10 @@ async function open(
   const loading = answerWhileLoading(address);
   opened.push(() => loading.close());
   const home = await openHome({
-    ...{ folder: homeFolder, database: place, grants, maxLifetime },
+    folder: homeFolder,
+    database: place,
+    grants,
+    maxLifetime,
     onLoading: (part) => {
       shown(part);
       loading.onLoading(part);
@@ -116,7 +119,10 @@ async function open(
   });
   opened.push(() => tasks.close());
   const registry = await openServedRegistry(read, {
-    ...{ home, policy: policy.table, grants, skills: module.skills },
+    home,
+    policy: policy.table,
+    grants,
+    skills: module.skills,
   });
   const prunings = [
     () => tasks.prune(Date.now() - config.tasks.retention * DAY),
@@ -130,8 +136,15 @@ async function open(
   const metrics = metricsAt === undefined ? undefined : new AgentMetrics(() => revocations);
   const agent = await fromConfig(read.file, () =>
     createIssuingAgent({
-      ...{ issuer, revocations, ledger, resourceNumbers, lifetime, mode: config.mode },
-      ...{ skills: module.skills, policy: policy.table, registry },
+      issuer,
+      revocations,
+      ledger,
+      resourceNumbers,
+      lifetime,
+      mode: config.mode,
+      skills: module.skills,
+      policy: policy.table,
+      registry,
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
       maxHandles: config.maxHandles,
@@ -144,9 +157,23 @@ async function open(
   );
   const { runTask } = module;
   const parts = {
-    ...{ config, file: read.file, agent, authenticator, tasks, runTask, log, metrics },
-    ...{ keys: home.keys, revocations, feedMaxAge, ledger, policy: policy.table },
-    ...{ registry, registryStore: home.registryStore, health: home.problems, console },
+    config,
+    file: read.file,
+    agent,
+    authenticator,
+    tasks,
+    runTask,
+    log,
+    metrics,
+    keys: home.keys,
+    revocations,
+    feedMaxAge,
+    ledger,
+    policy: policy.table,
+    registry,
+    registryStore: home.registryStore,
+    health: home.problems,
+    console,
   };
   await loading.close();
   const server = await fromConfig(

@@ -89,7 +89,7 @@ export function revocationListOf({
     throw invalidConfig(file, [problemAt("revocationList.staleAfterMs", what)]);
   }
   return {
-    ...(refreshMs === undefined ? {} : { refreshEvery: refreshMs }),
+    refreshEvery: refreshMs,
     ...(staleAfterMs === undefined ? {} : { staleAfter: staleAfterMs / 1000 }),
   };
 }

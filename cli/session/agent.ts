@@ -40,7 +40,11 @@ export async function sessionAgent(
   return fromConfig(file, () =>
     createIssuingAgent({
       issuer: createIssuer({ name, keys, revocations, maxLifetime, grants }),
-      ...{ revocations, ledger, resourceNumbers, policy, skills: [] },
+      revocations,
+      ledger,
+      resourceNumbers,
+      policy,
+      skills: [],
       operations: [...operations].map((operation) => ({ operation, reach: "none" })),
       ...(ambient === undefined ? {} : { mode: "prefer", undeclaredAmbient: ambient.undeclared }),
       recordValues: recorded.values,

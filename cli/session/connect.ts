@@ -44,7 +44,11 @@ async function begin(context: Context, connecting: Connecting): Promise<Session>
   const { capabilities = capabilitiesOf(tokens) } = connecting;
   try {
     return await connectSession({
-      ...{ to, agentId, capabilities, tokens, ambient },
+      to,
+      agentId,
+      capabilities,
+      tokens,
+      ambient,
       onUpdate: ({ ended, reason }) => {
         const what = ended.map(printable).join(", ");
         if (connecting.json) printJson(context, { ended, reason });
@@ -176,7 +180,7 @@ async function ask(
     session.call(operation, {
       ...options,
       ...(stream ? { onChunk } : {}),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   try {
     return await call();

@@ -59,7 +59,8 @@ async function open(
   const policy = await policyOf(read);
   const { files, config: listed } = homeOf(context, read, options);
   const home = await openHome({
-    ...{ folder: files.folder, database: files.database },
+    folder: files.folder,
+    database: files.database,
     onLoading: loadingShown(context),
     revocations: revocationListOf(read),
     ledger: {
@@ -130,8 +131,10 @@ function hostOf(
   const { ambient, omitUnavailable, limits, rate } = config;
   return fromConfig(file, () =>
     createSessionHost({
-      ...{ ...parts, omitUnavailable, limits },
-      ...(rate === undefined ? {} : { rate }),
+      ...parts,
+      omitUnavailable,
+      limits,
+      rate,
       ...(ambient === undefined
         ? {}
         : { ambient: { principal: ambient.principal, invoker: ambient.invoker } }),

@@ -87,7 +87,9 @@ export class Program implements Implementation {
     const [file, ...args] = this.#command;
     const { cwd, env } = this.#options;
     const child = spawn(file, args, {
-      ...{ cwd, env, stdio: ["pipe", "pipe", "inherit"] },
+      cwd,
+      env,
+      stdio: ["pipe", "pipe", "inherit"],
     }) as unknown as Run["child"];
     const run: Run = { child, lines: [""], ended: undefined, wake: () => {} };
     child.stdin.on("error", () => {});

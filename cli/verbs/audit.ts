@@ -86,11 +86,11 @@ async function list(context: Context, options: Options): Promise<void> {
 function queryFrom({ principal, capability, since, refused, kind }: Options): LedgerQuery {
   if (capability !== undefined) assertId(capability);
   return {
-    ...(principal === undefined ? {} : { principal }),
-    ...(capability === undefined ? {} : { capability }),
+    principal,
+    capability,
     ...(since === undefined ? {} : { since: sinceFrom(since, Date.now()) }),
     ...(refused === true ? { decision: "refused" } : {}),
-    ...(kind === undefined ? {} : { kind }),
+    kind,
   };
 }
 

@@ -135,7 +135,7 @@ async function run(context: Context, options: Options, argument: string): Promis
     name: card.name,
     interface: chosen,
     version,
-    ...(links === undefined ? {} : { chain: links }),
+    chain: links,
     warnings,
     exitCode,
   };
@@ -174,10 +174,10 @@ async function discovered(
 function requirementsFrom(options: Options): DiscoveryRequirements {
   const { protocol, require: capabilities, endToEnd, binding, grant } = options;
   return {
-    ...(protocol === undefined ? {} : { protocolVersion: protocol }),
-    ...(capabilities === undefined ? {} : { capabilities }),
-    ...(endToEnd === undefined ? {} : { endToEnd }),
-    ...(binding === undefined ? {} : { binding }),
+    protocolVersion: protocol,
+    capabilities,
+    endToEnd,
+    binding,
     ...(grant === undefined ? {} : { grants: grantsFrom(grant, options.attenuable === true) }),
     allowLegacy: options.allowLegacy === true,
     allowDeprecated: options.deprecated,
@@ -206,7 +206,7 @@ function accessFrom(context: Context, options: Options): DiscoverOptions {
     allowHosts: allowHost,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
     insecure,
-    ...(jwks === undefined ? {} : { jwksUrl: jwks }),
+    jwksUrl: jwks,
   };
 }
 

@@ -246,7 +246,8 @@ async function decide(
     }
     if (answer.answer === "approve" && decided.state === "denied") {
       throw new CliError({
-        ...{ code: "nothing_left", exitCode: EXIT.refused },
+        code: "nothing_left",
+        exitCode: EXIT.refused,
         message: "it is denied: nothing is left of what was asked for",
         hint: "what the asker, the server and all approvers demand must leave something; the agent can ask again",
       });

@@ -106,7 +106,7 @@ function mint(request: MintRequest, { issuer, revocations, files }: Home): Minte
     capability: minted.id,
     keys: revocableKeyIds(minted.keyId),
     issued: parseTime(minted.issued) ?? 0,
-    ...(request.principal === undefined ? {} : { principal: request.principal }),
+    principal: request.principal,
   });
   if (entry === undefined) return minted;
   const [message, hint] =

@@ -132,14 +132,14 @@ function fromToken(token: string, reason: string | undefined, { issuer }: Home):
   const effect = whole
     ? `the whole capability ${capability}, with everything narrowed from it`
     : "this token and everything narrowed from it; its parent and its siblings live on";
-  return { entry, effect, ...(needless === undefined ? {} : { needless }) };
+  return { entry, effect, needless };
 }
 
 function fromName(options: Options, { keys: present }: Home, now: number): Revocation {
   const keys = present();
   const { id, capability, principal, key, reason } = options;
   const at = formatTime(now);
-  const shared = { at, ...(reason === undefined ? {} : { reason }) };
+  const shared = { at, reason };
   const until = latestExpiry(now);
   if (id !== undefined) {
     const effect = "the token with this id and everything narrowed from it";

@@ -155,7 +155,11 @@ function toOperation(value: string, known: string | undefined): string {
 function invocationFrom(options: Options): Invocation {
   const { op, grant, resource, arg = [], invoker, audience, at } = options;
   return {
-    ...{ grant, operation: op, resourceHandles: resource, invoker, audience },
+    grant,
+    operation: op,
+    resourceHandles: resource,
+    invoker,
+    audience,
     arguments: readArguments(arg),
     time: at === undefined ? undefined : momentFrom("--at", at, Date.now()),
   };

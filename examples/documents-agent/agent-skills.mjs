@@ -36,14 +36,14 @@ export async function answerInWords(task) {
     return task.answer("input-required", "say in words what to look for in the documents");
   }
   const found = await call(task, "search_documents", { query, limit: MATCHES });
-  if ("refusal" in found) return found.refusal;
+  if (found.refusal !== undefined) return found.refusal;
   /** @type {readonly JsonObject[]} */
   const matches = Array.isArray(found.result["matches"]) ? found.result["matches"] : [];
   const resourceHandle = matches[0]?.["resourceHandle"];
   if (resourceHandle === undefined) return { message: "nothing was found", matches };
   const quoted = { resourceHandle, maxCharacters: QUOTED_CHARACTERS };
   const best = await call(task, "retrieve_document", quoted, { matches });
-  if ("refusal" in best) return best.refusal;
+  if (best.refusal !== undefined) return best.refusal;
   const { displayName = null, text } = best.result;
   const beginning = String(text).split("\n").slice(0, QUOTED_LINES).join("\n");
   return { message: `best match: ${String(displayName)}`, matches, displayName, text: beginning };

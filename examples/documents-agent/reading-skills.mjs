@@ -41,8 +41,8 @@ export function readingSkills({ folder }) {
         const { body } = splitFrontMatter(await folder.readText(name));
         const most = Number(call.arguments["maxCharacters"] ?? USUAL_TEXT);
         const shown = body.length > most ? beginning(body, most) : body;
-        const truncated = shown.length < body.length ? { truncated: true } : {};
-        return { displayName, fields, text: shown, ...truncated };
+        const answer = { displayName, fields, text: shown };
+        return shown.length < body.length ? { ...answer, truncated: true } : answer;
       },
     },
     {
@@ -91,7 +91,9 @@ export function readingSkills({ folder }) {
       async run(call) {
         return {
           documents: items(call).map(([resourceHandle, { displayName, fields }]) => ({
-            ...{ resourceHandle, displayName, fields },
+            resourceHandle,
+            displayName,
+            fields,
           })),
         };
       },

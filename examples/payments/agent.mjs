@@ -7,7 +7,9 @@ import { AgentAuthError, createAgentAuthClient, generateKey } from "proviso/agen
 
 const [provider = "http://127.0.0.1:8790"] = process.argv.slice(2);
 const host = await createAgentAuthClient({
-  ...{ provider, hostKey: await generateKey(), hostName: "Alice's laptop" },
+  provider,
+  hostKey: await generateKey(),
+  hostName: "Alice's laptop",
 });
 
 say("asks for transfer_funds");

@@ -79,8 +79,10 @@ function writtenConfig() {
   const { authentication: _, $schema: _schema, ...rest } = config;
   const own = {
     ...rest,
-    ...{ home, skills: join(folder, config.skills), listen: { port: deskPort } },
-    ...{ authentication: { development: tokens } },
+    home,
+    skills: join(folder, config.skills),
+    listen: { port: deskPort },
+    authentication: { development: tokens },
     agentAuth: { ...config.agentAuth, locations: { transfer_funds: location } },
   };
   writeFileSync(file, JSON.stringify(own));

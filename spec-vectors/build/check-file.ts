@@ -63,10 +63,10 @@ function contentOf(test: CheckTest): object {
   return {
     comment,
     flags,
-    ...(links === undefined ? {} : { links }),
+    links,
     token,
     now: setup.now ?? NOW,
-    ...(setup.grants === undefined ? {} : { grants: setup.grants }),
+    grants: setup.grants,
     invocation: invocationOf(test, root),
     ...(setup.revocations === undefined
       ? {}
@@ -132,7 +132,7 @@ function list(revocations: {
   const { trustedUntil, entries = [] } = revocations;
   return {
     version: 1,
-    ...(trustedUntil === undefined ? {} : { trustedUntil }),
+    trustedUntil,
     entries: entries.map((entry) => ({ at: AT, ...entry })),
   };
 }

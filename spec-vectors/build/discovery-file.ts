@@ -14,7 +14,9 @@ export function discoveryFile(subjects: readonly DiscoverySubject[]): VectorFile
   const groups = subjects.map(({ tests, ...group }) => ({
     ...group,
     tests: tests.map(({ comment, flags, asked, answer }) => ({
-      ...{ tcId: tcId++, comment, flags },
+      tcId: tcId++,
+      comment,
+      flags,
       ...asked,
       ...answer,
     })),

@@ -50,8 +50,11 @@ export const chains: DiscoverySubject = {
       links: [agent(A, [D, C, B]), agent(B, [])],
     }),
     ...[
-      ...["HTTPS://B.example:443", `${B}/`, `${B}?a=b`],
-      ...[`${B}.well-known/agent-card.json`, `${B}.well-known/agent.json`],
+      "HTTPS://B.example:443",
+      `${B}/`,
+      `${B}?a=b`,
+      `${B}.well-known/agent-card.json`,
+      `${B}.well-known/agent.json`,
     ].map((url) =>
       validChain(`a delegate as ${url}`, "Chain", { links: [agent(A, [url]), agent(B, [])] }),
     ),

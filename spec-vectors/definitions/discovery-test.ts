@@ -135,7 +135,7 @@ export function refusedChain(
 }
 
 function chainOf({ requirements = {}, maxLength, links }: Path): object {
-  return { links, requirements, ...(maxLength === undefined ? {} : { maxLength }) };
+  return { links, requirements, maxLength };
 }
 
 /** A registry, or one that follows `previous`, that keeps every rule of section 14.2. */

@@ -166,8 +166,12 @@ const LIFE = {
   capabilities: [
     { name: "multi_tenant", tier: "declared", introduced: "1.0" },
     {
-      ...{ name: "pause_resume", tier: "declared", introduced: "1.0" },
-      ...{ deprecated: "2.0", removed: "3.0", supersededBy: "multi_tenant" },
+      name: "pause_resume",
+      tier: "declared",
+      introduced: "1.0",
+      deprecated: "2.0",
+      removed: "3.0",
+      supersededBy: "multi_tenant",
     },
     { name: "list_tasks", tier: "implicit", introduced: "1.0", deprecated: "2.0", removed: "3.0" },
   ],

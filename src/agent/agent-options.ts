@@ -72,8 +72,19 @@ export interface AgentContext extends Omit<SettledOptions, "skills" | "operation
 const PARTS = { issuer: ISSUER, revocations: REVOCATIONS, ledger: LEDGER, policy: POLICY };
 
 const OPTIONAL = [
-  ...["maxRevocations", "operations", "resources", "resourceNumbers", "mode", "undeclaredAmbient"],
-  ...["audience", "lifetime", "maxHandles", "recordValues", "observe", "clock", "registry"],
+  "maxRevocations",
+  "operations",
+  "resources",
+  "resourceNumbers",
+  "mode",
+  "undeclaredAmbient",
+  "audience",
+  "lifetime",
+  "maxHandles",
+  "recordValues",
+  "observe",
+  "clock",
+  "registry",
 ];
 
 const DEFAULT_LIFETIME = 15 * 60;
@@ -116,8 +127,16 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   const { clock = Date.now, operations = [] } = options;
   return {
     ...options,
-    ...{ audience, lifetime, maxHandles, maxRevocations, mode, undeclaredAmbient },
-    ...{ recordValues, observe, clock, operations },
+    audience,
+    lifetime,
+    maxHandles,
+    maxRevocations,
+    mode,
+    undeclaredAmbient,
+    recordValues,
+    observe,
+    clock,
+    operations,
   };
 }
 

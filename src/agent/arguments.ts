@@ -36,7 +36,10 @@ export async function compileArgumentChecks(
   // Compiling what schemas are judged by takes far longer than compiling them: once a process.
   judge ??= new Ajv2020();
   const ajv = new Ajv2020({
-    ...{ allErrors: true, strict: true, allowUnionTypes: true, ownProperties: true },
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    ownProperties: true,
     meta: false,
     validateSchema: false,
   });

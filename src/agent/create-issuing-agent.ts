@@ -84,7 +84,8 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   return new IssuingAgent({
     ...settled,
     grants: new Map(grants.map((grant) => [grant.id, grant])),
-    ...{ skills, operations },
+    skills,
+    operations,
     checks: await compileArgumentChecks(options.skills),
     handles: new ResourceHandles(issuer, options.resourceNumbers ?? new ResourceNumbersInMemory()),
   });

@@ -84,7 +84,13 @@ function callOf<Of extends Operation>(
 ): Call<Of> {
   const named = handlesIn(given);
   return {
-    ...{ arguments: given, capabilities, declared, caller, asked, named, invalid },
+    arguments: given,
+    capabilities,
+    declared,
+    caller,
+    asked,
+    named,
+    invalid,
     listing: false,
   };
 }
@@ -239,7 +245,7 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
   return {
     allowed: false,
     denials: [first, ...more],
-    ...(capability === undefined ? {} : { capability }),
+    capability,
   };
 }
 

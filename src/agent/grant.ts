@@ -11,7 +11,14 @@ export type KnownGrant = Required<Omit<Grant, Optional>> & Pick<Grant, Optional>
 type Optional = "recheck" | "approval";
 
 const MEMBERS = [
-  ...["id", "description", "operations", "attenuable", "legacy", "requires", "recheck", "approval"],
+  "id",
+  "description",
+  "operations",
+  "attenuable",
+  "legacy",
+  "requires",
+  "recheck",
+  "approval",
 ];
 
 /**

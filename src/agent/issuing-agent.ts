@@ -257,7 +257,7 @@ export class IssuingAgent {
     }
     const { authority, capability, declared } = answer;
     const id = capability === undefined ? {} : { capability: capability.id };
-    return { ok: true, result, authority, ...id, ...(declared === undefined ? {} : { declared }) };
+    return { ok: true, result, authority, ...id, declared };
   }
 
   /**

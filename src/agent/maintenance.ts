@@ -94,8 +94,13 @@ export async function introspect(
   const { id, grant, principal, issued, expires, hops, authority, revocationIds } =
     standing.capability;
   return {
-    ...{ active: true, id, grant, issued, expires, authority },
-    ...(principal === undefined ? {} : { principal }),
+    active: true,
+    id,
+    grant,
+    issued,
+    expires,
+    authority,
+    principal,
     hops: hops.length,
     revocationId: revocationIds.at(-1) ?? "",
     attenuable: authority.furtherHops === undefined || authority.furtherHops > 0,

@@ -98,7 +98,7 @@ function plainPresented(one: PresentedCapability): PresentedCapability {
   const { id, token } = plainObject(one, "capability");
   assertOptionalString(id, "capability.id");
   assertOptionalString(token, "capability.token");
-  return { ...(id === undefined ? {} : { id }), ...(token === undefined ? {} : { token }) };
+  return { id, token };
 }
 
 // What is read from JSON must not pass for what was verified here, whatever members it has.

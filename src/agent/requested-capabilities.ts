@@ -244,8 +244,8 @@ function approvalSubject(
     ),
     principal,
     agent: { id: invoker },
-    ...(audience === undefined ? {} : { audience }),
-    ...(purpose === undefined ? {} : { purpose }),
+    audience,
+    purpose,
     // Where the request says a moment, the hop does.
     lifetime: expires === undefined ? context.lifetime : context.issuer.maxLifetime,
     ...(resourceQuery === undefined ? {} : { query: JSON.stringify(resourceQuery) }),

@@ -73,7 +73,7 @@ export async function createJwtAuthenticator(
   return {
     issuer,
     audience,
-    ...(requiredScope === undefined ? {} : { scope: requiredScope }),
+    scope: requiredScope,
     async authenticate(request: CallerRequest): Promise<CallerAuthentication> {
       const bearer = readBearer(request, advice);
       if (!bearer.ok) return bearer;
@@ -93,7 +93,10 @@ export async function createJwtAuthenticator(
       let payload: JWTPayload;
       try {
         ({ payload } = await jose.jwtVerify(bearer.token, find, {
-          ...{ issuer, audience, algorithms: [...algorithms], clockTolerance },
+          issuer,
+          audience,
+          algorithms: [...algorithms],
+          clockTolerance,
           ...(type === "any" ? {} : { typ: type }),
           currentDate: new Date(now),
           requiredClaims: ["exp", "iat"],

@@ -57,13 +57,33 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
 
 /** Asymmetric, all of them: a key that is published must not be able to sign. */
 export const ALGORITHMS: readonly string[] = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
 ];
 const OPTIONS = [
-  ...["issuer", "audience", "jwks", "algorithms", "type", "principalClaim", "invokerClaim"],
-  ...["requiredScope", "clockTolerance", "clock"],
-  ...["jwksTimeout", "jwksMaxAge", "jwksCooldown", "refreshEvery"],
+  "issuer",
+  "audience",
+  "jwks",
+  "algorithms",
+  "type",
+  "principalClaim",
+  "invokerClaim",
+  "requiredScope",
+  "clockTolerance",
+  "clock",
+  "jwksTimeout",
+  "jwksMaxAge",
+  "jwksCooldown",
+  "refreshEvery",
 ];
 
 export interface Settings
@@ -110,8 +130,11 @@ export function checkedOptions(options: JwtAuthenticatorOptions): Settings {
     principalClaim: text(options.principalClaim ?? "sub", "principalClaim"),
     invokerClaims:
       invokerClaim === undefined ? ["client_id", "azp"] : [text(invokerClaim, "invokerClaim")],
-    ...(scope === undefined ? {} : { requiredScope: scope }),
-    ...{ algorithms, type, clockTolerance, clock },
+    requiredScope: scope,
+    algorithms,
+    type,
+    clockTolerance,
+    clock,
   };
 }
 

@@ -31,10 +31,10 @@ export function isTexts(value: unknown): value is readonly string[] {
 
 /**
  * The JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, ECMAScript
- * numbers, no white space.
+ * numbers, no white space. Properties that are `undefined` are left out, as by `JSON.stringify`.
  *
  * @throws TypeError for a value without a canonical form: a number that is not finite, a lone
- *   surrogate, `undefined`, a function.
+ *   surrogate, a function, `undefined` itself or in an array.
  */
 export function canonicalJson(value: Json): string {
   return formOf(value);
@@ -63,7 +63,9 @@ function formOf(value: Json | undefined): string {
   if (!isJsonObject(value)) throw new TypeError(`a ${typeof value} has no JSON form`);
   let members = "";
   for (const name of Object.keys(value).sort()) {
-    members += `${members === "" ? "" : ","}${formOf(name)}:${formOf(value[name])}`;
+    const member: Json | undefined = value[name];
+    if (member === undefined) continue;
+    members += `${members === "" ? "" : ","}${formOf(name)}:${formOf(member)}`;
   }
   return `{${members}}`;
 }
@@ -83,8 +85,14 @@ export function canonicalCopy(value: Json): Json {
   if (value === 0) return 0;
   if (Array.isArray(value)) return value.map(canonicalCopy);
   if (!isJsonObject(value)) return value;
-  const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, canonicalCopy(value[name] ?? null)]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .flatMap((name) => {
+        const member: Json | undefined = value[name];
+        return member === undefined ? [] : [[name, canonicalCopy(member)]];
+      }),
+  );
 }
 
 const MAX_NAME_LENGTH = 24;

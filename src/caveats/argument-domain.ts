@@ -220,7 +220,13 @@ function operatorsFrom(domain: ArgumentDomain): ArgumentOperators {
   const { types, min, max, in: listed, not_in, path, prefix, url, items, each } = domain;
   const isArray = types.length === 1 && types.includes("array");
   return defined<ArgumentOperators>({
-    ...{ min, max, in: listed, not_in, path, prefix, url },
+    min,
+    max,
+    in: listed,
+    not_in,
+    path,
+    prefix,
+    url,
     each: each === undefined ? undefined : operatorsFrom(each),
     items: isArray && (items !== undefined || each === undefined) ? itemsFrom(items) : undefined,
     absent: undefined,

@@ -72,7 +72,7 @@ async function agentFor(
   const addresses = await before(signal, pinnedAddresses(url, access, access.resolve));
   const options = { lookup: pinnedLookup(addresses), keepAlive: false };
   if (url.protocol === "http:") return new HttpAgent(options);
-  return new HttpsAgent({ ...options, ...(access.ca === undefined ? {} : { ca: access.ca }) });
+  return new HttpsAgent({ ...options, ca: access.ca });
 }
 
 /** The system's resolver cannot be stopped: what it finds too late is passed over. */

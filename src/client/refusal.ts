@@ -42,8 +42,9 @@ export function refusalIn(details: unknown, domain: string): ReceivedRefusal | u
   const path = shortTextIn(found["path"]);
   const [known, grants] = [textsIn(found["known"]), textsIn(found["grants"])];
   return {
-    ...{ code, refused: refusedGrantsIn(found["refused"]) },
-    ...(path === undefined ? {} : { path }),
+    code,
+    refused: refusedGrantsIn(found["refused"]),
+    path,
     ...(known.length === 0 ? {} : { known }),
     ...(grants.length === 0 ? {} : { grants }),
   };
@@ -71,14 +72,15 @@ export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] 
     if (code === undefined || message === undefined) return [];
     const rule = shortTextIn(denial["rule"]);
     const one = {
-      ...{ code, message },
+      code,
+      message,
       ...(typeof hop === "number" ? { hop } : {}),
       ...(typeof discharge === "number" ? { discharge } : {}),
       ...(typeof capability === "number" ? { capability } : {}),
-      ...(rule === undefined ? {} : { rule }),
-      ...(expected === undefined ? {} : { expected }),
-      ...(actual === undefined ? {} : { actual }),
-      ...(nearest === undefined ? {} : { nearest }),
+      rule,
+      expected,
+      actual,
+      nearest,
       ...(typeof more === "number" ? { more } : {}),
     };
     return [one];

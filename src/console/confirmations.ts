@@ -51,7 +51,8 @@ export class Confirmations {
   constructor(options: Pick<CookieOptions, "seal" | "secure" | "clock">) {
     this.#clock = options.clock;
     this.#cookie = new SealedCookie({
-      ...{ name: "proviso-confirmation", purpose: "console-confirmation" },
+      name: "proviso-confirmation",
+      purpose: "console-confirmation",
       ...options,
     });
   }
@@ -118,7 +119,8 @@ export class SignIns {
   constructor(options: Pick<CookieOptions, "seal" | "secure" | "clock">) {
     this.#clock = options.clock;
     this.#cookie = new SealedCookie({
-      ...{ name: "proviso-approvals-login", purpose: "console-login" },
+      name: "proviso-approvals-login",
+      purpose: "console-login",
       ...options,
     });
   }

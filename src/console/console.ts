@@ -76,8 +76,18 @@ export interface MountedConsole extends Mounted {
 }
 
 const MEMBERS = [
-  ...["name", "registry", "issuer", "login", "skills", "ledger", "log", "metrics"],
-  ...["lifetime", "rate", "codes", "clock"],
+  "name",
+  "registry",
+  "issuer",
+  "login",
+  "skills",
+  "ledger",
+  "log",
+  "metrics",
+  "lifetime",
+  "rate",
+  "codes",
+  "clock",
 ];
 /** The console's path below the address of the agent. */
 export const CONSOLE_PATH = "/approvals";
@@ -109,15 +119,23 @@ export function mountConsole(options: ConsoleOptions, place: MountPoint): Mounte
   const skills = [...options.skills];
   const cookies = { seal, secure, clock };
   const desk: Desk = {
-    ...{ name, registry, approvals: registry.approvals, login },
-    ...{ origin: url.origin, base: url.pathname, url: url.href, now: clock },
+    name,
+    registry,
+    approvals: registry.approvals,
+    login,
+    origin: url.origin,
+    base: url.pathname,
+    url: url.href,
+    now: clock,
     sessions: new Sessions({ ...cookies, lifetime }),
     signIns: new SignIns(cookies),
     confirmations: new Confirmations(cookies),
     newHosts: new NewHosts(cookies),
     attempts: new CodeAttempts({ ...CODE_LIMITS, ...codes }),
-    ...{ argumentsOf: argumentsOf(skills), onlyReads: onlyReadsBy(skills) },
-    ...{ record: recordIn(ledger, clock), onFailure: failureLog(log) },
+    argumentsOf: argumentsOf(skills),
+    onlyReads: onlyReadsBy(skills),
+    record: recordIn(ledger, clock),
+    onFailure: failureLog(log),
   };
   const answer = faultPages(desk);
   // It costs nothing, and a page that is refused is shown with it.
@@ -147,7 +165,8 @@ export function mountConsole(options: ConsoleOptions, place: MountPoint): Mounte
     failedPage(desk),
   );
   return {
-    ...{ approvalsUrl: url.href, deviceUrl: `${url.href}/device` },
+    approvalsUrl: url.href,
+    deviceUrl: `${url.href}/device`,
     warnings: warningsOf(login, skills),
     stop: async () => {},
   };
@@ -176,7 +195,10 @@ const styleSheet: RequestHandler = (req, res) => {
 function unknownPage(desk: Desk): RequestHandler {
   return (req, res) =>
     sendRefusal(desk, req, res, {
-      ...{ status: 404, code: "not_found", title: "No such page", recorded: true },
+      status: 404,
+      code: "not_found",
+      title: "No such page",
+      recorded: true,
       message: "The approvals console has no such page.",
     });
 }
@@ -185,7 +207,9 @@ function failedPage(desk: Desk): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (error instanceof FormError) {
       return sendRefusal(desk, req, res, {
-        ...{ status: 400, code: "invalid_request", title: "Not understood" },
+        status: 400,
+        code: "invalid_request",
+        title: "Not understood",
         message: `No page of the console sends such a form: ${error.message}.`,
       });
     }
@@ -194,7 +218,10 @@ function failedPage(desk: Desk): ErrorRequestHandler {
     if (res.headersSent) return next(error);
     const { status, reason: code, retryAfter } = failureFault(error);
     return sendRefusal(desk, req, res, {
-      ...{ status, code, title: "Something failed", recorded: true },
+      status,
+      code,
+      title: "Something failed",
+      recorded: true,
       ...(retryAfter === undefined ? {} : { retryAfter }),
       message: "Nothing was decided. Try again; if it fails again, ask the operator of this agent.",
     });
@@ -205,8 +232,11 @@ function failedPage(desk: Desk): ErrorRequestHandler {
 function recordIn(ledger: Pick<Ledger, "note">, clock: () => number): Desk["record"] {
   return ({ code, record }, session) =>
     ledger.note({
-      ...{ kind: "approval", at: new Date(clock()).toISOString(), decision: "refused" },
-      ...{ change: "approval.refused", codes: [code] },
+      kind: "approval",
+      at: new Date(clock()).toISOString(),
+      decision: "refused",
+      change: "approval.refused",
+      codes: [code],
       ...(session === undefined ? {} : { principal: session.principal }),
       ...(record === undefined ? {} : { record }),
     });

@@ -10,8 +10,12 @@ import { isFormOf } from "./sessions.js";
 /** No script, no foreign load, frame or form, no kept copy. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": [
-    ...["default-src 'none'", "style-src 'self'", "form-action 'self'", "base-uri 'none'"],
-    ...["frame-ancestors 'none'", "require-trusted-types-for 'script'"],
+    "default-src 'none'",
+    "style-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
   ].join("; "),
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
@@ -35,7 +39,9 @@ export function refuseFrames(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (!FRAMES.includes(req.get("Sec-Fetch-Dest") ?? "")) return next();
     return sendRefusal(desk, req, res, {
-      ...{ status: 403, code: "framed", title: "Not inside another page" },
+      status: 403,
+      code: "framed",
+      title: "Not inside another page",
       message:
         "Another page tried to show the approvals console inside itself. Open the console in a window of its own.",
     });
@@ -43,7 +49,9 @@ export function refuseFrames(desk: Desk): RequestHandler {
 }
 
 const FOREIGN: Refusal = {
-  ...{ status: 403, code: "cross_site", title: "Sent from another site" },
+  status: 403,
+  code: "cross_site",
+  title: "Sent from another site",
   message:
     "This form was not sent from the approvals console, so nothing was done. Open the console and send the form from there.",
 };
@@ -67,7 +75,9 @@ export function refuseForgedForms(desk: Desk): RequestHandler {
     const session = desk.sessions.of(req);
     if (session !== undefined && isFormOf(session, formOf(req).text("csrf"))) return next();
     return sendRefusal(desk, req, res, {
-      ...{ status: 403, code: "csrf", title: "This page is out of date" },
+      status: 403,
+      code: "csrf",
+      title: "This page is out of date",
       message:
         "The form comes from a page of an earlier sign-in, or from elsewhere, so nothing was done. Open the page again and send it from there.",
     });
@@ -83,7 +93,9 @@ export function requireUser(desk: Desk): RequestHandler {
       return res.redirect(303, `${desk.base}/login?${new URLSearchParams({ to })}`);
     }
     return sendRefusal(desk, req, res, {
-      ...{ status: 401, code: "signed_out", title: "Signed out" },
+      status: 401,
+      code: "signed_out",
+      title: "Signed out",
       message: "Your session is over, so nothing was done. Sign in, and send the form again.",
     });
   };
@@ -104,9 +116,13 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
     const retryAfter = await waitFor(isSignIn ? signIns : pages, key);
     if (retryAfter === undefined) return next();
     return sendRefusal(desk, req, res, {
-      ...{ status: 429, code: "rate_limited", title: "Too many requests", retryAfter },
+      status: 429,
+      code: "rate_limited",
+      title: "Too many requests",
+      retryAfter,
       // Else a flood of requests became a flood of events.
-      ...{ recorded: true, message: `Wait ${retryAfter} seconds, then try again.` },
+      recorded: true,
+      message: `Wait ${retryAfter} seconds, then try again.`,
     });
   };
 }
@@ -115,8 +131,10 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
 export function faultPages(desk: Desk): FaultWriter {
   return (res, { status, reason: code, message, retryAfter }) => {
     sendRefusal(desk, res.req, res, {
-      ...{ status, code, title: status === 503 ? "Not at the moment" : "Not understood" },
-      ...{ message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.` },
+      status,
+      code,
+      title: status === 503 ? "Not at the moment" : "Not understood",
+      message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
       ...(retryAfter === undefined ? {} : { retryAfter }),
       recorded: status === 503,
     });

@@ -19,7 +19,8 @@ export class NewHosts {
   constructor(options: Pick<CookieOptions, "seal" | "secure" | "clock">) {
     this.#clock = options.clock;
     this.#cookie = new SealedCookie({
-      ...{ name: "proviso-new-host", purpose: "console-new-host" },
+      name: "proviso-new-host",
+      purpose: "console-new-host",
       ...options,
     });
   }

@@ -38,8 +38,11 @@ export class Sessions {
     this.#options = options;
     const { seal, secure, clock } = options;
     this.#cookie = new SealedCookie({
-      ...{ name: "proviso-approvals", purpose: "console-session" },
-      ...{ seal, secure, clock },
+      name: "proviso-approvals",
+      purpose: "console-session",
+      seal,
+      secure,
+      clock,
     });
   }
 

@@ -35,8 +35,8 @@ export function change(
     impact,
     path: path.join("/"),
     message: `${what}: ${said}`,
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
+    before,
+    after,
   };
 }
 
@@ -127,8 +127,8 @@ export function* differences(
   if (before === undefined || after === undefined) {
     yield {
       path,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
+      before,
+      after,
     };
     return;
   }

@@ -123,8 +123,8 @@ function rangesIn(value: Json | undefined): readonly VersionRange[] {
   return objectsIn(value).map(({ min, max }) => {
     const [first, last] = [versionIn(min), versionIn(max)];
     return {
-      ...(first === undefined ? {} : { min: first }),
-      ...(last === undefined ? {} : { max: last }),
+      min: first,
+      max: last,
     };
   });
 }

@@ -158,7 +158,7 @@ function chooseInterface(
   const known = BINDINGS.find((one) => one === found?.binding);
   if (found === undefined || known === undefined) return { denials };
   const { url, tenant } = found;
-  const chosen = { url, binding: known, ...(tenant === undefined ? {} : { tenant }) };
+  const chosen = { url, binding: known, tenant };
   return { found: chosen, denials };
 }
 

@@ -69,8 +69,8 @@ export function judgeLink(
 export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
   const { protocolVersion, allowDeprecated } = requirements;
   return {
-    ...(protocolVersion === undefined ? {} : { protocolVersion }),
-    ...(allowDeprecated === undefined ? {} : { allowDeprecated }),
+    protocolVersion,
+    allowDeprecated,
     capabilities: endToEnd(settleRequirements(requirements)),
   };
 }

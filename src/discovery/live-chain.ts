@@ -174,7 +174,7 @@ class ChainWalk {
     const { requireSignature } = this.#requirements;
     const requirements = {
       ...linkRequirements(this.#requirements),
-      ...(requireSignature === undefined ? {} : { requireSignature }),
+      requireSignature,
     };
     return discoverAt(url, requirements, options, this.#named);
   }

@@ -26,8 +26,8 @@ export const DISCOVERY_PARAMS_SCHEMA: JsonObject = {
         CAPABILITY_REGISTRY.capabilities.flatMap((entry) => {
           if (entry.isOwnFlag === true) return [];
           const { name, description, tier, deprecated } = entry;
-          const said = tier === "implicit" ? { const: true } : { type: "boolean" };
-          const mark = deprecated === undefined ? {} : { deprecated: true };
+          const said: JsonObject = tier === "implicit" ? { const: true } : { type: "boolean" };
+          const mark: JsonObject = deprecated === undefined ? {} : { deprecated: true };
           return [[name, { ...said, ...mark, description: `The agent ${description}.` }]];
         }),
       ),

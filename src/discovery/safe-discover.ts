@@ -174,7 +174,7 @@ function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryD
     code: "signature_untrusted",
     rule: "requireSignature",
     message,
-    ...(path === undefined ? {} : { path }),
+    path,
   }));
 }
 

@@ -49,7 +49,7 @@ export async function signCard(card: JsonObject, options: SignOptions): Promise<
     onUnverifiable(problem);
   }
   const jose = await loadJose();
-  const header = { alg, kid, typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
+  const header = { alg, kid, typ: "JOSE", jku };
   const made: Json[] = [];
   for (const { payload } of signedForms(card)) {
     const signing = new jose.FlattenedSign(payload).setProtectedHeader(header);

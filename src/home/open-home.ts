@@ -66,8 +66,15 @@ export interface Home {
 }
 
 const OPTIONS = [
-  ...["folder", "database", "grants", "maxLifetime", "audience", "ledger", "revocations"],
-  ...["onLoading", "cache"],
+  "folder",
+  "database",
+  "grants",
+  "maxLifetime",
+  "audience",
+  "ledger",
+  "revocations",
+  "onLoading",
+  "cache",
 ];
 
 /**
@@ -114,7 +121,12 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     const issuer = createIssuer({ ...issued, keys, revocations });
     const ledger = new LedgerStore(database, options.ledger);
     return {
-      ...{ files, issuer, keys, revocations, ledger, database },
+      files,
+      issuer,
+      keys,
+      revocations,
+      ledger,
+      database,
       resourceNumbers: new ResourceNumberStore(database),
       registryStore: openRegistry(database, { retention: options.ledger?.retention }),
       problems: async () => [

@@ -40,7 +40,7 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
         status: res.statusCode,
         ...knownCaller(req),
         milliseconds: Math.round(seconds * 1e6) / 1000,
-        ...(denials === undefined ? {} : { denials }),
+        denials,
         ...(res.writableFinished ? {} : { abandoned: true }),
       };
       log.info(fields, "request");

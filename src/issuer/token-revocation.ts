@@ -37,7 +37,7 @@ export function tokenRevocation(
     id: links.at(-1) ?? "",
     until,
     at: formatTime(now),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   };
   const { id: capability } = token.identifier;
   const revocation = { ok: true, entry, capability, whole: links.length <= 2 } as const;

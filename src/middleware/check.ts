@@ -81,9 +81,10 @@ export function createCheck(
         }));
         if (typeof read === "string") return { ok: false, refusal: unreadable(read, challenge) };
         const invocation: Invocation = {
-          ...{ grant: grants, operation },
+          grant: grants,
+          operation,
           ...read,
-          ...(by === undefined ? {} : { invoker: by }),
+          invoker: by,
         };
         await authority.catchUp?.();
         const decision = authority.authorize(token, invocation);

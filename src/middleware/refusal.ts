@@ -36,8 +36,11 @@ export interface Challenge {
 const RETRY_AFTER = "5";
 
 const STATUS = {
-  ...{ invalid_request: 400, capability_missing: 401, invalid_token: 401 },
-  ...{ insufficient_scope: 403, temporarily_unavailable: 503 },
+  invalid_request: 400,
+  capability_missing: 401,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  temporarily_unavailable: 503,
 } as const satisfies Record<RefusalError, Refusal["status"]>;
 
 /**

@@ -93,7 +93,7 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
     ...(before === undefined ? {} : { before: formatTime(before * 1000) }),
     ...(until === undefined ? {} : { until: formatTime(until * 1000) }),
     at: formatTime(at * 1000),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   });
 }
 

@@ -49,11 +49,18 @@ beforeEach(async () => {
   unseen = [];
   duringPolicy = () => {};
   const issuer = createIssuer({
-    ...{ name: "documents-agent", keys, revocations: behind, clock: () => NOW },
+    name: "documents-agent",
+    keys,
+    revocations: behind,
+    clock: () => NOW,
     grants: expandGrants(GRANTS, OPERATIONS),
   });
   made = await world({
-    ...{ grants: GRANTS, skills: [], rules: RULES, operations: OPERATIONS, issuer },
+    grants: GRANTS,
+    skills: [],
+    rules: RULES,
+    operations: OPERATIONS,
+    issuer,
     policy: {
       permissions: () => {
         duringPolicy();
@@ -137,7 +144,8 @@ test("the revocation feed, for a service that asks and for its key", async () =>
   const feed = createRevocationFeed({ keys, revocations: behind });
   const own = importKeyring(keys.serviceKeys("notes"));
   const service = followRevocations({
-    ...{ url: "https://agent.example/revocations", keys: own },
+    url: "https://agent.example/revocations",
+    keys: own,
     fetch: (input, init) => feed.fetch(new Request(input, init)),
   });
   await service.refresh();

@@ -31,7 +31,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
     [...resources.values()].map(({ name }) => name).sort();
   return [
     {
-      ...{ id: "retrieve", name: "Retrieve", ...shared, operation: "retrieve", reach: "named" },
+      id: "retrieve",
+      name: "Retrieve",
+      ...shared,
+      operation: "retrieve",
+      reach: "named",
       input: {
         type: "object",
         properties: { document: handle, page: { type: "integer" } },
@@ -46,7 +50,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
     },
     {
       // A schema as loose as can be: what keeps it in its bounds is the gate alone.
-      ...{ id: "compare", name: "Compare", ...shared, operation: "retrieve", reach: "named" },
+      id: "compare",
+      name: "Compare",
+      ...shared,
+      operation: "retrieve",
+      reach: "named",
       input: { type: "object" },
       run: async ({ resources }) => {
         ran.push("compare");
@@ -54,7 +62,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      ...{ id: "list", name: "List", ...shared, operation: "list", reach: "scoped" },
+      id: "list",
+      name: "List",
+      ...shared,
+      operation: "list",
+      reach: "scoped",
       input: { type: "object" },
       run: async ({ resources }) => {
         ran.push("list");
@@ -62,7 +74,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      ...{ id: "update", name: "Update", ...shared, operation: "update", reach: "named" },
+      id: "update",
+      name: "Update",
+      ...shared,
+      operation: "update",
+      reach: "named",
       input: {
         type: "object",
         properties: { document: handle, text: { type: "string" }, size: { type: "integer" } },
@@ -77,7 +93,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      ...{ id: "create", name: "Create", ...shared, operation: "create", reach: "named" },
+      id: "create",
+      name: "Create",
+      ...shared,
+      operation: "create",
+      reach: "named",
       target: "collection",
       input: {
         type: "object",
@@ -93,7 +113,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      ...{ id: "browse", name: "Browse", ...shared, operation: "browse", reach: "scoped" },
+      id: "browse",
+      name: "Browse",
+      ...shared,
+      operation: "browse",
+      reach: "scoped",
       target: "collection",
       input: { type: "object", additionalProperties: false },
       run: async ({ resources }) => {
@@ -102,7 +126,11 @@ export function documentSkills(folder: ResourceFolder, ran: string[]): readonly 
       },
     },
     {
-      ...{ id: "tell", name: "Tell", ...shared, operation: "tell", reach: "none" },
+      id: "tell",
+      name: "Tell",
+      ...shared,
+      operation: "tell",
+      reach: "none",
       input: { type: "object" },
       run: async ({ principal }) => {
         ran.push("tell");

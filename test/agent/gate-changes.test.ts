@@ -39,7 +39,9 @@ describe("capabilities that this agent does not offer now", () => {
     const { agent, policy, ran } = parts;
     policy.replace({ rules: [{ principal: "alice", grant: "documents:read", operations: "*" }] });
     const capability = await mintedFor(parts, "reports/q1.md", {
-      ...{ grant: "documents:read", principal: "alice", anyOperation: true },
+      grant: "documents:read",
+      principal: "alice",
+      anyOperation: true,
     });
     const document = capability.handle;
     const outcome = await call(agent, "update", { document, text: "x" }, [capability]);

@@ -26,9 +26,10 @@ describe("the grants of an agent", () => {
       ],
       SKILLS,
     );
-    expect(known[0]).toEqual({ ...READ, ...{ attenuable: true, legacy: false, requires: [] } });
+    expect(known[0]).toEqual({ ...READ, attenuable: true, legacy: false, requires: [] });
     expect(known[1]).toMatchObject({
-      ...{ operations: ["list", "retrieve", "update"], requires: ["read"] },
+      operations: ["list", "retrieve", "update"],
+      requires: ["read"],
     });
   });
 

@@ -18,7 +18,8 @@ import {
 } from "./support.js";
 
 const LETTERS: Json = {
-  ...{ grants: ["documents:read"], operations: ["retrieve"] },
+  grants: ["documents:read"],
+  operations: ["retrieve"],
   resourceQuery: { collection: "letters" },
 };
 

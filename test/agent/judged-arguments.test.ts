@@ -21,7 +21,11 @@ interface Till extends World {
 async function till(): Promise<Till> {
   const paid: JsonObject[] = [];
   const pay: Skill = {
-    ...{ id: "pay", name: "Pay", description: "Pay someone", operation: "pay", reach: "none" },
+    id: "pay",
+    name: "Pay",
+    description: "Pay someone",
+    operation: "pay",
+    reach: "none",
     input: { type: "object", properties: { amount: { type: "number" }, to: { type: "array" } } },
     run: async ({ arguments: given }) => {
       paid.push(structuredClone(given));

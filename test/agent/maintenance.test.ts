@@ -65,8 +65,14 @@ describe("introspection", () => {
     const handle = handleOf(one, "First quarter");
     const child = attenuated(one.token, { resourceHandles: [handle], maxFurtherHops: 0 });
     expect(await agent.introspect(BOB, { token: child })).toMatchObject({
-      ...{ active: true, id: one.id, grant: "documents:read", principal: "alice", hops: 2 },
-      ...{ expires: one.expires, attenuable: false, issued: "2030-01-01T00:00:00Z" },
+      active: true,
+      id: one.id,
+      grant: "documents:read",
+      principal: "alice",
+      hops: 2,
+      expires: one.expires,
+      attenuable: false,
+      issued: "2030-01-01T00:00:00Z",
       authority: { operations: ["list", "retrieve"], resourceHandles: [handle] },
     });
     expect(await agent.introspect(ALICE, { id: one.id })).toMatchObject({

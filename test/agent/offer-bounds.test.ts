@@ -48,7 +48,9 @@ describe("what the principal may not see", () => {
     ).toHaveLength(4);
     const over = denialOf(await (await again({ maxHandles: 3 })).request(ALICE, REPORTS));
     expect(over).toEqual({
-      ...{ code: "too_many_resources", path: "resourceQuery.filter", grants: ["documents:read"] },
+      code: "too_many_resources",
+      path: "resourceQuery.filter",
+      grants: ["documents:read"],
       message: "the query matches 4 resources, and a capability names at most 3; narrow the filter",
     });
   });

@@ -21,13 +21,20 @@ import { ALICE, type World, world } from "./support.js";
 type Target = "item" | "collection" | "none";
 
 const TARGETS: { readonly [operation: string]: Target } = {
-  ...{ get: "item", put: "item", list: "item", add: "collection", tell: "none" },
+  get: "item",
+  put: "item",
+  list: "item",
+  add: "collection",
+  tell: "none",
 };
 const OPERATIONS = Object.keys(TARGETS);
 const VALUES: readonly Scalar[] = [1, 2, "1", true];
 const ITEMS: readonly Resource[] = [
-  ...[item("c/1", { a: 1, b: 1 }), item("c/2", { a: 1, b: 2 }), item("c/3", { a: "1" })],
-  ...[item("d/1", { a: 1 }), item("d/2", { b: true })],
+  item("c/1", { a: 1, b: 1 }),
+  item("c/2", { a: 1, b: 2 }),
+  item("c/3", { a: "1" }),
+  item("d/1", { a: 1 }),
+  item("d/2", { b: true }),
 ];
 const EVERYTHING: readonly Resource[] = [...ITEMS, ...["c", "d"].map(collection)];
 
@@ -184,12 +191,20 @@ async function agentOf(
   ];
   const { keys, revocations, ledger, clock, resourceNumbers } = parts;
   const issuer = createIssuer({
-    ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: () => clock.now },
+    name: "documents-agent",
+    keys: () => keys.ring,
+    revocations,
+    clock: () => clock.now,
     grants: expandGrants(grants, SKILLS),
   });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, ledger, skills: SKILLS, policy: new PolicyTable({ rules }) },
-    ...{ resources: new Shelf(ITEMS, ["a", "b"]), clock: () => clock.now },
+    issuer,
+    revocations,
+    ledger,
+    skills: SKILLS,
+    policy: new PolicyTable({ rules }),
+    resources: new Shelf(ITEMS, ["a", "b"]),
+    clock: () => clock.now,
     resourceNumbers,
   });
   return {

@@ -58,8 +58,13 @@ describe("what is issued", () => {
 
   test("never puts operations together that only read alike", async () => {
     const named = (operation: string): object => ({
-      ...{ id: operation.replaceAll(" ", "-"), name: operation, description: operation, operation },
-      ...{ reach: "named", input: { type: "object" }, run: async () => null },
+      id: operation.replaceAll(" ", "-"),
+      name: operation,
+      description: operation,
+      operation,
+      reach: "named",
+      input: { type: "object" },
+      run: async () => null,
     });
     const operations = ["a", "b", "a b"];
     const options = {
@@ -175,7 +180,9 @@ describe("a refusal says which of the three took it away", () => {
     });
     const reason = "the query matches nothing that the principal may use in this way";
     expect(outcome).toEqual({
-      ...{ ok: true, capabilities: [], reason },
+      ok: true,
+      capabilities: [],
+      reason,
       refused: [{ grant: "documents:read", takenBy: "request", message: reason }],
     });
   });

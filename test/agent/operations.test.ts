@@ -12,7 +12,9 @@ const RULES = {
 
 async function notes(): Promise<World & { readonly token: string }> {
   const made = await world({
-    ...{ grants: GRANTS, skills: [], rules: RULES },
+    grants: GRANTS,
+    skills: [],
+    rules: RULES,
     operations: [{ operation: "note", reach: "none" }],
   });
   const [capability] = await granted(made.agent, {
@@ -59,7 +61,8 @@ test("a capability that is revoked while the policy is asked gets no clearance",
   const { again, policy, revocations, token } = await notes();
   const revoked = revocationId(token);
   const agent = await again({
-    ...{ skills: [], operations: [{ operation: "note", reach: "none" }] },
+    skills: [],
+    operations: [{ operation: "note", reach: "none" }],
     policy: {
       async permissions(...asked) {
         revocations.add({ kind: "link", id: revoked, at: "2026-01-01T00:00:00Z" });

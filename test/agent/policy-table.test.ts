@@ -10,7 +10,10 @@ function report(fields: Resource["fields"]): Resource {
 }
 
 const REPORTS: Resource = {
-  ...{ name: "reports/", displayName: "reports", collection: "reports", kind: "collection" },
+  name: "reports/",
+  displayName: "reports",
+  collection: "reports",
+  kind: "collection",
   fields: {},
 };
 const RULE = { principal: "alice", grant: "read", operations: ["get"] };
@@ -27,18 +30,14 @@ describe("a policy table", () => {
     expect(others).toEqual([]);
     expect(permission).toEqual({ operations: ["get"], resources: { collections: "*" } });
     for (const [principal, grant] of [
-      ...[
-        ["Alice", "read"],
-        ["alice ", "read"],
-        ["", "read"],
-        ["alice", "Read"],
-        ["alice", "*"],
-      ],
-      ...[
-        ["__proto__", "read"],
-        ["constructor", "read"],
-        ["\u0430lice", "read"],
-      ],
+      ["Alice", "read"],
+      ["alice ", "read"],
+      ["", "read"],
+      ["alice", "Read"],
+      ["alice", "*"],
+      ["__proto__", "read"],
+      ["constructor", "read"],
+      ["\u0430lice", "read"],
     ]) {
       expect(policy.permissions(principal ?? "", grant ?? "")).toEqual([]);
     }

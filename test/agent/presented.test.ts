@@ -45,8 +45,13 @@ describe("several capabilities", () => {
       : refused.denials.map(({ code, capability }) => `${capability} ${code}`);
     // Only whoever presents a token of this agent is told about the arguments.
     expect(told).toEqual([
-      ...["2 grant_denied", "2 operation_denied", "2 arguments_invalid"],
-      ...["1 grant_denied", "1 operation_denied", "1 resource_denied", "1 arguments_invalid"],
+      "2 grant_denied",
+      "2 operation_denied",
+      "2 arguments_invalid",
+      "1 grant_denied",
+      "1 operation_denied",
+      "1 resource_denied",
+      "1 arguments_invalid",
       "0 token_malformed",
       "3 capability_unknown",
     ]);
@@ -190,7 +195,8 @@ describe("what comes as JSON is never taken for verified", () => {
       const presented = [JSON.parse(JSON.stringify(member))];
       expect(codes(await call(agent, "tell", {}, presented))).toEqual([code]);
       expect(await agent.admit(ALICE, presented)).toMatchObject({
-        ...{ allowed: false, denials: [{ code }] },
+        allowed: false,
+        denials: [{ code }],
       });
     }
     expect(ran).toEqual([]);

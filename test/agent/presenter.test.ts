@@ -7,7 +7,8 @@ const OPERATIONS = [{ operation: "count", reach: "none" }] as const;
 
 async function counting() {
   const parts = await world({
-    ...{ operations: OPERATIONS, skills: [] },
+    operations: OPERATIONS,
+    skills: [],
     grants: [{ id: "counter:use", description: "Count", operations: ["count"] }],
     rules: { rules: [{ principal: "alice", grant: "counter:use", operations: "*" }] },
   });
@@ -54,9 +55,11 @@ test("without a principal, nothing is ambient", async () => {
   const { again } = await counting();
   const agent = await again({ mode: "prefer" });
   expect(await agent.clearOperation({}, { ...ASKED, capabilities: [] })).toMatchObject({
-    ...{ allowed: false, denials: [{ code: "capability_missing" }] },
+    allowed: false,
+    denials: [{ code: "capability_missing" }],
   });
   expect(await agent.admit({}, [])).toMatchObject({
-    ...{ allowed: false, denials: [{ code: "policy_denied" }] },
+    allowed: false,
+    denials: [{ code: "policy_denied" }],
   });
 });

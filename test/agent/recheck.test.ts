@@ -104,7 +104,8 @@ describe("where the policy names fields, the query of the request is asked again
   test("a collection stays the query's, whatever its filter says of items", async () => {
     const { agent, folder } = await world();
     const outcome = await agent.request(ALICE, {
-      ...{ grants: ["documents:write", "documents:read"], operations: ["create", "retrieve"] },
+      grants: ["documents:write", "documents:read"],
+      operations: ["create", "retrieve"],
       resourceQuery: { collection: "reports", filter: { quarter: "Q1" } },
     });
     const capabilities = outcome.ok ? outcome.capabilities : [];
@@ -143,7 +144,9 @@ describe("a capability without a query", () => {
     const parts = await world({ grants: grants(true) });
     const { agent, again } = parts;
     const capability = await mintedFor(parts, "reports/q1.md", {
-      ...{ grant: "documents:read", principal: "alice", operations: ["retrieve"] },
+      grant: "documents:read",
+      principal: "alice",
+      operations: ["retrieve"],
     });
     const document = capability.handle;
     expect(codes(await call(agent, "retrieve", { document }, [capability]))).toEqual([
@@ -165,7 +168,8 @@ test("a query is kept with the issuance, so that it has a limit", async () => {
   expect(await ledger.issued(clock)).not.toHaveProperty("query");
   const long = query("reports", { quarter: { in: Array(20).fill("x".repeat(1000)) } });
   expect(denialOf(await agent.request(ALICE, long))).toMatchObject({
-    ...{ code: "invalid_request", path: "resourceQuery" },
+    code: "invalid_request",
+    path: "resourceQuery",
     message: "the resource query must take at most 16384 characters of JSON",
   });
 });

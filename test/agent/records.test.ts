@@ -26,8 +26,13 @@ describe("the ledger has", () => {
     const one = await grantedOne(agent, { ...Object(REPORTS), purpose: "sum up" });
     expect(await ledger.list()).toEqual([
       {
-        ...{ kind: "issuance", decision: "allowed", at: AT, ...ALICE, purpose: "sum up" },
-        ...{ capability: one.id, grant: "documents:read" },
+        kind: "issuance",
+        decision: "allowed",
+        at: AT,
+        ...ALICE,
+        purpose: "sum up",
+        capability: one.id,
+        grant: "documents:read",
         handles: one.resourceHandles?.map(({ handle }) => handle),
       },
     ]);
@@ -65,16 +70,25 @@ describe("the ledger has", () => {
     await call(agent, "list", {}, [{ token: child }], BOB);
     const [allowed, refused] = await ledger.list({ kind: "invocation" });
     expect(allowed).toMatchObject({
-      ...{ at: AT, decision: "allowed", ...ALICE, authority: "capability" },
-      ...{ skill: "retrieve", operation: "retrieve", capability: one.id, handles: [document] },
-      ...{
-        grant: "documents:read",
-        path: [{ revocationId: one.revocationId }, { hop: { purpose: "delegated" } }],
-      },
+      at: AT,
+      decision: "allowed",
+      ...ALICE,
+      authority: "capability",
+      skill: "retrieve",
+      operation: "retrieve",
+      capability: one.id,
+      handles: [document],
+      grant: "documents:read",
+      path: [{ revocationId: one.revocationId }, { hop: { purpose: "delegated" } }],
     });
     expect(refused).toMatchObject({
-      ...{ decision: "refused", ...BOB, skill: "list", operation: "list", capability: one.id },
-      ...{ codes: ["operation_denied"], path: allowed?.path },
+      decision: "refused",
+      ...BOB,
+      skill: "list",
+      operation: "list",
+      capability: one.id,
+      codes: ["operation_denied"],
+      path: allowed?.path,
     });
     expect(refused).not.toHaveProperty("values");
   });
@@ -152,7 +166,9 @@ test("on a disk that is nearly full nothing is issued, calls go on, and revoking
   const full = await storageError(() => agent.request(ALICE, { grants: ["clock:read"] }));
   expect(full.code).toBe("store_full");
   const { capability } = issuer.issue(() => ({
-    ...{ grant: "clock:read", principal: "alice", operations: ["tell"] },
+    grant: "clock:read",
+    principal: "alice",
+    operations: ["tell"],
   }));
   const { id, token } = capability;
   const told = async (): Promise<string[]> => codes(await call(agent, "tell", {}, [{ token }]));
@@ -180,8 +196,11 @@ describe("observers are told of every decision, and of nobody", () => {
       return Object.values(rest).join(" ");
     });
     expect(told).toEqual([
-      ...["issuance allowed", "invocation allowed capability", "invocation allowed ambient"],
-      ...["invocation refused grant_denied", "issuance refused invalid_request"],
+      "issuance allowed",
+      "invocation allowed capability",
+      "invocation allowed ambient",
+      "invocation refused grant_denied",
+      "issuance refused invalid_request",
       "revocation allowed",
     ]);
   });

@@ -9,9 +9,16 @@ import { ALICE, denialOf, type World, world } from "./support.js";
 // Requests as they come over the network: whatever JSON can say, and never an exception.
 
 const CODES = [
-  ...["invalid_request", "unknown_grant", "missing_required_grants", "resource_query_required"],
-  ...["unknown_collection", "unknown_field", "unknown_operator", "invalid_value"],
-  ...["too_many_resources", "nothing_left"],
+  "invalid_request",
+  "unknown_grant",
+  "missing_required_grants",
+  "resource_query_required",
+  "unknown_collection",
+  "unknown_field",
+  "unknown_operator",
+  "invalid_value",
+  "too_many_resources",
+  "nothing_left",
 ];
 
 const grants = ["documents:read", "documents:write", "documents:admin", "clock:read"];
@@ -54,8 +61,15 @@ const time = fc.oneof(
 );
 const texts = fc.oneof(odd, fc.subarray(["retrieve", "list", "update", "tell"], { minLength: 1 }));
 const restrictions = {
-  ...{ operations: texts, audience: texts, invokers: texts, resourceHandles: odd, nonce: odd },
-  ...{ expires: time, notBefore: time, purpose: odd, maxFurtherHops: odd },
+  operations: texts,
+  audience: texts,
+  invokers: texts,
+  resourceHandles: odd,
+  nonce: odd,
+  expires: time,
+  notBefore: time,
+  purpose: odd,
+  maxFurtherHops: odd,
   constraints: fc.oneof(
     odd,
     fc.dictionary(name, fc.oneof(odd, fc.dictionary(fc.constantFrom("in", "max", "not_in"), odd))),

@@ -10,7 +10,11 @@ import { RevocationList } from "../../src/revocation/list.js";
 import { misuse, world } from "./support.js";
 
 const SKILL: Skill = {
-  ...{ id: "read", name: "Read", description: "Reads", operation: "get", reach: "named" },
+  id: "read",
+  name: "Read",
+  description: "Reads",
+  operation: "get",
+  reach: "named",
   input: { type: "object" },
   run: async () => null,
 };
@@ -103,15 +107,17 @@ describe("arguments", () => {
   test("fail by name, once for each way, and none inherited counts", async () => {
     const text = { type: "string" };
     const input = {
-      ...{ type: "object", additionalProperties: false, required: ["a", "toString"] },
+      type: "object",
+      additionalProperties: false,
+      required: ["a", "toString"],
       properties: { a: text, toString: text },
     };
     expect(await failures(input, '{"a":"x","toString":"y"}')).toEqual([]);
     expect(await failures(input, '{"a":7,"b":1,"__proto__":{"toString":"y"}}')).toEqual([
-      ...["the arguments must have required property 'toString'"],
-      ...['the arguments must NOT have additional properties "b"'],
-      ...['the arguments must NOT have additional properties "__proto__"'],
-      ...["argument a must be string"],
+      "the arguments must have required property 'toString'",
+      'the arguments must NOT have additional properties "b"',
+      'the arguments must NOT have additional properties "__proto__"',
+      "argument a must be string",
     ]);
   });
 
@@ -170,7 +176,9 @@ describe("options of an agent", () => {
     const { again } = await world();
     const revocations = new RevocationList();
     const issuer = createIssuer({
-      ...{ name: "a", keys: createKeyring(), revocations },
+      name: "a",
+      keys: createKeyring(),
+      revocations,
       ...(grants === undefined ? {} : { grants: grants as unknown as readonly Grant[] }),
     });
     await expect(again({ issuer, revocations })).rejects.toThrow(message);
@@ -180,7 +188,10 @@ describe("options of an agent", () => {
     const { again, issuer: known } = await world();
     const revocations = new RevocationList();
     const issuer = createIssuer({
-      ...{ name: "a", keys: createKeyring(), revocations, maxLifetime: 60 },
+      name: "a",
+      keys: createKeyring(),
+      revocations,
+      maxLifetime: 60,
       grants: [...(known.grants?.values() ?? [])],
     });
     const agent = await again({ issuer, revocations, clock: Date.now });

@@ -94,14 +94,23 @@ export async function world({
   const ran: string[] = [];
   const issuerOf = (grants: readonly Grant[], known: readonly Operation[]): Issuer =>
     createIssuer({
-      ...{ name: "documents-agent", keys: () => keys.ring, revocations, clock: now },
+      name: "documents-agent",
+      keys: () => keys.ring,
+      revocations,
+      clock: now,
       grants: expandGrants(grants, known),
     });
   const { grants = GRANTS, skills = documentSkills(folder, ran), ...others } = options;
   const { operations = [] } = others;
   const issuer = issuerOf(grants, [...skills, ...operations]);
   const parts: IssuingAgentOptions = {
-    ...{ issuer, revocations, ledger, policy, resources: folder, clock: now, skills },
+    issuer,
+    revocations,
+    ledger,
+    policy,
+    resources: folder,
+    clock: now,
+    skills,
     resourceNumbers,
     ...others,
   };
@@ -113,20 +122,18 @@ export async function world({
     });
   const agent = await again({});
   return {
-    ...{
-      agent,
-      issuer,
-      policy,
-      revocations,
-      ledger,
-      database,
-      folder,
-      root,
-      ran,
-      clock,
-      keys,
-      again,
-    },
+    agent,
+    issuer,
+    policy,
+    revocations,
+    ledger,
+    database,
+    folder,
+    root,
+    ran,
+    clock,
+    keys,
+    again,
     resourceNumbers,
   };
 }

@@ -103,7 +103,11 @@ test("what is expired, revoked or not this issuer's own any more is judged by it
 
 test("the shortest token that there can be is as long as the search believes", () => {
   const identifier = encodeIdentifier({
-    ...{ v: 1, iss: "i", kid: "k", id: `cap_${"A".repeat(16)}`, grant: "g" },
+    v: 1,
+    iss: "i",
+    kid: "k",
+    id: `cap_${"A".repeat(16)}`,
+    grant: "g",
     issued: "2026-01-31T23:59:59Z",
   });
   const root = createMacaroon(createRootKey(new Uint8Array(32)), { identifier });
@@ -159,7 +163,8 @@ test("no more than so many characters are judged, however few the texts", () => 
 
 describe("every spelling of a macaroon is seen", () => {
   const bound = addThirdPartyCaveat(parseMacaroon(TOKEN), {
-    ...{ key: new Uint8Array(32).fill(7), identifier: "who is it" },
+    key: new Uint8Array(32).fill(7),
+    identifier: "who is it",
     location: "https://auth.example",
   });
 

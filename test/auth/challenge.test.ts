@@ -7,8 +7,10 @@ import { denialWith, ISSUER, RESOURCE, requestWith, signer } from "./support.js"
 async function authenticator(requiredScope?: string): Promise<Authenticator> {
   const { jwk } = await signer();
   return createJwtAuthenticator({
-    ...{ issuer: ISSUER, audience: RESOURCE, jwks: { keys: [jwk] } },
-    ...(requiredScope === undefined ? {} : { requiredScope }),
+    issuer: ISSUER,
+    audience: RESOURCE,
+    jwks: { keys: [jwk] },
+    requiredScope,
   });
 }
 

@@ -8,7 +8,8 @@ import { denialWith, requestWith } from "./support.js";
 
 const ALICE: FixedToken = {
   token: "dev-alice-0123456789",
-  ...{ principal: "alice", invoker: "orchestrator" },
+  principal: "alice",
+  invoker: "orchestrator",
 };
 const BOB: FixedToken = { token: "dev-bob-0123456789==", principal: "bob", invoker: "calendar" };
 const options: FixedTokensOptions = { development: true, announce: () => {} };

@@ -25,7 +25,9 @@ beforeAll(async () => {
 
 function checking(keys: readonly JWK[], options: object = {}): Promise<Authenticator> {
   return createJwtAuthenticator({
-    ...{ issuer: ISSUER, audience: RESOURCE, jwks: { keys } },
+    issuer: ISSUER,
+    audience: RESOURCE,
+    jwks: { keys },
     ...options,
   });
 }
@@ -94,7 +96,9 @@ test.each(["HS256", "HS384", "HS512"])(
     const [jwk] = set.keys;
     const key = createPublicKey({ key: { ...jwk }, format: "jwk" });
     const checks = await createJwtAuthenticator({
-      ...{ issuer: server.issuer, audience: RESOURCE, jwks: server.jwksUri },
+      issuer: server.issuer,
+      audience: RESOURCE,
+      jwks: server.jwksUri,
     });
     const [, payload = ""] = (await server.clientToken("calendar")).split(".");
     for (const secret of [

@@ -190,8 +190,11 @@ test.each(["jose", "lru-cache"])(
     const output = execFileSync(
       process.execPath,
       [
-        ...["--import", `data:text/javascript,${encodeURIComponent(hiding)}`],
-        ...["--input-type=module", "--eval", program],
+        "--import",
+        `data:text/javascript,${encodeURIComponent(hiding)}`,
+        "--input-type=module",
+        "--eval",
+        program,
       ],
       { encoding: "utf8", cwd: fileURLToPath(new URL("../..", import.meta.url)) },
     );

@@ -15,7 +15,9 @@ export async function authorizationServer(
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> {
   const server = await startAuthorizationServer({
-    ...{ users: ["alice", "bob"], clients: ["orchestrator", "calendar"], resource: RESOURCE },
+    users: ["alice", "bob"],
+    clients: ["orchestrator", "calendar"],
+    resource: RESOURCE,
     ...options,
   });
   onTestFinished(() => server.close());
@@ -55,8 +57,12 @@ export async function signer(alg = "ES256"): Promise<Signer> {
     sign(claims = {}, header = {}) {
       const now = Math.floor(Date.now() / 1000);
       return new SignJWT({
-        ...{ iss: ISSUER, aud: RESOURCE, sub: "alice", client_id: "orchestrator" },
-        ...{ iat: now, exp: now + 300 },
+        iss: ISSUER,
+        aud: RESOURCE,
+        sub: "alice",
+        client_id: "orchestrator",
+        iat: now,
+        exp: now + 300,
         ...claims,
       })
         .setProtectedHeader({ alg, typ: "at+jwt", kid, ...header })

@@ -22,11 +22,17 @@ test.each([
 const SERVED: service.Service = {
   about: { connections: 10, rounds: 9, milliseconds: 1, revocations: 5, fsyncMilliseconds: 1 },
   throughput: ["bare", "guarded", "ledger", "durable"].map((kind, at) => ({
-    ...{ kind, perSecond: 100, cpuMicroseconds: 10 },
-    ...{ ofBare: 1 - at / 10, ofBareByCpu: 1 - at / 20 },
+    kind,
+    perSecond: 100,
+    cpuMicroseconds: 10,
+    ofBare: 1 - at / 10,
+    ofBareByCpu: 1 - at / 20,
   })),
   latency: ["bare", "guarded", "ledger", "durable"].map((kind, at) => ({
-    ...{ kind, perSecond: 50, p50: 1, p99: 4 + at },
+    kind,
+    perSecond: 50,
+    p50: 1,
+    p99: 4 + at,
   })),
   concurrency: [1, 10].flatMap((callers) =>
     ["bare", "guarded"].map((kind) => ({ kind, callers, perSecond: 9, p50: callers / 2, p99: 9 })),
@@ -55,8 +61,12 @@ describe("what the service's program writes", () => {
 
 test("every goal is about something that a part gives", () => {
   const listed = revocations.figuresOf({
-    ...{ entries: 10, arrayBuffersPeakPerEntry: 24, setHitNanoseconds: 1 },
-    ...{ packedHitNanoseconds: 2, packedMissNanoseconds: 1, setMissNanoseconds: 1 },
+    entries: 10,
+    arrayBuffersPeakPerEntry: 24,
+    setHitNanoseconds: 1,
+    packedHitNanoseconds: 2,
+    packedMissNanoseconds: 1,
+    setMissNanoseconds: 1,
     pruneLongestMilliseconds: 4,
   });
   const given = [...service.figuresOf(SERVED), ...listed].flatMap(({ ratios, values = {} }) => [

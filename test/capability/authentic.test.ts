@@ -25,7 +25,10 @@ function world() {
   const clock = { now: NOW };
   const keys: { ring: Keyring } = { ring: createKeyring() };
   const issuer = createIssuer({
-    ...{ name: "documents", keys: () => keys.ring, revocations, clock: () => clock.now },
+    name: "documents",
+    keys: () => keys.ring,
+    revocations,
+    clock: () => clock.now,
   });
   const { token } = issuer.mint({ grant: "documents:read", operations: ["read", "search"] });
   return { revocations, clock, keys, issuer, token, authentic: authentic(issuer, token) };

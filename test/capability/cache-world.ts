@@ -84,37 +84,40 @@ function reformed(text: string): string[] {
 
 /** Genuine, forged and broken; parents before children. */
 export const TEXTS: readonly string[] = [
-  ...[ours.token, narrowed, brief, sibling, unreadable, accented],
-  ...[
-    older.token,
-    grandchild,
-    foreign.token,
-    served.token,
-    append(served.token, '{"purpose":"p"}'),
-  ],
-  ...[...reformed(narrowed), ...reformed(sibling), ...reformed(accented)],
-  ...[
-    discharged(narrowed),
-    macaroonToText(
-      addThirdPartyCaveat(parseMacaroon(narrowed), {
-        key: utf8("a key"),
-        identifier: "who",
-      }),
-    ),
-  ],
-  ...[
-    forged(sibling, brief),
-    forged(brief, narrowed),
-    forged(narrowed, sibling),
-    forged(narrowed, ours.token),
-  ],
-  ...[
-    narrowed.slice(0, -4),
-    narrowed.slice(0, 40),
-    `${narrowed}AAAA`,
-    `${ours.token.slice(0, -2)}00`,
-  ],
-  ...[forged(older.token, ours.token), forged(grandchild, older.token), "", "{}", "Ag"],
+  ours.token,
+  narrowed,
+  brief,
+  sibling,
+  unreadable,
+  accented,
+  older.token,
+  grandchild,
+  foreign.token,
+  served.token,
+  append(served.token, '{"purpose":"p"}'),
+  ...reformed(narrowed),
+  ...reformed(sibling),
+  ...reformed(accented),
+  discharged(narrowed),
+  macaroonToText(
+    addThirdPartyCaveat(parseMacaroon(narrowed), {
+      key: utf8("a key"),
+      identifier: "who",
+    }),
+  ),
+  forged(sibling, brief),
+  forged(brief, narrowed),
+  forged(narrowed, sibling),
+  forged(narrowed, ours.token),
+  narrowed.slice(0, -4),
+  narrowed.slice(0, 40),
+  `${narrowed}AAAA`,
+  `${ours.token.slice(0, -2)}00`,
+  forged(older.token, ours.token),
+  forged(grandchild, older.token),
+  "",
+  "{}",
+  "Ag",
 ];
 
 /** The first two of the forged ones: a known prefix, and the signature of another child of it. */
@@ -145,7 +148,8 @@ function linkOf(text: string): RevocationEntry {
 
 const AT = formatTime(NOW);
 const ENTRIES: readonly RevocationEntry[] = [
-  ...[linkOf(narrowed), linkOf(sibling)],
+  linkOf(narrowed),
+  linkOf(sibling),
   { kind: "key", id: firstKid, at: AT },
   { kind: "principal", id: "alice", at: AT, before: formatTime(NOW + 1000) },
 ];

@@ -68,7 +68,7 @@ describe("a token that can not be read", () => {
     ["identifierBytes", { identifierBytes: 100 }, "caveat_too_large"],
     ["setMembers", { setMembers: 1 }, "too_many_members"],
   ])("over a limit that the issuer lowered: %s", (_, limits, rule) => {
-    const strict = fixture({ keys, ...(limits === undefined ? {} : { limits }) });
+    const strict = fixture({ keys, limits });
     const child = attenuated(token, { purpose: "x" });
     expect(denials(strict.issuer.authorize(child, GET))).toMatchObject([
       { code: "token_too_large", rule },

@@ -33,7 +33,9 @@ describe("an invocation counts by its own members, each read once", () => {
   test("nor what all objects have come to inherit", () => {
     const expired = mint(issuer, { expires: "2030-01-01T00:00:01Z" });
     const later = createIssuer({
-      ...{ name: issuer.name, keys: fixture().keys, revocations: new RevocationList() },
+      name: issuer.name,
+      keys: fixture().keys,
+      revocations: new RevocationList(),
       clock: () => NOW + 2000,
     });
     const bare: Invocation = Object.assign(Object.create(null), GET);
@@ -114,7 +116,8 @@ test("a long value is not repeated in denials either", () => {
   const grants = [{ id: "files", operations: ["get"] }];
   const knowing = fixture({ grants }).issuer;
   const refused = knowing.authorize(mint(knowing, { operations: ["get"] }), {
-    ...{ grant: "files", operation: long },
+    grant: "files",
+    operation: long,
   });
   expect(JSON.stringify(refused).length).toBeLessThan(3000);
 });

@@ -113,6 +113,6 @@ export const invocation: fc.Arbitrary<Invocation> = fc
   .map(({ milliseconds, invoker, audience, ...call }) => ({
     ...call,
     time: new Date(NOW + milliseconds),
-    ...(invoker === undefined ? {} : { invoker }),
-    ...(audience === undefined ? {} : { audience }),
+    invoker,
+    audience,
   }));

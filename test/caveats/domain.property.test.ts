@@ -14,8 +14,30 @@ import { asked, NOW } from "./support.js";
 const RUNS = sized(3000);
 const limits = fc.array(constraint, { minLength: 1, maxLength: 4 });
 const VALUES: readonly unknown[] = [
-  ...[-2, -1, 0, 0.5, 1, 2, 3, 4, "", "a", "b", "c", "d", "1", true, false, null],
-  ...[undefined, Number.NaN, Number.POSITIVE_INFINITY, [], ["a"], {}, 1n],
+  -2,
+  -1,
+  0,
+  0.5,
+  1,
+  2,
+  3,
+  4,
+  "",
+  "a",
+  "b",
+  "c",
+  "d",
+  "1",
+  true,
+  false,
+  null,
+  undefined,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  [],
+  ["a"],
+  {},
+  1n,
 ];
 
 function hopWith(x: Constraint): Hop {

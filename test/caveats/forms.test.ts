@@ -103,8 +103,11 @@ describe("a checked invocation", () => {
   test("has nothing that was not given", () => {
     const checked = checkInvocation({ operation: "get" }, () => NOW);
     expect(checked).toEqual({
-      ...{ operation: "get", resourceHandles: [], arguments: {} },
-      ...{ time: "2030-01-01T00:00:00Z", moment: NOW },
+      operation: "get",
+      resourceHandles: [],
+      arguments: {},
+      time: "2030-01-01T00:00:00Z",
+      moment: NOW,
     });
     const whole = { invoker: "agent:a", audience: "mail", resourceHandles: ["rh"] };
     expect(asked(whole)).toMatchObject(whole);

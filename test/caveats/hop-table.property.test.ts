@@ -63,7 +63,9 @@ describe("the table of keys", () => {
     for (const form of forms) expect(form).toMatch(/^--[a-z-]+ <[a-z]+>$/);
     // The command sets the nonce by itself.
     expect(HOP_KEYS.filter((key) => HOP_RULES[key].flag === undefined)).toEqual([
-      ...["operationConstraints", "arguments", "nonce"],
+      "operationConstraints",
+      "arguments",
+      "nonce",
     ]);
   });
 

@@ -48,8 +48,16 @@ function compiled(added: { readonly [name: string]: string }): (name: string) =>
 }
 
 const PARTS = [
-  ...["problems", "canonical", "failures", "meet", "empty", "overreaches", "intersect"],
-  ...["words", "left", "label"],
+  "problems",
+  "canonical",
+  "failures",
+  "meet",
+  "empty",
+  "overreaches",
+  "intersect",
+  "words",
+  "left",
+  "label",
 ];
 
 /** A file with a rule of its own: what `left` takes of that of `purpose`. */

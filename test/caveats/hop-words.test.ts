@@ -55,7 +55,10 @@ describe("what hops leave of a key", () => {
     const paths = { retrieve: { path: { missing: false, types: ["string"], path: "/data" } } };
     const lists = { arguments: { retrieve: ["path"] }, operationConstraints: paths };
     const authority = {
-      ...{ ...limits, ...lists, constraints: domains, furtherHops: 2 },
+      ...limits,
+      ...lists,
+      constraints: domains,
+      furtherHops: 2,
     } as unknown as Authority;
     expect(left(authority)).toEqual({
       operations: { kind: "set", items: ["retrieve"] },
@@ -79,15 +82,24 @@ test("each key has its label, and a flag that explains itself where the command 
   });
   expect(words).toEqual([
     [
-      ...["operations", "operations", "list", "--op <operation>"],
+      "operations",
+      "operations",
+      "list",
+      "--op <operation>",
       "an operation that stays allowed; repeat for more, or list them: a,b",
     ],
     [
-      ...["resourceHandles", "resources", "list", "--resource <handle>"],
+      "resourceHandles",
+      "resources",
+      "list",
+      "--resource <handle>",
       "a resource that stays allowed; repeat for more",
     ],
     [
-      ...["constraints", "argument", "limits", "--arg <expr>"],
+      "constraints",
+      "argument",
+      "limits",
+      "--arg <expr>",
       "a limit on an argument, such as 'amount<=1000', 'amount>=1', 'currency in USD,EUR', " +
         "to=acc_456 or 'to not in acc_1,acc_2'; for one operation such as 'pay:amount<=50', " +
         "'read:path under /data', 'send:bcc absent', 'list:?limit<=100', 'pay:/to/iban=DE02', " +
@@ -97,32 +109,53 @@ test("each key has its label, and a flag that explains itself where the command 
     ],
     ["operationConstraints", "argument of", undefined, undefined, undefined],
     [
-      ...["arguments", "only arguments", "closed-lists", "--only-args <names>"],
+      "arguments",
+      "only arguments",
+      "closed-lists",
+      "--only-args <names>",
       "all arguments that calls may have, such as to,amount; for one operation such as pay:to,amount " +
         "or, without any argument, 'ping:'; repeat for more",
     ],
     [
-      ...["expires", "expires", "moment", "--expires <when>"],
+      "expires",
+      "expires",
+      "moment",
+      "--expires <when>",
       "when it ends: a time, or a duration from now",
     ],
     [
-      ...["notBefore", "not before", "moment", "--not-before <when>"],
+      "notBefore",
+      "not before",
+      "moment",
+      "--not-before <when>",
       "not valid until then: a time, or a duration from now",
     ],
     [
-      ...["audience", "audience", "list", "--audience <service>"],
+      "audience",
+      "audience",
+      "list",
+      "--audience <service>",
       "a service that may accept the token; repeat for more",
     ],
     [
-      ...["invokers", "invokers", "list", "--invoker <agent>"],
+      "invokers",
+      "invokers",
+      "list",
+      "--invoker <agent>",
       "an agent that may use the token; repeat for more",
     ],
     [
-      ...["maxFurtherHops", "further hops", "count", "--max-further-hops <count>"],
+      "maxFurtherHops",
+      "further hops",
+      "count",
+      "--max-further-hops <count>",
       "how often the token may be attenuated after this; 0 seals it",
     ],
     [
-      ...["purpose", "purpose", "text", "--purpose <text>"],
+      "purpose",
+      "purpose",
+      "text",
+      "--purpose <text>",
       "why, in your own words; kept for the audit trail",
     ],
     ["nonce", "nonce", undefined, undefined, undefined],

@@ -51,7 +51,9 @@ test("values of options stay as they are, and a copy holds what was read", () =>
   const [clock, date, map] = [() => 0, new Date(), new Map()];
   let looks = 0;
   const options = {
-    ...{ clock, date, map },
+    clock,
+    date,
+    map,
     get size(): number {
       looks++;
       return looks;

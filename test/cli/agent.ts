@@ -105,12 +105,19 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const registry = new Registry({ store: openRegistry(database), revocations, grants });
   const agent = await createIssuingAgent({
     issuer: createIssuer({
-      ...{ name: "documents-agent", keys: createKeyring(), revocations },
+      name: "documents-agent",
+      keys: createKeyring(),
+      revocations,
       grants: expandGrants(grants, skills),
     }),
-    ...{ revocations, ledger, resources: folder, skills, lifetime: 900, registry },
-    ...(mode === undefined ? {} : { mode }),
-    ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
+    revocations,
+    ledger,
+    resources: folder,
+    skills,
+    lifetime: 900,
+    registry,
+    mode,
+    undeclaredAmbient,
     policy: createPolicyTable({
       rules: [
         { principal: "alice", grant: "documents:read", operations: "*" },
@@ -126,7 +133,9 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     }),
   });
   const running = await serveAgent({
-    ...{ agent, tasks, ...server },
+    agent,
+    tasks,
+    ...server,
     authenticator: createFixedTokens(
       [
         { token: ALICE, principal: "alice", invoker: "assistant" },
@@ -135,14 +144,18 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
       { development: true, announce: () => {} },
     ),
     card: {
-      ...{ name: "documents-agent", description: "Documents of a small firm", version: "1.2.3" },
+      name: "documents-agent",
+      description: "Documents of a small firm",
+      version: "1.2.3",
       collections: [{ name: "reports", fields: ["quarter", "year"] }, { name: "notes" }],
     },
     log: { info: () => {}, warn: () => {}, error: () => {} },
   });
   return {
     ...running,
-    ...{ ledger, ledgerPath, approvals: registry.approvals },
+    ledger,
+    ledgerPath,
+    approvals: registry.approvals,
     stop: async () => {
       await running.close();
       await tasks.close();
@@ -167,15 +180,23 @@ export async function decideAll(
 }
 
 const PAYMENTS: Grant = {
-  ...{ id: "payments:transfer", description: "Transfer money", operations: ["transfer"] },
+  id: "payments:transfer",
+  description: "Transfer money",
+  operations: ["transfer"],
   approval: {},
 };
 
 const TRANSFER: Skill = {
-  ...{ id: "transfer_funds", name: "Transfer funds", description: "From the firm's account" },
-  ...{ operation: "transfer", reach: "none", effect: "write" },
+  id: "transfer_funds",
+  name: "Transfer funds",
+  description: "From the firm's account",
+  operation: "transfer",
+  reach: "none",
+  effect: "write",
   input: {
-    ...{ type: "object", additionalProperties: false, required: ["amount"] },
+    type: "object",
+    additionalProperties: false,
+    required: ["amount"],
     properties: { amount: { type: "number" } },
   },
   run: async ({ arguments: { amount = null } }) => ({ transferred: amount }),

@@ -28,7 +28,10 @@ describe("--expires as a duration is at most so long", () => {
 
   test.each(["31m", "2h", "3650d"])("lowered to what is left: %s", async (duration) => {
     const { status, stdout, stderr } = await bench.run([
-      ...["attenuate", "@token", "--expires", duration],
+      "attenuate",
+      "@token",
+      "--expires",
+      duration,
     ]);
     expect({ status, stderr }).toEqual({
       status: 0,
@@ -51,7 +54,11 @@ describe("--expires as a duration is at most so long", () => {
 test("a time later than what is left is refused, as before; --intersect lowers it", async () => {
   const later = new Date(Date.parse(end) + 1000).toISOString();
   const { status, stdout, stderr } = await bench.run([
-    ...["attenuate", "@token", "--expires", later, "--json"],
+    "attenuate",
+    "@token",
+    "--expires",
+    later,
+    "--json",
   ]);
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(document(stderr)["error"]).toMatchObject({

@@ -45,8 +45,13 @@ test("needs no home, no key and no network", async () => {
     runProgram(
       process.execPath,
       [
-        ...["--import", `data:text/javascript,${encodeURIComponent(GUARD)}`, MAIN],
-        ...["attenuate", token, "--op", "retrieve"],
+        "--import",
+        `data:text/javascript,${encodeURIComponent(GUARD)}`,
+        MAIN,
+        "attenuate",
+        token,
+        "--op",
+        "retrieve",
       ],
       { env },
     ),

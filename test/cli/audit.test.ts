@@ -119,13 +119,21 @@ test("--limit leaves the latest, and says that there are more", async () => {
 
 test("--json is one document", async () => {
   const { stdout, stderr } = await bench.run([
-    ...["audit", "--database", agent.ledgerPath, "--limit", "1", "--json"],
+    "audit",
+    "--database",
+    agent.ledgerPath,
+    "--limit",
+    "1",
+    "--json",
   ]);
   expect(stderr).toBe("");
   expect(document(stdout)).toMatchObject({
     events: [
       {
-        ...{ kind: "invocation", decision: "refused", capability, skill: "list_documents" },
+        kind: "invocation",
+        decision: "refused",
+        capability,
+        skill: "list_documents",
         codes: expect.arrayContaining(["revoked"]),
         path: [
           { revocationId: rv(token) },
@@ -180,10 +188,15 @@ describe("the tree of a capability", () => {
       capability,
       issuance: { kind: "issuance", purpose: "sum up the year" },
       tree: {
-        ...{ revocationId: rv(token), allowed: 1, refused: 0 },
+        revocationId: rv(token),
+        allowed: 1,
+        refused: 0,
         children: [
           {
-            ...{ revocationId: rv(listing), allowed: 2, refused: 1, invokers: ["assistant"] },
+            revocationId: rv(listing),
+            allowed: 2,
+            refused: 1,
+            invokers: ["assistant"],
             hop: { operations: ["list"], purpose: "only the list" },
             children: [{ revocationId: rv(brief), allowed: 1, refused: 1, children: [] }],
           },

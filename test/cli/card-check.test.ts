@@ -28,7 +28,9 @@ function write(name: string, value: Json): string {
 describe("lint", () => {
   test("a card that is right", async () => {
     expect(await bench.run(["card", "lint", "card.json"])).toEqual({
-      ...{ status: 0, stderr: "", stdout: "card.json: nothing is wrong\n" },
+      status: 0,
+      stderr: "",
+      stdout: "card.json: nothing is wrong\n",
     });
   });
 
@@ -75,7 +77,9 @@ describe("lint", () => {
     const { status, stdout } = await bench.run(["card", "lint", "bad.json", "--json"]);
     expect(status).toBe(1);
     expect(document(stdout)).toMatchObject({
-      ...{ card: "bad.json", errors: 1, warnings: 0 },
+      card: "bad.json",
+      errors: 1,
+      warnings: 0,
       findings: [{ severity: "error", code: "schema", path: "/skills/0/tags", column: 7 }],
     });
   });
@@ -240,7 +244,8 @@ describe("registry", () => {
     );
     for (const more of [[], ["--previous", "own.json"]]) {
       expect(await bench.run(["card", "registry", "own.json", ...more])).toEqual({
-        ...{ status: 0, stderr: "" },
+        status: 0,
+        stderr: "",
         stdout: "own.json: keeps every rule of stability\n",
       });
     }
@@ -265,7 +270,8 @@ describe("registry", () => {
     ]);
     const json = await bench.run(["card", "registry", "early.json", "--json"]);
     expect(document(json.stdout)).toMatchObject({
-      ...{ valid: false, problems: [{ rule: 3, code: "removed_early", capability: "pause" }] },
+      valid: false,
+      problems: [{ rule: 3, code: "removed_early", capability: "pause" }],
     });
   });
 

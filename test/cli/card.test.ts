@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createSocketServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/bytes/json.js";
 import { card } from "../discovery/cards.js";
 import { httpServer } from "../support/loopback-servers.js";
 import { ALICE, NASTY, type RunningAgent, sendJson, startAgent, UNSAFE } from "./agent.js";
@@ -77,8 +78,9 @@ test("--json is the card as it is served", async () => {
   expect(document(stdout)).toEqual(served);
 });
 
-const CONTRACT = {
-  ...{ minProtocolVersion: "1.0", maxProtocolVersion: "1.2" },
+const CONTRACT: JsonObject = {
+  minProtocolVersion: "1.0",
+  maxProtocolVersion: "1.2",
   capabilities: { pause_resume: true, multi_tenant: false },
   delegates: [
     { url: "https://archive.example", capabilities: ["pause_resume"] },
@@ -168,7 +170,10 @@ test("the address of the card, or that below which it is; and no token goes ther
     expect((await bench.run(["card", `${plain.url}${path}`], { env })).status).toBe(0);
   }
   expect(plain.requests.map(({ url }) => url)).toEqual([
-    ...[CARD_PATH, CARD_PATH, `/agents/one${CARD_PATH}`, `/agents/one${CARD_PATH}`],
+    CARD_PATH,
+    CARD_PATH,
+    `/agents/one${CARD_PATH}`,
+    `/agents/one${CARD_PATH}`,
     "/cards/one.json?x=1",
   ]);
   for (const { headers } of plain.requests) expect(headers.authorization).toBeUndefined();
@@ -177,7 +182,9 @@ test("the address of the card, or that below which it is; and no token goes ther
 test("nothing in a card makes a terminal act", async () => {
   const nasty = await httpServer((_, response) =>
     sendJson(response, {
-      ...{ name: NASTY, version: NASTY, description: NASTY },
+      name: NASTY,
+      version: NASTY,
+      description: NASTY,
       supportedInterfaces: [{ url: NASTY, protocolBinding: NASTY, protocolVersion: NASTY }],
       skills: [{ id: NASTY, description: NASTY }],
       capabilityGrants: [
@@ -337,8 +344,18 @@ async function listening<T extends Server>(server: T): Promise<{ server: T; port
 function certificate(): string {
   const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
   const { status, stdout } = spawnSync("openssl", [
-    ...[...args, "-nodes", "-keyout", "-", "-out", "-", "-days", "2"],
-    ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+    ...args,
+    "-nodes",
+    "-keyout",
+    "-",
+    "-out",
+    "-",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=localhost",
+    "-addext",
+    "subjectAltName=DNS:localhost",
   ]);
   if (status === 0) return stdout.toString();
   process.stderr.write(

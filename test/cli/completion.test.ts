@@ -10,8 +10,18 @@ const bench = new Bench();
 const calling = new Shell(bench);
 const SHELLS = ["bash", "zsh", "fish"] as const;
 const VERBS = [
-  ...["attenuate", "completion", "convert", "diff", "init", "inspect", "keys", "mint"],
-  ...["revocations", "revoke", "vectors", "verify"],
+  "attenuate",
+  "completion",
+  "convert",
+  "diff",
+  "init",
+  "inspect",
+  "keys",
+  "mint",
+  "revocations",
+  "revoke",
+  "vectors",
+  "verify",
 ];
 
 beforeAll(async () => {

@@ -21,7 +21,11 @@ function discover(...args: readonly string[]) {
 test("an agent that will do is usable, with the interface to use", async () => {
   const args = ["--grant", "documents:read:retrieve", "--attenuable", "--binding", "HTTP+JSON"];
   expect(await discover(...args)).toEqual({
-    ...{ usable: true, name: "documents-agent", version: "1.0", warnings: [], exitCode: 0 },
+    usable: true,
+    name: "documents-agent",
+    version: "1.0",
+    warnings: [],
+    exitCode: 0,
     interface: { url: agent.restUrl, binding: "HTTP+JSON" },
     status: 0,
   });
@@ -47,13 +51,21 @@ describe("an agent that will not do is refused, with every reason", () => {
     const { denials, status, usable, exitCode } = await discover(...args);
     const found = denials.map(({ code }: { code: string }) => code);
     expect({ found, status, usable, exitCode }).toEqual({
-      ...{ found: codes, status: 1, usable: false, exitCode: 1 },
+      found: codes,
+      status: 1,
+      usable: false,
+      exitCode: 1,
     });
   });
 
   test("in words", async () => {
     const { status, stdout } = await bench.run([
-      ...["discover", agent.url, "--require", "pause_resume", "--grant", "documents:read:retreive"],
+      "discover",
+      agent.url,
+      "--require",
+      "pause_resume",
+      "--grant",
+      "documents:read:retreive",
     ]);
     expect([status, stdout]).toEqual([
       1,
@@ -98,7 +110,10 @@ test("a signed card is trusted by a key from a file", async () => {
   expect(await codes("--trusted-key", "key.jwk")).toBe("card_unreachable/interface");
   expect(await codes("--trusted-key", "keys.json")).toBe("card_unreachable/interface");
   const { status, stderr } = await bench.run([
-    ...["discover", server.url, "--trusted-key", "private.jwk"],
+    "discover",
+    server.url,
+    "--trusted-key",
+    "private.jwk",
   ]);
   expect([status, stderr]).toEqual([2, expect.stringMatching(/not a public key/)]);
 });

@@ -11,8 +11,12 @@ import { type Home, openHome } from "../../src/home/index.js";
 
 const SKILLS = [
   createSkill({
-    ...{ id: "transfer_funds", name: "Transfer funds", operation: "transfer", reach: "none" },
-    ...{ description: "Transfer money to a payee", effect: "write" },
+    id: "transfer_funds",
+    name: "Transfer funds",
+    operation: "transfer",
+    reach: "none",
+    description: "Transfer money to a payee",
+    effect: "write",
     input: {
       type: "object",
       properties: { amount: { type: "number" }, payee: { type: "string" } },
@@ -21,8 +25,12 @@ const SKILLS = [
     run: async () => ({}),
   }),
   createSkill({
-    ...{ id: "list_payments", name: "List payments", operation: "list", reach: "none" },
-    ...{ description: "List payments", effect: "read" },
+    id: "list_payments",
+    name: "List payments",
+    operation: "list",
+    reach: "none",
+    description: "List payments",
+    effect: "read",
     input: { type: "object" },
     run: async () => ({}),
   }),
@@ -91,8 +99,13 @@ export async function asking(
   const { name = "Payments agent", purpose = "pay the rent" } = asked;
   const { capabilities = ["transfer_funds"] } = asked;
   const answer = await registry.register({
-    ...{ hostKey: host.key, hostThumbprint: host.thumbprint },
-    ...{ agentKey: own.key, agentThumbprint: own.thumbprint, name, mode: "delegated", purpose },
+    hostKey: host.key,
+    hostThumbprint: host.thumbprint,
+    agentKey: own.key,
+    agentThumbprint: own.thumbprint,
+    name,
+    mode: "delegated",
+    purpose,
     capabilities: capabilities.map((one) => ({ name: one })),
     method: "backchannel",
   });

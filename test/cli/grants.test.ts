@@ -49,10 +49,12 @@ test("what waits is listed and shown, approved tighter, used under the tightened
 
   const [grant] = await registry.grantsOf(agent.id);
   expect(grant).toMatchObject({
-    ...{ status: "active", grantedBy: "alice" },
+    status: "active",
+    grantedBy: "alice",
     hops: [
       {
-        ...{ by: "approver", who: "alice" },
+        by: "approver",
+        who: "alice",
         hop: { constraints: { amount: { max: 1000 }, payee: "ACME" }, expires: expect.any(String) },
       },
     ],
@@ -93,7 +95,8 @@ test("denied, with a reason for the one that asked", async () => {
   expect(denied).toMatchObject({ status: 0, stderr: "" });
   expect(denied.stdout).toContain('denied by alice: "not before Friday"');
   expect(await registry.agent(agent.id)).toMatchObject({
-    ...{ status: "rejected", denial: "not before Friday" },
+    status: "rejected",
+    denial: "not before Friday",
   });
   const again = await grants("approve", approval.id);
   expect(again).toMatchObject({ status: 1, stdout: "" });
@@ -229,7 +232,9 @@ test("everything of a user is revoked, as when the user is deleted, and nothing 
   const own = await hostOf(registry, "dave");
   const { approval, agent } = await asking(registry, own, { name: "Dave's agent" });
   const token = home.issuer.mint({
-    ...{ grant: "payments:send", operations: ["transfer"], principal: "dave" },
+    grant: "payments:send",
+    operations: ["transfer"],
+    principal: "dave",
   }).token;
   const pay = () =>
     home.issuer.authorize(token, { grant: "payments:send", operation: "transfer" }).allowed;
@@ -262,7 +267,9 @@ test("--watch prints what waits, and each change, until it is stopped", async ()
   const lines: string[] = [];
   const { approval, grants: made } = await asking(registry, host, { name: "Watched" });
   const running = runHere(["grants", "list", "--watch", "--json"], {
-    ...{ cwd: bench.folder, env: { PROVISO_HOME: bench.home }, stop: stopping.signal },
+    cwd: bench.folder,
+    env: { PROVISO_HOME: bench.home },
+    stop: stopping.signal,
     onWrite: (stream, text) => {
       if (stream !== "stdout") return;
       const one = document(text);
@@ -308,8 +315,12 @@ test("a request of a host that no user has taken on is marked, and another's hos
   const [host, first, second] = [newKey(), newKey(), newKey()];
   const asked = async (own: ReturnType<typeof newKey>) => {
     const answer = await registry.register({
-      ...{ hostKey: host.key, hostThumbprint: host.thumbprint, name: "Helper", mode: "delegated" },
-      ...{ agentKey: own.key, agentThumbprint: own.thumbprint },
+      hostKey: host.key,
+      hostThumbprint: host.thumbprint,
+      name: "Helper",
+      mode: "delegated",
+      agentKey: own.key,
+      agentThumbprint: own.thumbprint,
       capabilities: [{ name: "transfer_funds" }],
     });
     if (!answer.ok || answer.approval === undefined) return expect.fail("nothing waits");

@@ -7,10 +7,27 @@ import { Shell } from "./shell.js";
 const bench = new Bench();
 const shell = new Shell(bench);
 const VERBS = [
-  ...["init", "keys", "mint", "attenuate", "inspect", "verify", "diff", "revoke", "revocations"],
-  ...["convert", "completion", "keys list", "keys rotate", "keys export", "keys retire"],
-  ...["init agent", "keys service"],
-  ...["revocations list", "revocations prune", "vectors", "vectors check"],
+  "init",
+  "keys",
+  "mint",
+  "attenuate",
+  "inspect",
+  "verify",
+  "diff",
+  "revoke",
+  "revocations",
+  "convert",
+  "completion",
+  "keys list",
+  "keys rotate",
+  "keys export",
+  "keys retire",
+  "init agent",
+  "keys service",
+  "revocations list",
+  "revocations prune",
+  "vectors",
+  "vectors check",
 ];
 
 async function help(verb: string): Promise<string> {

@@ -10,8 +10,13 @@ beforeEach(() => {
 describe("init --grant", () => {
   test("writes each grant with its operations into the home's configuration", async () => {
     const { status, stdout, stderr } = await bench.run([
-      ...["init", "--issuer", "documents-agent", "--grant", "documents:read=list,retrieve"],
-      ...["--grant", "documents:write= put , delete,put"],
+      "init",
+      "--issuer",
+      "documents-agent",
+      "--grant",
+      "documents:read=list,retrieve",
+      "--grant",
+      "documents:write= put , delete,put",
     ]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(

@@ -9,8 +9,14 @@ import { RunningProgram } from "./running.js";
 // The agent is written and asked as its README says, and served by the built command.
 
 const FILES = [
-  ...[".gitignore", "README.md", "agent.json", "home", "policy.json"],
-  ...["skills.mjs", "skills.test.mjs", "tokens.json"],
+  ".gitignore",
+  "README.md",
+  "agent.json",
+  "home",
+  "policy.json",
+  "skills.mjs",
+  "skills.test.mjs",
+  "tokens.json",
 ];
 
 test("a new agent runs at once, and allows and refuses what its README says", async () => {
@@ -40,7 +46,8 @@ test("a new agent runs at once, and allows and refuses what its README says", as
   const declared = [...capabilities].flatMap(([name, has]) => (has ? ["--require", name] : []));
   expect(declared).toEqual(expect.arrayContaining(["streaming", "context_reuse"]));
   expect(await run(["discover", url, ...declared, "--end-to-end", "context_reuse"])).toMatchObject({
-    ...{ status: 0, stderr: "" },
+    status: 0,
+    stderr: "",
   });
   expect((await run(["card", "lint", url])).stdout).toMatch(/: nothing is wrong\n$/);
 

@@ -43,14 +43,27 @@ const invoke = (args: readonly string[], options: Parameters<Bench["run"]>[1] = 
 
 test("what a skill answers, for people", async () => {
   const { status, stdout, stderr } = await invoke([
-    ...["retrieve_document", "@token", "--resource", handles.get("Third quarter") ?? ""],
+    "retrieve_document",
+    "@token",
+    "--resource",
+    handles.get("Third quarter") ?? "",
   ]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toBe(
     [
-      ...["displayName: Third quarter", "fields:", "  title: Third quarter", "  year: 2025"],
-      ...["  quarter: 3", "text:", "  ---", "  title: Third quarter", "  year: 2025"],
-      ...["  quarter: 3", "  ---", "  All went well.", ""],
+      "displayName: Third quarter",
+      "fields:",
+      "  title: Third quarter",
+      "  year: 2025",
+      "  quarter: 3",
+      "text:",
+      "  ---",
+      "  title: Third quarter",
+      "  year: 2025",
+      "  quarter: 3",
+      "  ---",
+      "  All went well.",
+      "",
       "  Next: \\u{1b}[31mred\\u{1b}[0m \\u{202e}gnp.exe\tend\n",
     ].join("\n"),
   );
@@ -120,8 +133,14 @@ test("--resource goes into the argument that takes one", async () => {
 describe("refused, with every reason", () => {
   test.each(["jsonrpc", "rest"])("as verify tells them, over %s", async (binding) => {
     const args = [
-      ...["delete_document", "@token", "--arg", `document=${handles.get("Milk")}`],
-      ...["--arg", "force=true", "--binding", binding],
+      "delete_document",
+      "@token",
+      "--arg",
+      `document=${handles.get("Milk")}`,
+      "--arg",
+      "force=true",
+      "--binding",
+      binding,
     ];
     const [plain, json] = await Promise.all([invoke(args), invoke([...args, "--json"])]);
     expect([plain.status, plain.stdout, json.status, json.stdout]).toEqual([1, "", 1, ""]);
@@ -132,7 +151,8 @@ describe("refused, with every reason", () => {
       /^ {2}arguments_invalid {2}arguments\n .*"force"\n {4}hint: proviso card/m,
     );
     expect(document(json.stderr)["error"]).toMatchObject({
-      ...{ code: "grant_denied", exitCode: 1 },
+      code: "grant_denied",
+      exitCode: 1,
       denials: [
         {
           code: "grant_denied",

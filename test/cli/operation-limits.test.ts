@@ -104,7 +104,13 @@ describe("an operation that the token does not have is a mistake", () => {
 
   test("in mint", async () => {
     const { status, stderr } = await bench.run([
-      ...["mint", "--grant", "g", "--op", "pay", "--arg", "send:amount<=5"],
+      "mint",
+      "--grant",
+      "g",
+      "--op",
+      "pay",
+      "--arg",
+      "send:amount<=5",
     ]);
     expect(status).toBe(2);
     expect(stderr).toContain('the token does not have the operation "send"');

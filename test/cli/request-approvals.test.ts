@@ -12,7 +12,11 @@ beforeAll(async () => {
 afterAll(() => agent.stop());
 
 const words = (...args: readonly string[]): readonly string[] => [
-  ...["request", agent.url, "--access-token", "@access", ...args],
+  "request",
+  agent.url,
+  "--access-token",
+  "@access",
+  ...args,
 ];
 const request = (...args: readonly string[]): Promise<Run> => bench.run(words(...args));
 const PAYMENTS = ["--grant", "payments:transfer", "--purpose", "pay the rent"];
@@ -45,7 +49,8 @@ describe.each(["jsonrpc", "rest"])("over %s", (binding) => {
 test("--wait waits until people have decided", async () => {
   let asked = "";
   const { status, stdout, stderr } = await runHere(words(...PAYMENTS, "--wait"), {
-    ...{ cwd: bench.folder, env: {} },
+    cwd: bench.folder,
+    env: {},
     onWrite: (stream, text) => {
       if (stream === "stderr") asked += text;
       if (asked.includes("approval ")) void decideAll(agent, "approve");
@@ -77,7 +82,9 @@ test("denied, with the approver's words", async () => {
 test("stopped while it waits, it says how to go on", async () => {
   const stopping = new AbortController();
   const { status, stderr } = await runHere(words(...PAYMENTS, "--wait"), {
-    ...{ cwd: bench.folder, env: {}, stop: stopping.signal },
+    cwd: bench.folder,
+    env: {},
+    stop: stopping.signal,
     onWrite: (_stream, text) => {
       if (text.includes("approval ")) stopping.abort();
     },

@@ -28,7 +28,9 @@ test("the token alone on standard output, and what it is good for beside it", as
   const { capability, authority, links, revocationId } = inspect(token);
   expect(capability).toMatchObject({ grant: "documents:read", principal: "alice" });
   expect(links[0]?.hop).toMatchObject({
-    ...{ operations: ["retrieve"], invokers: ["assistant"], purpose: "sum up the year" },
+    operations: ["retrieve"],
+    invokers: ["assistant"],
+    purpose: "sum up the year",
     constraints: { format: "text" },
   });
   expect(stderr).toMatch(
@@ -50,9 +52,14 @@ test.each(["jsonrpc", "rest"])("--json is all that the agent answers, over %s", 
   expect(document(stdout)).toEqual({
     capabilities: [
       {
-        ...{ id: expect.stringMatching(/^cap_/), grant: "documents:read", principal: "alice" },
-        ...{ token: expect.stringMatching(TOKEN), operations: expect.any(Array), attenuable: true },
-        ...{ expires: expect.any(String), revocationId: expect.stringMatching(/^rv_/) },
+        id: expect.stringMatching(/^cap_/),
+        grant: "documents:read",
+        principal: "alice",
+        token: expect.stringMatching(TOKEN),
+        operations: expect.any(Array),
+        attenuable: true,
+        expires: expect.any(String),
+        revocationId: expect.stringMatching(/^rv_/),
         resourceHandles: expect.arrayContaining([
           { handle: expect.stringMatching(/^rh_/), displayName: "Long ago", kind: "item" },
         ]),

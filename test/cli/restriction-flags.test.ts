@@ -88,9 +88,16 @@ describe("the flags of the restrictions are those of the table of hop keys, in i
 describe("rows stand in the order of the table", () => {
   const NOW = Date.parse("2030-01-31T12:00:00Z");
   const hop = normalizeHop({
-    ...{ nonce: "AAAAAAAAAAAAAAAA", purpose: "why", maxFurtherHops: 3, invokers: ["a"] },
-    ...{ audience: ["files"], notBefore: "2030-01-31T11:00:00Z", expires: "2030-01-31T13:00:00Z" },
-    ...{ constraints: { n: { max: 5 }, a: 1 }, resourceHandles: ["rh_1"], operations: ["list"] },
+    nonce: "AAAAAAAAAAAAAAAA",
+    purpose: "why",
+    maxFurtherHops: 3,
+    invokers: ["a"],
+    audience: ["files"],
+    notBefore: "2030-01-31T11:00:00Z",
+    expires: "2030-01-31T13:00:00Z",
+    constraints: { n: { max: 5 }, a: 1 },
+    resourceHandles: ["rh_1"],
+    operations: ["list"],
   });
   const labels = (rows: readonly (readonly [string, string])[]): string[] =>
     rows.map(([label]) => label);
@@ -98,8 +105,13 @@ describe("rows stand in the order of the table", () => {
 
   test("of a hop", () => {
     expect(labels(hopRows(hop, NOW))).toEqual([
-      ...["operations", "resources", "argument", "argument"],
-      ...[...judged, "purpose", "nonce"],
+      "operations",
+      "resources",
+      "argument",
+      "argument",
+      ...judged,
+      "purpose",
+      "nonce",
     ]);
   });
 
@@ -122,10 +134,15 @@ describe("rows stand in the order of the table", () => {
     );
     const { changes } = await bench.json("diff", token, child);
     expect(changes.map(({ rule }: { rule: string }) => rule)).toEqual([
-      ...["operations", "expires", "invokers", "maxFurtherHops"],
+      "operations",
+      "expires",
+      "invokers",
+      "maxFurtherHops",
     ]);
     expect(changes[3]).toEqual({
-      ...{ rule: "maxFurtherHops", after: 2, message: "maxFurtherHops: no limit, now 2" },
+      rule: "maxFurtherHops",
+      after: 2,
+      message: "maxFurtherHops: no limit, now 2",
     });
     expect(await bench.output("diff", token, child)).toContain(
       "\n  maxFurtherHops: no limit, now 2",

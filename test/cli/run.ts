@@ -88,7 +88,11 @@ export async function runHere(
   const { PATH, TMPDIR } = process.env;
   const { HOME = "/nonexistent", ...others } = env;
   const status = await run(args, {
-    ...{ stdin, stdout, stderr, cwd, userFolder: HOME },
+    stdin,
+    stdout,
+    stderr,
+    cwd,
+    userFolder: HOME,
     stdio:
       stdio ??
       (() => Duplex.from({ readable: Readable.from([bytes]), writable: new PassThrough() })),

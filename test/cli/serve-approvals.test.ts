@@ -16,7 +16,8 @@ describe("the approvals console of an agent that is served", () => {
   test("is beside the other protocols; users sign in by the development tokens of callers", async () => {
     const { running, url } = await serveSpawned(bench, { ...CONFIG, protocols: PROTOCOLS });
     expect(document(running.stdout)).toMatchObject({
-      ...{ approvalsUrl: `${url}/approvals`, rpcUrl: `${url}/a2a/jsonrpc` },
+      approvalsUrl: `${url}/approvals`,
+      rpcUrl: `${url}/a2a/jsonrpc`,
     });
     const alice = new Visitor(`${url}/approvals`);
     const page = await alice.post("/login", { token: TOKENS.alice, to: "/" }, "/");
@@ -32,8 +33,11 @@ describe("the approvals console of an agent that is served", () => {
   test("with an identity provider, its secret comes from a file or the environment", async () => {
     bench.write("secret.txt", "a-secret-of-the-client\n");
     const login = {
-      ...{ ...LOGIN, issuer: "http://127.0.0.1:9", clientSecret: { file: "secret.txt" } },
-      ...{ presence: { amr: ["hwk"] }, clockSkew: 5 },
+      ...LOGIN,
+      issuer: "http://127.0.0.1:9",
+      clientSecret: { file: "secret.txt" },
+      presence: { amr: ["hwk"] },
+      clockSkew: 5,
     };
     const config = { ...CONFIG, protocols: PROTOCOLS, approvals: { login, lifetime: "30m" } };
     const { running, url } = await serve(bench, config);

@@ -34,7 +34,12 @@ async function problems(config: Document): Promise<string[]> {
 test("everything that fails the schema is told at once, by the name of its field", async () => {
   const { description, ...others } = CONFIG;
   const config = {
-    ...{ ...others, mode: "requre", limitz: {}, lifetime: "15 minutes", log: 1, version: "" },
+    ...others,
+    mode: "requre",
+    limitz: {},
+    lifetime: "15 minutes",
+    log: 1,
+    version: "",
     grants: [{ id: "a b", operations: [], atenuable: true }, "notes:read"],
     policy: { rules: [{ principal: "alice", group: "x", grant: "g", operations: "read" }] },
     resources: { folder: "a", database: "b" },
@@ -119,7 +124,9 @@ describe("what the parts say of each other", () => {
       {
         authentication: {
           development: ["alice", "bob"].map((principal) => ({
-            ...{ token: TOKENS.alice, principal, invoker: "a" },
+            token: TOKENS.alice,
+            principal,
+            invoker: "a",
           })),
         },
       },
@@ -346,7 +353,8 @@ test("a database's tables are resources too, and the schema says so to editors",
   const { rpc } = await serve(bench, { ...CONFIG, resources });
   const filter = { year: { min: 2025 } };
   const { body } = await rpc("a2a/capabilities/request", {
-    ...{ grants: ["notes:read"], purpose: "p" },
+    grants: ["notes:read"],
+    purpose: "p",
     resourceQuery: { collection: "notes", filter },
   });
   expect(body).toMatchObject({

@@ -47,13 +47,15 @@ async function writes({ url, rpc }: Serving, token: string): Promise<readonly st
   const bearer = { Authorization: `Bearer ${TOKENS.alice}`, "Content-Type": "application/json" };
   const headers = { ...bearer, "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI };
   const message = {
-    ...{ messageId: crypto.randomUUID(), role: "ROLE_USER" },
+    messageId: crypto.randomUUID(),
+    role: "ROLE_USER",
     parts: [{ data: { skill: "wait", arguments: { ms: 1 } } }],
   };
   const registered = async (): Promise<string> => {
     let last = "none";
     const client = await createAgentAuthClient({
-      ...{ provider: url, insecure: true },
+      provider: url,
+      insecure: true,
       hostKey: await generateKey(),
       fetch: async (...asked) => {
         const response = await fetch(...asked);
@@ -67,14 +69,18 @@ async function writes({ url, rpc }: Serving, token: string): Promise<readonly st
   const params = { message, metadata: { [EXTENSION_URI]: { capabilities: [{ token }] } } };
   const again = { ...params, message: { ...message, messageId: crypto.randomUUID() } };
   const call = (method: string, given: object): RequestInit => ({
-    ...{ method: "POST", headers },
+    method: "POST",
+    headers,
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: given }),
   });
   const rest = await send(`${url}/a2a/rest/message:send`, {
-    ...{ method: "POST", headers, body: JSON.stringify(again) },
+    method: "POST",
+    headers,
+    body: JSON.stringify(again),
   });
   const delegated = await send(`${url}/api/v1/oauth2/token/delegate`, {
-    ...{ method: "POST", headers: { ...bearer, Authorization: `Bearer ${token}` } },
+    method: "POST",
+    headers: { ...bearer, Authorization: `Bearer ${token}` },
     body: JSON.stringify({ delegateeAgentId: "worker", scopes: ["notes:wait"], ttlSeconds: 600 }),
   });
   return [
@@ -99,8 +105,12 @@ test.skipIf(postgresIsMissing)(
     const token = await serving.capability(WAIT);
     const before = await writes(serving, token);
     expect(before).toEqual([
-      ...["request 200 after null", "message 200 after null", "message by HTTP 200 after null"],
-      ...["register 200 after null", "delegate 201 after null", "revoke 200 after null"],
+      "request 200 after null",
+      "message 200 after null",
+      "message by HTTP 200 after null",
+      "register 200 after null",
+      "delegate 201 after null",
+      "revoke 200 after null",
     ]);
     const next = await serving.capability(WAIT);
 
@@ -125,7 +135,8 @@ test.skipIf(postgresIsMissing)(
     const refused = await rpc("a2a/capabilities/request", WAIT);
     expect(refused.body).toMatchObject({
       error: {
-        ...{ code: -31503, message: expect.stringContaining("try again soon") },
+        code: -31503,
+        message: expect.stringContaining("try again soon"),
         data: [{ reason: "unavailable" }],
       },
     });

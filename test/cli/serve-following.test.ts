@@ -138,7 +138,8 @@ test("a policy file that stays broken is told of once, and again when it is chan
 test("a grant can have the query of its request asked again at each call", async () => {
   const [read, wait]: Document[] = CONFIG["grants"];
   const { capability, outcome } = await serve(bench, {
-    ...{ ...CONFIG, grants: [{ ...read, recheck: true }, wait] },
+    ...CONFIG,
+    grants: [{ ...read, recheck: true }, wait],
   });
   const filter = { year: { min: 2025 } };
   const token = await capability({ ...NOTES, resourceQuery: { collection: "notes", filter } });

@@ -49,8 +49,11 @@ describe("what it says", () => {
   test("--json: one line when it is ready, and all talk on standard error", async () => {
     const { running, url } = await serveSpawned(bench);
     expect(document(running.stdout)).toEqual({
-      ...{ url, cardUrl: `${url}/.well-known/agent-card.json`, mode: "require" },
-      ...{ rpcUrl: `${url}/a2a/jsonrpc`, restUrl: `${url}/a2a/rest` },
+      url,
+      cardUrl: `${url}/.well-known/agent-card.json`,
+      mode: "require",
+      rpcUrl: `${url}/a2a/jsonrpc`,
+      restUrl: `${url}/a2a/rest`,
     });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(running.stderr).toMatch(/^WARNING: fixed development tokens are accepted/m);
@@ -59,7 +62,9 @@ describe("what it says", () => {
     expect(running.stderr).toContain("policy 2 rules");
     const { body } = await send(`${url}/.well-known/agent-card.json`);
     expect(body).toMatchObject({
-      ...{ name: "Notes agent", description: "Reads notes", version: "2.1.0" },
+      name: "Notes agent",
+      description: "Reads notes",
+      version: "2.1.0",
       capabilities: {
         extensions: [
           { params: { capabilityGrants: [{ id: "notes:read" }, { id: "notes:wait" }] } },
@@ -182,12 +187,14 @@ describe("what the configuration does", () => {
     const given = { skill: "read_note", arguments: { note }, capabilities };
     expect(at((await rpc("a2a/skill/invoke", given)).body, "result", "result")).toEqual({
       text: expect.stringContaining("Buy "),
-      ...{ resourcesPath: bench.path("notes-folder"), home: bench.home },
+      resourcesPath: bench.path("notes-folder"),
+      home: bench.home,
       configFolder: bench.folder,
     });
     const message = { role: "ROLE_USER", messageId: "m1", parts: [{ text: "hello" }] };
     const sent = await rpc("a2a/task/send", {
-      ...{ message, capabilities: [{ token: await capability() }] },
+      message,
+      capabilities: [{ token: await capability() }],
     });
     expect(sent.text).toContain('{"heard":"hello"}');
   });
@@ -237,7 +244,9 @@ describe("what the configuration does", () => {
     await own.init();
     writeAgent(own);
     const { running, rpc, capability, outcome } = await serve(own, {
-      ...{ ...CONFIG, tasks: { count: 1 }, limits: { revocations: 1, graceMs: 100 } },
+      ...CONFIG,
+      tasks: { count: 1 },
+      limits: { revocations: 1, graceMs: 100 },
     });
     const send = async (): Promise<string> => {
       const message = { role: "ROLE_USER", messageId: randomUUID(), parts: [{ text: "hello" }] };
@@ -264,8 +273,13 @@ describe("what the configuration does", () => {
 
   test("mode, lifetimes, caps, and values in the ledger", async () => {
     const { rpc, capability } = await serve(bench, {
-      ...{ ...CONFIG, mode: "prefer", lifetime: "2m", maxLifetime: "10m", maxHandles: 1 },
-      ...{ limits: { bodyBytes: 2000, requests: 5, seconds: 3600 }, ledger: { values: ["lines"] } },
+      ...CONFIG,
+      mode: "prefer",
+      lifetime: "2m",
+      maxLifetime: "10m",
+      maxHandles: 1,
+      limits: { bodyBytes: 2000, requests: 5, seconds: 3600 },
+      ledger: { values: ["lines"] },
     });
     const ask = (more: object) => rpc("a2a/capabilities/request", { purpose: "p", ...more });
     const long = await ask({ ...WAIT, expires: "2099-01-01T00:00:00Z" });
@@ -288,7 +302,9 @@ describe("what the configuration does", () => {
 
   test("whether ambient authority must be declared", async () => {
     const { rpc } = await serve(bench, {
-      ...{ ...CONFIG, mode: "advertise", undeclaredAmbient: "refused" },
+      ...CONFIG,
+      mode: "advertise",
+      undeclaredAmbient: "refused",
     });
     const bare = { skill: "wait", arguments: { ms: 1, lines: 7 } };
     expect((await rpc("a2a/skill/invoke", bare)).text).toContain("authority_undeclared");
@@ -300,13 +316,17 @@ describe("what the configuration does", () => {
   test("callers show tokens of an authorization server, checked by its keys", async () => {
     const agent = "https://notes.example";
     const server = await startAuthorizationServer({
-      ...{ users: ["alice"], clients: ["assistant"], resource: agent },
+      users: ["alice"],
+      clients: ["assistant"],
+      resource: agent,
     });
     onTestFinished(() => server.close());
     const { issuer, jwksUri } = server;
     const authentication = { issuer, audience: agent, jwks: jwksUri };
     const { running, rpc } = await serve(bench, {
-      ...{ ...CONFIG, authentication, publicUrl: `${agent}/` },
+      ...CONFIG,
+      authentication,
+      publicUrl: `${agent}/`,
       listen: { port: await freePort() },
     });
     expect(document(running.stdout)).toMatchObject({ rpcUrl: `${agent}/a2a/jsonrpc` });

@@ -96,8 +96,11 @@ test("a terminal shows them only with --reveal", async () => {
     };
     const status = await run(["keys", "service", "files", ...more, "--home", bench.home], {
       stdin: { isTerminal: true, read: () => 0 },
-      ...{ stdout: output, stderr: output },
-      ...{ cwd: bench.folder, userFolder: "/nonexistent", env: {} },
+      stdout: output,
+      stderr: output,
+      cwd: bench.folder,
+      userFolder: "/nonexistent",
+      env: {},
       stdio: () => {
         throw new Error("no stream is needed");
       },

@@ -78,7 +78,9 @@ const SKILLS = `
 export const POLICY: Document = {
   rules: [
     {
-      ...{ principal: "alice", grant: "notes:read", operations: ["read"] },
+      principal: "alice",
+      grant: "notes:read",
+      operations: ["read"],
       resources: { collections: ["notes"] },
     },
     { principal: "alice", grant: "notes:wait", operations: "*" },
@@ -87,7 +89,10 @@ export const POLICY: Document = {
 
 /** A configuration that does; the files that it names are made by {@link writeAgent}. */
 export const CONFIG: Document = {
-  ...{ name: "Notes agent", description: "Reads notes", version: "2.1.0", home: "home" },
+  name: "Notes agent",
+  description: "Reads notes",
+  version: "2.1.0",
+  home: "home",
   grants: [
     { id: "notes:read", description: "Read notes", operations: ["read"] },
     { id: "notes:wait", description: "Wait", operations: ["wait"] },
@@ -161,13 +166,17 @@ async function ready<R extends Running>(running: R): Promise<Serving<R>> {
     send(rpcUrl, {
       method: "POST",
       headers: {
-        ...{ Authorization: `Bearer ${accessToken}`, "Content-Type": "application/json" },
+        Authorization: `Bearer ${accessToken}`,
+        "Content-Type": "application/json",
         "A2A-Version": "1.0",
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
   return {
-    ...{ running, url, rpcUrl, rpc },
+    running,
+    url,
+    rpcUrl,
+    rpc,
     async capability(query = NOTES) {
       const { body } = await rpc("a2a/capabilities/request", { purpose: "a test", ...query });
       return textAt(body, "result", "capabilities", 0, "token");

@@ -11,7 +11,8 @@ const MCP = createRequire(import.meta.url).resolve(
 const config = (server: Document): string =>
   JSON.stringify({ home: "home", plugins: { mcp: { servers: { graph: server } } } });
 const GRAPH = {
-  ...{ command: process.execPath, args: [MCP] },
+  command: process.execPath,
+  args: [MCP],
   env: { MEMORY_FILE_PATH: bench.path("graph.jsonl") },
 };
 

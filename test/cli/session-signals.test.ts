@@ -104,8 +104,13 @@ async function silentHost(got: (message: JsonObject) => void): Promise<string> {
       if (type !== "handshake/req") return;
       const metadata = { name: "tools", type: "tools", priority: 0, exclusive: false };
       const answer = {
-        ...{ type: "handshake/resp", req_id: id, session_id: "ses_1", ok: true, reason: "" },
-        ...{ accepted_caps: [{ capability: "tools", enabled: true, metadata }], max_parallel: 4 },
+        type: "handshake/resp",
+        req_id: id,
+        session_id: "ses_1",
+        ok: true,
+        reason: "",
+        accepted_caps: [{ capability: "tools", enabled: true, metadata }],
+        max_parallel: 4,
       };
       socket.write(`${JSON.stringify(answer)}\n`);
     });

@@ -74,7 +74,8 @@ async function serve(
   const file = `session-${flags.length}.json`;
   bench.write(file, JSON.stringify(config));
   const running = new RunningHere(["session", "serve", file, "--json", ...flags], {
-    ...{ cwd: bench.folder, env: { PROVISO_HOME: bench.home } },
+    cwd: bench.folder,
+    env: { PROVISO_HOME: bench.home },
   });
   const { address } = JSON.parse(await running.says(/^\{.*\}$/m));
   return { running, address };
@@ -155,7 +156,8 @@ describe("a session", () => {
     );
     const call = (...words: string[]) => connect(address, ["--token", adding, "--call", ...words]);
     expect(await call("tool/call", "add", "a=1", "b=2")).toMatchObject({
-      ...{ status: 0, stdout: `sum: 3\nconfigFolder: ${bench.folder}\n` },
+      status: 0,
+      stdout: `sum: 3\nconfigFolder: ${bench.folder}\n`,
     });
     const refused = await call("tool/call", "add", "a=11", "b=2");
     expect(refused).toMatchObject({ status: 1, stdout: "" });
@@ -229,7 +231,8 @@ describe("a session", () => {
     expect(
       await connect(closed.address, ["--ambient", "--caps", "tools", "--call", "tool/list"]),
     ).toMatchObject({
-      ...{ status: 1, stderr: expect.stringContaining("requires one") },
+      status: 1,
+      stderr: expect.stringContaining("requires one"),
     });
     const rules = [{ principal: "guest", grant: "a2e:tools", operations: ["tool/call"] }];
     const ambient = { principal: "guest", invoker: "anyone", undeclared: "refused" };
@@ -270,11 +273,18 @@ describe("a session", () => {
       .map((name) => bench.read(`token-${name}-1`).trim())
       .join(",");
     const hello = await answer({
-      ...{ a2e: "1.0", type: "handshake/req", id: "1", ts: Date.now() / 1000, agent_id: "nc" },
-      ...{ agent_caps: ["tools", "proc", "env", "multi_agent"], auth_token },
+      a2e: "1.0",
+      type: "handshake/req",
+      id: "1",
+      ts: Date.now() / 1000,
+      agent_id: "nc",
+      agent_caps: ["tools", "proc", "env", "multi_agent"],
+      auth_token,
     });
     expect(hello).toMatchObject({
-      ...{ type: "handshake/resp", req_id: "1", ok: true },
+      type: "handshake/resp",
+      req_id: "1",
+      ok: true,
       accepted_caps: [
         {
           capability: "tools",

@@ -30,7 +30,9 @@ afterAll(() => agent.remove());
 test("tasks of every principal, the latest first, while the agent runs", async () => {
   const lines = (await bench.output("tasks", "list", "--database", database)).trim().split("\n");
   expect(lines.map((line) => /(alice|bob) via orchestrator/.exec(line)?.[1])).toEqual([
-    ...["bob", "bob", "alice"],
+    "bob",
+    "bob",
+    "alice",
   ]);
   const only = await bench.output("tasks", "list", "--database", database, "--principal", "alice");
   expect(only).toMatch(
@@ -57,7 +59,10 @@ test("a task, with what was said, what came of it and what it was done with", as
     await bench.output("tasks", "show", id, "--database", database, "--json"),
   );
   expect(json).toMatchObject({
-    ...{ id, principal: "alice", invoker: "orchestrator", state: "TASK_STATE_COMPLETED" },
+    id,
+    principal: "alice",
+    invoker: "orchestrator",
+    state: "TASK_STATE_COMPLETED",
     uses: [{ grant: "work:do", operation: "wait", resources: [] }],
     task: { artifacts: [{ parts: [{ data: { waited: 1 } }] }] },
   });

@@ -5,7 +5,10 @@ import { Bench, document, type Run } from "./run.js";
 const plain = new Bench();
 const listed = new Bench();
 const tokens: Record<"read" | "write" | "any" | "plain", string> = {
-  ...{ read: "", write: "", any: "", plain: "" },
+  read: "",
+  write: "",
+  any: "",
+  plain: "",
 };
 
 beforeAll(async () => {

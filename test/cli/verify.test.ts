@@ -21,9 +21,20 @@ beforeAll(async () => {
 });
 
 const good = [
-  ...["--grant", "documents:read"],
-  ...["--op", "retrieve", "--resource", "rh_1", "--arg", "amount=500", "--arg", "to=acc_1"],
-  ...["--invoker", "agent_1", "--audience", "files"],
+  "--grant",
+  "documents:read",
+  "--op",
+  "retrieve",
+  "--resource",
+  "rh_1",
+  "--arg",
+  "amount=500",
+  "--arg",
+  "to=acc_1",
+  "--invoker",
+  "agent_1",
+  "--audience",
+  "files",
 ];
 
 test("allowed", async () => {
@@ -55,8 +66,16 @@ test("an argument is JSON if it is JSON, else a string", async () => {
 
 test("refused, with every reason", async () => {
   const asked = [
-    ...["--grant", "documents:read", "--op", "retreive", "--resource", "rh_2"],
-    ...["--arg", "amount=2000", "--at", "2h"],
+    "--grant",
+    "documents:read",
+    "--op",
+    "retreive",
+    "--resource",
+    "rh_2",
+    "--arg",
+    "amount=2000",
+    "--at",
+    "2h",
   ];
   const refused = await bench.json("verify", token, ...asked);
   expect(refused).toMatchObject({ status: 1, exitCode: 1, allowed: false });

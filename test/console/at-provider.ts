@@ -18,8 +18,11 @@ export function startProvider(
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> {
   return startAuthorizationServer({
-    ...{ users: ["alice", "bob"], clients: ["console"], resource: "https://unused.example/" },
-    ...{ redirects: [CALLBACK], ...options },
+    users: ["alice", "bob"],
+    clients: ["console"],
+    resource: "https://unused.example/",
+    redirects: [CALLBACK],
+    ...options,
   });
 }
 

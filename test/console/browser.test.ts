@@ -91,7 +91,9 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     test("from the agent's link over the identity provider to a grant with the user's limits", async () => {
       const port = await freePort();
       const provider: AuthorizationServer = await startAuthorizationServer({
-        ...{ users: ["alice"], clients: ["console"], resource: "https://unused.example/" },
+        users: ["alice"],
+        clients: ["console"],
+        resource: "https://unused.example/",
         redirects: [`http://127.0.0.1:${port}/approvals/callback`],
       });
       const clientSecret = provider.secretOf("console");
@@ -103,7 +105,8 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       const own = await startConsole({ port, login, running: true });
       try {
         const asked = await own.ask({
-          ...{ constraints: LIMITS, purpose: "Pay the open invoices of Northwind" },
+          constraints: LIMITS,
+          purpose: "Pay the open invoices of Northwind",
           bindingMessage: "BLUE-HERON-42",
         });
         const page = await newPage();
@@ -137,7 +140,8 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
         const [grant] = await own.registry.grantsOf(asked.agent);
         expect(grant?.status).toBe("active");
         expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
-          ...{ amount: { max: 1000 }, to: "acc_northwind" },
+          amount: { max: 1000 },
+          to: "acc_northwind",
         });
         expect(complaints).toEqual([]);
       } finally {
@@ -219,8 +223,11 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     test("every page without a violation that axe-core finds, in light and dark, narrow and wide", async () => {
       const capabilities = ["transfer_funds", "read_balance"];
       const asked = await console.askInList("alice", {
-        ...{ capabilities, purpose: "p\u0430ypal \u202e\n<b>", bindingMessage: "BLUE-HERON-42" },
-        ...{ hostName: "h".repeat(100), name: "n".repeat(100) },
+        capabilities,
+        purpose: "p\u0430ypal \u202e\n<b>",
+        bindingMessage: "BLUE-HERON-42",
+        hostName: "h".repeat(100),
+        name: "n".repeat(100),
       });
       const page = await newPage();
       const seen: string[] = [];

@@ -79,7 +79,8 @@ describe("approving", () => {
     const [grant] = await console.registry.grantsOf(agent);
     expect(grant?.status).toBe("active");
     expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
-      ...{ amount: { max: 1000 }, currency: { in: ["EUR", "USD"] } },
+      amount: { max: 1000 },
+      currency: { in: ["EUR", "USD"] },
     });
   });
 

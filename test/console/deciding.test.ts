@@ -16,7 +16,9 @@ const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
 describe("a request with a code", () => {
   test("is found by the code, shows what is asked, and is approved with limits that the user adds", async () => {
     const asked = await console.ask({
-      ...{ constraints: LIMITS, purpose: "Pay an invoice", bindingMessage: "BLUE-HERON-42" },
+      constraints: LIMITS,
+      purpose: "Pay an invoice",
+      bindingMessage: "BLUE-HERON-42",
     });
     const alice = await console.signedIn("alice");
     const code = asked.userCode.toLowerCase().replace("-", " ");
@@ -77,7 +79,8 @@ describe("a request with a code", () => {
 describe("a request in the list", () => {
   test("waits there, is approved in part, and stands in the history then", async () => {
     const asked = await console.askInList("bob", {
-      ...{ capabilities: ["transfer_funds", "read_balance"], purpose: "Both, please" },
+      capabilities: ["transfer_funds", "read_balance"],
+      purpose: "Both, please",
     });
     const bob = await console.signedIn("bob");
     const list = await bob.get();
@@ -98,7 +101,8 @@ describe("a request in the list", () => {
     expect(words((await bob.get()).text)).toContain("Nothing waits for you.");
     expect(words((await bob.get("/history")).text)).toContain("transfer_funds, read_balance");
     const again = await console.registry.requestGrants(asked.agent, {
-      ...{ capabilities: [{ name: "transfer_funds" }], method: "backchannel" },
+      capabilities: [{ name: "transfer_funds" }],
+      method: "backchannel",
     });
     if (!again.ok || again.approval === undefined) throw new Error("nothing waits");
     const second = words((await bob.get(`/requests/${again.approval.id}`)).text);
@@ -178,9 +182,12 @@ describe("limits on what is not in the schema, and on choices", () => {
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
     const other = {
-      ...{ "g-0-0-not": "acc_9\nacc_8", "g-0-other-0-name": "depth" },
-      ...{ "g-0-other-0-rule": "max", "g-0-other-0-values": "3" },
-      ...{ "g-0-other-1-name": "kind", "g-0-other-1-values": '5\n"5"\ntrue\nx' },
+      "g-0-0-not": "acc_9\nacc_8",
+      "g-0-other-0-name": "depth",
+      "g-0-other-0-rule": "max",
+      "g-0-other-0-values": "3",
+      "g-0-other-1-name": "kind",
+      "g-0-other-1-values": '5\n"5"\ntrue\nx',
     };
     await alice.post(at, { answer: "approve", ...other }, at);
     const [grant] = await console.registry.grantsOf(asked.agent);
@@ -220,8 +227,11 @@ describe("a request for no capability", () => {
   test("of a host whose user takes over an agent that acts on its own", async () => {
     const hosts = { hostKey: KEY, hostThumbprint: "alone", hostName: "Server" };
     const alone = await console.registry.register({
-      ...{ ...hosts, agentKey: { ...KEY, x: "b" }, agentThumbprint: "alone-agent" },
-      ...{ name: "Nightly", mode: "autonomous" },
+      ...hosts,
+      agentKey: { ...KEY, x: "b" },
+      agentThumbprint: "alone-agent",
+      name: "Nightly",
+      mode: "autonomous",
     });
     if (!alone.ok) throw new Error(alone.message);
     const by = { host: alone.host.id };

@@ -46,8 +46,11 @@ describe("sign-in by OpenID Connect", () => {
     const begun = await one.once(path);
     const { searchParams: asked } = new URL(begun.headers.get("location") ?? "");
     expect(Object.fromEntries(asked)).toMatchObject({
-      ...{ client_id: "console", response_type: "code", scope: "openid" },
-      ...{ code_challenge_method: "S256", redirect_uri: CALLBACK },
+      client_id: "console",
+      response_type: "code",
+      scope: "openid",
+      code_challenge_method: "S256",
+      redirect_uri: CALLBACK,
     });
     for (const name of ["state", "nonce", "code_challenge"]) {
       expect(asked.get(name)?.length).toBeGreaterThan(40);

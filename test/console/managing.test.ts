@@ -67,7 +67,10 @@ describe("hosts", () => {
     expect(made.text).toContain("Desk &lt;b&gt;assistant&lt;/b&gt;");
     const key = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
     const enrolled = await console.registry.enrollHost({
-      ...{ token, key, thumbprint: "carols", proven: true },
+      token,
+      key,
+      thumbprint: "carols",
+      proven: true,
     });
     expect(enrolled.ok && enrolled.host.status).toBe("active");
     const list = await carol.get("/hosts");

@@ -31,8 +31,11 @@ describe("every answer", () => {
       const { headers, text } = await alice.get(path);
       const policy = headers.get("content-security-policy") ?? "";
       for (const rule of [
-        ...["default-src 'none'", "style-src 'self'", "form-action 'self'", "base-uri 'none'"],
-        ...["frame-ancestors 'none'"],
+        "default-src 'none'",
+        "style-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
       ]) {
         expect(policy).toContain(rule);
       }
@@ -64,7 +67,10 @@ describe("every answer", () => {
     const secure = await startConsole({
       publicUrl: "https://agent.example/pay",
       login: {
-        ...{ kind: "openid", issuer: "x", checksPresence: false, clockSkew: 0 },
+        kind: "openid",
+        issuer: "x",
+        checksPresence: false,
+        clockSkew: 0,
         begin: async (callback) => ({
           url: callback,
           state: { state: "s", nonce: "n", verifier: "v" },
@@ -264,12 +270,10 @@ describe("forms from elsewhere", () => {
       expect(words(page.text)).toContain("tried to show the approvals console inside itself");
       expect(page.text).not.toContain("What agents may do");
       expect((await console.events()).at(-1)).toMatchObject({
-        ...{
-          decision: "refused",
-          change: "approval.refused",
-          codes: ["framed"],
-          principal: "alice",
-        },
+        decision: "refused",
+        change: "approval.refused",
+        codes: ["framed"],
+        principal: "alice",
       });
     },
   );

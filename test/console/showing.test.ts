@@ -7,7 +7,8 @@ let console: TestConsole;
 beforeAll(async () => {
   console = await startConsole({
     settings: {
-      ...{ defaults: ["read_balance"], lifetimes: { approval: 300, grant: 86_400 } },
+      defaults: ["read_balance"],
+      lifetimes: { approval: 300, grant: 86_400 },
       constraints: { transfer_funds: { currency: { in: ["EUR", "USD"] }, region: "north" } },
     },
   });
@@ -97,7 +98,8 @@ test("grants that change data stand before those that only read, each in one lin
 
 test("grants are grouped by agent", async () => {
   const asked = await console.askInList("carol", {
-    ...{ capabilities: ["read_balance", "transfer_funds"], name: "Clerk" },
+    capabilities: ["read_balance", "transfer_funds"],
+    name: "Clerk",
   });
   const carol = await console.signedIn("carol");
   const at = `/requests/${asked.approval.id}`;
@@ -220,7 +222,9 @@ describe("handing on", () => {
     const grants = await console.registry.grantsOf(asked.agent);
     const own = grants.find(({ capability }) => capability === "transfer_funds");
     expect(own?.hops.at(-1)).toEqual({
-      ...{ by: "approver", who: "alice", hop: { invokers: [asked.agent] } },
+      by: "approver",
+      who: "alice",
+      hop: { invokers: [asked.agent] },
     });
     // What it has counts for it: it cannot ask for one that is not bound.
     const again = await console.registry.requestGrants(asked.agent, {

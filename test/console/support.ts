@@ -156,7 +156,11 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const grants = expandGrants(GRANTS, SKILLS);
   const keys = createKeyring();
   const issuer = createIssuer({
-    ...{ name: "payments", keys, revocations, clock, grants },
+    name: "payments",
+    keys,
+    revocations,
+    clock,
+    grants,
   });
   const terms = capabilityTerms(
     new Map(grants.map((grant) => [grant.id, grant])),
@@ -164,7 +168,10 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   );
   const store = openRegistry(stores, { mostUsed: options.mostUsed });
   const registry = new Registry({
-    ...{ store, revocations, clock, terms },
+    store,
+    revocations,
+    clock,
+    terms,
     settings: { lifetimes: { approval: 300, grant: 3600 }, ...settings },
   });
   const tokens = USERS.map((user) => ({
@@ -178,18 +185,22 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const port = wanted ?? (publicUrl === undefined ? 0 : await freePort());
   const server = await serve(
     {
-      ...{
-        publicUrl,
-        trustedProxies,
-        onFailure: (error) => write({ error: String(error) }, "failure"),
-      },
+      publicUrl,
+      trustedProxies,
+      onFailure: (error) => write({ error: String(error) }, "failure"),
       answer: (res, { status, reason }) => void res.status(status).json({ reason }),
     },
     { port },
     (place) =>
       mountConsole(
         {
-          ...{ name: "Northwind payments", registry, issuer, skills: SKILLS, ledger, log, clock },
+          name: "Northwind payments",
+          registry,
+          issuer,
+          skills: SKILLS,
+          ledger,
+          log,
+          clock,
           login: login ?? development(),
           ...others,
         },
@@ -209,19 +220,21 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     const { capabilities = ["transfer_funds"], constraints, purpose, loginHint } = asking;
     const { bindingMessage } = asking;
     const outcome = await registry.register({
-      ...{ hostKey: host.jwk, hostThumbprint: host.thumbprint, hostName },
-      ...{
-        agentKey: agent.jwk,
-        agentThumbprint: agent.thumbprint,
-        name,
-        mode: "delegated",
-        method,
-      },
+      hostKey: host.jwk,
+      hostThumbprint: host.thumbprint,
+      hostName,
+      agentKey: agent.jwk,
+      agentThumbprint: agent.thumbprint,
+      name,
+      mode: "delegated",
+      method,
       capabilities: capabilities.map((one) => ({
         name: one,
-        ...(constraints === undefined ? {} : { constraints }),
+        constraints,
       })),
-      ...{ purpose, bindingMessage, loginHint },
+      purpose,
+      bindingMessage,
+      loginHint,
     });
     if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message}`);
     const { approval, userCode = "" } = outcome;
@@ -233,7 +246,12 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const visitor = (): Visitor => new Visitor(url);
   const events = (): Promise<readonly LedgerEvent[]> => ledger.list({ kind: "approval" });
   return {
-    ...{ url, registry, store, keys, visitor, events },
+    url,
+    registry,
+    store,
+    keys,
+    visitor,
+    events,
     ask: (asking = {}) => ask("user_code", asking),
     askInList: (user, asking = {}) => ask("backchannel", { ...asking, user }),
     askAsStranger: (user, asking = {}) => ask("backchannel", { ...asking, loginHint: user }),

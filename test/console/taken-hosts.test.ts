@@ -16,8 +16,12 @@ test("a user who approves an agent of a host that another has taken on is told s
   const hostKey = (await registry.host(first.host))?.key ?? expect.fail("no host");
   const hostThumbprint = (await registry.host(first.host))?.thumbprint ?? "";
   const second = await registry.register({
-    ...{ hostKey, hostThumbprint, name: "Second helper", mode: "delegated" },
-    ...{ agentKey: { kty: "OKP", crv: "Ed25519", x: "second" }, agentThumbprint: "second" },
+    hostKey,
+    hostThumbprint,
+    name: "Second helper",
+    mode: "delegated",
+    agentKey: { kty: "OKP", crv: "Ed25519", x: "second" },
+    agentThumbprint: "second",
     capabilities: [{ name: "read_balance" }],
   });
   if (!second.ok || second.approval === undefined) return expect.fail("nothing waits");

@@ -7,7 +7,8 @@ import { changed } from "./changed.js";
 
 const BASE: Json = card({
   params: {
-    ...{ minProtocolVersion: "0.3", maxProtocolVersion: "1.5" },
+    minProtocolVersion: "0.3",
+    maxProtocolVersion: "1.5",
     capabilities: { pause_resume: true, context_reuse: false, "com.acme.x": true },
     delegates: [{ url: "https://b.example", capabilities: ["pause_resume"] }],
   },
@@ -260,7 +261,10 @@ test("whatever is changed anywhere, something is listed", () => {
 describe("modes", () => {
   const skills = (...own: readonly (readonly string[] | undefined)[]): Json =>
     own.map((inputModes, at) => ({
-      ...{ id: `s${at}`, name: "S", description: "d", tags: ["t"] },
+      id: `s${at}`,
+      name: "S",
+      description: "d",
+      tags: ["t"],
       ...(inputModes === undefined ? {} : { inputModes }),
     }));
   const between = (before: Json, after: Json) =>
@@ -361,7 +365,9 @@ describe("versions of one place", () => {
     const versions = (from: number) => Array.from({ length: 64 }, (_, at) => `1.${from + at}`);
     const many = (from: number) =>
       Array.from({ length: 64 }, (_, at) => ({
-        ...{ url, protocolBinding: "JSONRPC", protocolVersions: versions(from + 64 * at) },
+        url,
+        protocolBinding: "JSONRPC",
+        protocolVersions: versions(from + 64 * at),
       }));
     const start = performance.now();
     expect(said(speaking(many(0)), speaking(many(1)))).toEqual([
@@ -407,7 +413,9 @@ test("an older card and the one that follows it are compared by what they mean",
   const scheme = { scheme: "bearer", bearerFormat: "JWT" };
   const old = {
     ...others,
-    ...{ url: "https://a.example/rpc", protocolVersion: "0.3.0", preferredTransport: "JSONRPC" },
+    url: "https://a.example/rpc",
+    protocolVersion: "0.3.0",
+    preferredTransport: "JSONRPC",
     additionalInterfaces: [{ url: "https://a.example/rpc", transport: "JSONRPC" }],
     supportsAuthenticatedExtendedCard: true,
     securitySchemes: { bearer: { type: "http", ...scheme } },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/bytes/json.js";
 import {
   type CapabilityRegistry,
   type Discovery,
@@ -34,7 +35,8 @@ test("says how to reach an agent that will do", () => {
     grants: [{ grant: "documents:read", operations: ["search"], attenuable: true }],
   });
   expect(discovery).toMatchObject({
-    ...{ ok: true, version: "1.0" },
+    ok: true,
+    version: "1.0",
     // Nothing is known of the agents behind it, and context_reuse is theirs too.
     warnings: [{ code: "chain_unknown" }],
     interface: { url: URL_OF_AGENT, binding: "JSONRPC" },
@@ -212,7 +214,9 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
 
 test("every reason is given at once", () => {
   const discovery = judgeCard(read(), {
-    ...{ protocolVersion: "2.0", capabilities: ["pause_resume"], requireSignature: true },
+    protocolVersion: "2.0",
+    capabilities: ["pause_resume"],
+    requireSignature: true,
     grants: [{ grant: "documents:read" }],
   });
   expect(said(discovery)).toEqual([
@@ -327,7 +331,7 @@ test("a capability of the registry that is given can be required, in either spel
     ],
   };
   const requirements = { capabilities: ["voiceCall", "hold"] };
-  const flags = [{ voice_call: true }, { voiceCall: true }];
+  const flags: JsonObject[] = [{ voice_call: true }, { voiceCall: true }];
   for (const capabilities of flags) {
     const found = judgeCard(readCard(card({ capabilities }), registry), requirements, registry);
     expect(found).toMatchObject({ ok: true, warnings: [{ code: "chain_unknown" }] });

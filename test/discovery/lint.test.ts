@@ -12,7 +12,9 @@ import { changed } from "./changed.js";
 
 // The contract as the documents agent can declare it, while it does not do so by itself.
 const PARAMS = {
-  ...{ minProtocolVersion: "1.0", maxProtocolVersion: "1.0", delegates: [] },
+  minProtocolVersion: "1.0",
+  maxProtocolVersion: "1.0",
+  delegates: [],
   capabilities: { streaming_message: false, multi_tenant: false },
 };
 
@@ -298,8 +300,12 @@ test("suggestions for one card are bounded, however many names it has wrong", as
 
 describe("lint finds what discovery refuses, wherever a card writes it", () => {
   const WHOLE = {
-    ...{ description: "d", version: "1", skills: [], capabilities: {} },
-    ...{ defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"] },
+    description: "d",
+    version: "1",
+    skills: [],
+    capabilities: {},
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
   };
   const asked = discoveryVectors.flatMap(({ op, test: one }) => {
     const card: unknown = Reflect.get(one, "card");

@@ -221,7 +221,9 @@ describe("addresses of interfaces", () => {
 
   test("the params of an older card may name its own interfaces, and no others", () => {
     const about = (url: string): Json => ({
-      ...{ name: "x", url: URL_OF_AGENT, protocolVersion: "1.0" },
+      name: "x",
+      url: URL_OF_AGENT,
+      protocolVersion: "1.0",
       capabilities: {
         extensions: [
           {

@@ -44,12 +44,17 @@ test("an agent is discovered at its address, with one request that says nothing 
   const server = await agentServer();
   const discovery = await safeDiscover(server.url, { binding: "JSONRPC" });
   expect(discovery).toMatchObject({
-    ...{ ok: true, version: "1.0" },
+    ok: true,
+    version: "1.0",
     interface: { url: `${server.url}/a2a`, binding: "JSONRPC" },
   });
   expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${PATH}`]);
   expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual([
-    ...["a2a-version", "accept", "accept-encoding", "connection", "host"],
+    "a2a-version",
+    "accept",
+    "accept-encoding",
+    "connection",
+    "host",
   ]);
 });
 

@@ -181,7 +181,8 @@ test("every complaint about a signature is made once", async () => {
 test("what was added to a signed card, and no SDK reads, is not read here", async () => {
   const document = {
     ...(await signed(card(), pair())),
-    ...{ capabilityGrants: [{ id: "documents:read", operations: ["*"] }], "x-acme": true },
+    capabilityGrants: [{ id: "documents:read", operations: ["*"] }],
+    "x-acme": true,
   };
   const discovery = await safeDiscover(document, REQUIRED, { trustedKeys: [pair().jwk] });
   expect(discovery).toMatchObject({ ok: true, card: { grants: undefined } });

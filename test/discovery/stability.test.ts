@@ -8,7 +8,10 @@ import {
 } from "../../src/discovery/index.js";
 
 const PAUSE: RegisteredCapability = {
-  ...{ name: "pause_resume", tier: "declared", description: "pauses a task", introduced: "1.0" },
+  name: "pause_resume",
+  tier: "declared",
+  description: "pauses a task",
+  introduced: "1.0",
 };
 const OLD: RegisteredCapability = { ...PAUSE, deprecated: "2.0" };
 

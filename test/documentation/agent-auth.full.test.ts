@@ -35,7 +35,7 @@ async function approve(userCode?: string): Promise<void> {
     const { approvals } = createRegistry({ store, revocations });
     const [waiting] = await approvals.waitingFor("alice");
     const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
-    const by = { principal: "alice", ...(userCode === undefined ? {} : { userCode }) };
+    const by = { principal: "alice", userCode };
     const answer = { answer: "approve", digest: found?.digest ?? "" } as const;
     expect(await approvals.decide(found?.id ?? "", by, answer)).toMatchObject({ ok: true });
   } finally {

@@ -64,13 +64,11 @@ test.skipIf(tools.length > 0)("the walk-through works as it is written", async (
   bench.write("skills.mjs", SKILLS);
   const [, shown = ""] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
   const { running, url, rpc } = await serve(bench, {
-    ...{
-      name: "Agents",
-      description: "Agents",
-      home: "home",
-      skills: "skills.mjs",
-      lifetime: "12h",
-    },
+    name: "Agents",
+    description: "Agents",
+    home: "home",
+    skills: "skills.mjs",
+    lifetime: "12h",
     grants: [{ id: "agents", description: "Agents", operations: ["read", "write"] }],
     policy: { rules: [{ principal: "alice", grant: "agents", operations: "*" }] },
     authentication: {
@@ -93,14 +91,16 @@ test.skipIf(tools.length > 0)("the walk-through works as it is written", async (
   const shell = async (code: string, env: object): Promise<string> => {
     const script = code.replaceAll("http://localhost:3000", url);
     const run = await runProgram("sh", ["-eu", "-c", script], {
-      ...{ cwd: bench.folder },
+      cwd: bench.folder,
       env: { ...env, PATH: `${bin}:${process.env["PATH"]}` },
     });
     expect(`${run.status} ${run.stderr}`, code).toBe("0 ");
     return run.stdout;
   };
   const env = {
-    ...{ DELEGATOR_TOKEN: capability, DELEGATEE_TOKEN: SUMMARIZER, DELEGATEE_AGENT_ID: DELEGATEE },
+    DELEGATOR_TOKEN: capability,
+    DELEGATEE_TOKEN: SUMMARIZER,
+    DELEGATEE_AGENT_ID: DELEGATEE,
     DELEGATOR_CAPABILITY: capability,
   };
   expect(document(await shell(introspect, env))).toMatchObject({ scopes: ["agents"] });
@@ -112,7 +112,9 @@ test.skipIf(tools.length > 0)("the walk-through works as it is written", async (
   expect(Object.keys(online)).toHaveLength(8);
   expect(await shell(`${revoke}${revoke}`, { ...env, ...kept })).toBe("204\n204\n");
   expect(document(await shell(verify, { ...env, ...kept }))).toMatchObject({
-    ...{ valid: false, reason: "revoked", revokedAt: expect.any(String) },
+    valid: false,
+    reason: "revoked",
+    revokedAt: expect.any(String),
   });
 
   const own = (await shell(`${offline}printf %s "$OFFLINE_TOKEN"`, env)).trim();

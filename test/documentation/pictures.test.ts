@@ -34,8 +34,10 @@ function committed(name: string): string {
 beforeAll(async () => {
   const scenes = FULL ? [] : ["tokens"];
   const { status, stderr } = await runProgram(process.execPath, [
-    ...[script, ...scenes],
-    ...["--into", fresh],
+    script,
+    ...scenes,
+    "--into",
+    fresh,
   ]);
   expect(`${status} ${stderr}`).toBe("0 ");
 });

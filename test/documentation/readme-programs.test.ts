@@ -61,12 +61,14 @@ test("the gate lets the tool through that the token names, and no other", () => 
   const { servers, limits } = JSON.parse(config).plugins.mcp;
   const { memory } = servers;
   expect(memory).toEqual({
-    ...{ command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] },
+    command: "npx",
+    args: ["-y", "@modelcontextprotocol/server-memory"],
     env: { MEMORY_FILE_PATH: "/srv/graphs/{principal}.jsonl" },
   });
   const installed = createRequire(import.meta.url).resolve(`${memory.args[1]}/dist/index.js`);
   const server = {
-    ...{ command: process.execPath, args: [installed] },
+    command: process.execPath,
+    args: [installed],
     env: { MEMORY_FILE_PATH: join(folder, "{principal}.jsonl") },
   };
   const gate = { ...JSON.parse(config), plugins: { mcp: { servers: { memory: server }, limits } } };
@@ -75,7 +77,8 @@ test("the gate lets the tool through that the token names, and no other", () => 
   const waiting = commands.replace(/ &\n/, " &\nuntil [ -S gate.sock ]; do sleep 0.1; done\n");
   expect(waiting).not.toBe(commands);
   const run = spawnSync("sh", ["-c", `trap 'kill $!; wait' EXIT\n${waiting}`], {
-    ...{ cwd: folder, encoding: "utf8" },
+    cwd: folder,
+    encoding: "utf8",
     env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder, TMPDIR: process.env["TMPDIR"] },
   });
   expect(run.stdout, run.stderr).toMatch(/^Made a home at [\s\S]*entities/);

@@ -23,7 +23,8 @@ test("the walk-through works as it is written", () => {
   // Whatever fails, the host ends.
   const script = `trap 'kill $host 2>/dev/null || true' EXIT\n${blocks.join("echo '---'\n")}`;
   const run = spawnSync("sh", ["-eu", "-c", script], {
-    ...{ cwd: folder, encoding: "utf8" },
+    cwd: folder,
+    encoding: "utf8",
     env: { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder, TMPDIR: process.env["TMPDIR"] },
   });
   // The host says that it serves once its socket is there: the next lines may have begun by then.

@@ -88,7 +88,9 @@ test("request, attenuate offline, SendMessage, GetTask; and the same after a res
   for (const binding of BINDINGS) {
     const client = await sdkClient(ready["url"], binding, ready["token"]);
     const capability = await request(client, {
-      ...{ grants: ["documents:read"], resourceQuery: Q1, purpose: "sum up the quarter" },
+      grants: ["documents:read"],
+      resourceQuery: Q1,
+      purpose: "sum up the quarter",
     });
     const handle = handleOf(capability, SUMMARY);
     const nonce = createNonce();
@@ -246,8 +248,14 @@ test("the module needs a folder of documents", async () => {
 test("words: nothing to look for, nothing found, and not allowed", async () => {
   const calls: string[] = [];
   const taskWith = (text: string, allowed: readonly string[]): TaskCall => ({
-    ...{ taskId: "t", text, data: [], earlier: [], caller: { principal: "alice", invoker: "a" } },
-    ...{ capabilities: [], delegate: () => [], signal: new AbortController().signal },
+    taskId: "t",
+    text,
+    data: [],
+    earlier: [],
+    caller: { principal: "alice", invoker: "a" },
+    capabilities: [],
+    delegate: () => [],
+    signal: new AbortController().signal,
     answer: (state, message, data) => new TaskAnswer(state, message, data),
     async invoke(skill) {
       calls.push(skill);
@@ -261,18 +269,22 @@ test("words: nothing to look for, nothing found, and not allowed", async () => {
   });
   const refused = [{ code: "operation_denied", message: "no" }];
   expect(await answerInWords(taskWith("  ", []))).toMatchObject({
-    ...{ state: "input-required", message: "say in words what to look for in the documents" },
+    state: "input-required",
+    message: "say in words what to look for in the documents",
   });
   expect(calls).toEqual([]);
   expect(await answerInWords(taskWith("x", []))).toMatchObject({
-    ...{ state: "rejected", message: "search_documents is not allowed to this task" },
+    state: "rejected",
+    message: "search_documents is not allowed to this task",
     data: { refused },
   });
   const search = ["search_documents"];
   expect(await answerInWords(taskWith("nothing", search))).toEqual({
-    ...{ message: "nothing was found", matches: [] },
+    message: "nothing was found",
+    matches: [],
   });
   expect(await answerInWords(taskWith("x", search))).toMatchObject({
-    ...{ state: "rejected", data: { matches: [{ resourceHandle: "rh_1" }], refused } },
+    state: "rejected",
+    data: { matches: [{ resourceHandle: "rh_1" }], refused },
   });
 });

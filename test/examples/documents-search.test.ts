@@ -14,7 +14,10 @@ const LIBRARY: { readonly [name: string]: string } = {
 
 function resource(name: string): Resource {
   return {
-    ...{ name, displayName: `Title of ${name}`, kind: "item", collection: "all" },
+    name,
+    displayName: `Title of ${name}`,
+    kind: "item",
+    collection: "all",
     fields: { author: `author${name}`, year: 2000 },
   };
 }

@@ -114,11 +114,17 @@ describe("writing", () => {
     const { path, folder, run } = await small();
     const resourceHandle = handleOf("letters/");
     const values = {
-      ...{ resourceHandle, title: 'Größe: "1"', text: "---\nconfidential: false\n---\nHi" },
+      resourceHandle,
+      title: 'Größe: "1"',
+      text: "---\nconfidential: false\n---\nHi",
       fields: { confidential: true, createdBy: "mallory", title: "x", pages: 1e21, no: "2025" },
     };
     const fields = {
-      ...{ confidential: true, createdBy: "alice", title: 'Größe: "1"', pages: 1e21, no: "2025" },
+      confidential: true,
+      createdBy: "alice",
+      title: 'Größe: "1"',
+      pages: 1e21,
+      no: "2025",
     };
     const answer = { displayName: 'Größe: "1"', collection: "letters", fields };
     expect(await run("create_document", ["letters/"], values)).toEqual(answer);
@@ -142,7 +148,8 @@ describe("writing", () => {
       ["update_document", Q1, update],
     ] as const) {
       await expect(run(skill, [name], values)).rejects.toMatchObject({
-        ...{ name: "SkillInputError", message: expect.stringContaining("larger than") },
+        name: "SkillInputError",
+        message: expect.stringContaining("larger than"),
       });
     }
     expect(readdirSync(join(path, "letters")).sort()).toEqual(["q1.md", "q2.md"]);
@@ -160,8 +167,12 @@ describe("writing", () => {
       await run("create_document", ["letters/"], { resourceHandle, title, text: "" });
     }
     expect(readdirSync(join(path, "letters")).sort()).toEqual([
-      ...[`${"a".repeat(60)}.md`, "c-x.md"],
-      ...[expect.stringMatching(/^document-[\da-f]{12}\.md$/), "document.md", "q1.md", "q2.md"],
+      `${"a".repeat(60)}.md`,
+      "c-x.md",
+      expect.stringMatching(/^document-[\da-f]{12}\.md$/),
+      "document.md",
+      "q1.md",
+      "q2.md",
       "x.md",
     ]);
   });

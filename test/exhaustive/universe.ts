@@ -32,7 +32,10 @@ export const INVOCATIONS: readonly CheckedInvocation[] = OPERATIONS.flatMap((ope
         const moment = Date.parse(time);
         const [grants, invoker, audience] = [undefined, undefined, undefined];
         return {
-          ...{ grants, operation, resourceHandles, arguments: given },
+          grants,
+          operation,
+          resourceHandles,
+          arguments: given,
           time,
           moment,
           invoker,

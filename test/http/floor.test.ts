@@ -61,7 +61,10 @@ beforeAll(async () => {
   app.use(
     "/own",
     requestLog({
-      ...{ binding: "own", denialHeader: "X-Reason", log, metrics: undefined },
+      binding: "own",
+      denialHeader: "X-Reason",
+      log,
+      metrics: undefined,
       methodOf: (req) => req.body?.call,
     }),
     refuseWhileDraining(() => draining, answer),
@@ -109,7 +112,8 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
   test("what breaks within, for the operator alone", async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
     expect(await send(`${url}/own/broken`, { headers })).toMatchObject({
-      ...{ status: 500, body: { own: { reason: "internal_error", message: "internal error" } } },
+      status: 500,
+      body: { own: { reason: "internal_error", message: "internal error" } },
     });
     expect(failures).toEqual([
       "authentication: Error: the keys cannot be fetched",
@@ -120,14 +124,16 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
   test("too many requests of one caller, with the seconds to wait", async () => {
     const good = await post('{"call":"read"}');
     expect(good.body).toEqual({
-      ...{ caller: { principal: "alice", invoker: "assistant" }, body: { call: "read" } },
+      caller: { principal: "alice", invoker: "assistant" },
+      body: { call: "read" },
     });
     expect(lines.at(-1)).toMatchObject({ binding: "own", method: "read", status: 200 });
     let last = good;
     for (let more = 0; more < 20 && last.status === 200; more++) last = await post("{}");
     const { status, body } = last;
     expect({ status, body }).toMatchObject({
-      ...{ status: 429, body: { own: { reason: "rate_limited", retryAfter: expect.any(Number) } } },
+      status: 429,
+      body: { own: { reason: "rate_limited", retryAfter: expect.any(Number) } },
     });
     expect(lines.at(-1)).toMatchObject({ denials: "rate_limited", principal: "alice" });
   });
@@ -162,7 +168,8 @@ test("an unknown address, whether the process lives, and whether it should get c
   expect(await send(`${url}/readyz`)).toMatchObject(lives);
   check = () => ["disk_nearly_full", "revocation_stale"];
   expect(await send(`${url}/readyz`)).toMatchObject({
-    ...{ status: 503, body: { status: "failing", problems: check() } },
+    status: 503,
+    body: { status: "failing", problems: check() },
   });
   expect(await send(`${url}/healthz`)).toMatchObject(lives);
   check = () => {

@@ -154,9 +154,11 @@ export class Authority {
     const grants = grantsFor(need);
     const answer = await client.request({
       // A grant that requires another is given only if there is something under both.
-      ...{ grants, operations: grants.length > 1 ? [...operations, "read"] : operations },
-      ...{ purpose: "one task", expires: this.#world.clock.in(TASK_LIFETIME) },
-      ...(constraints === undefined ? {} : { constraints }),
+      grants,
+      operations: grants.length > 1 ? [...operations, "read"] : operations,
+      purpose: "one task",
+      expires: this.#world.clock.in(TASK_LIFETIME),
+      constraints,
       ...(collection === undefined
         ? {}
         : { resourceQuery: { collection, filter: { title: { in: [...(titles ?? [])] } } } }),
@@ -211,7 +213,7 @@ function narrowedTo({ operations, constraints }: Need, handles: readonly string[
   return {
     operations,
     ...(handles.length === 0 ? {} : { resourceHandles: handles }),
-    ...(constraints === undefined ? {} : { constraints }),
+    constraints,
   };
 }
 

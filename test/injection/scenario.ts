@@ -46,7 +46,7 @@ export async function play(scenario: Scenario, mode: ModeName): Promise<Scenario
   const world = await World.open({
     mode: mode === "ambient" ? "advertise" : "require",
     runTask: (agent, task) => performance.runTask(agent, task),
-    ...(scenario.descriptions === undefined ? {} : { descriptions: scenario.descriptions }),
+    descriptions: scenario.descriptions,
   });
   try {
     const outcome = await performance.in(world);
@@ -96,7 +96,9 @@ class Performance {
       this.#rules.foreignTasks.add(`tasks/${service}/${value}`);
     }
     const stage: Stage = {
-      ...{ world, mode, tally: this.#tally },
+      world,
+      mode,
+      tally: this.#tally,
       compromise: (worker) => this.#compromise(worker, stage),
     };
     const planner = new Planner(stage, authority, (delegation) => this.#note(delegation));

@@ -81,7 +81,8 @@ describe("a sealed text", () => {
     expect([short, dated, endless].map((one) => timed.open("state", one))).toEqual(["a", "b", "c"]);
     now += 1;
     expect([short, dated, endless].map((one) => timed.open("state", one))).toEqual([
-      ...[undefined, undefined],
+      undefined,
+      undefined,
       "c",
     ]);
   });

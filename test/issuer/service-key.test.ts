@@ -182,8 +182,12 @@ describe("a token for one service", () => {
     expect(own.hop.audience).toEqual([DOCS]);
     // What a stolen key can make: any identifier, and a hop that restricts nothing.
     const identifier = JSON.stringify({
-      ...{ grant: "files", id: "cap_AAAAAAAAAAAAAAAA", iss: "agent", issued: AT },
-      ...{ kid: `${keys.minting.kid}@${DOCS}`, v: 1 },
+      grant: "files",
+      id: "cap_AAAAAAAAAAAAAAAA",
+      iss: "agent",
+      issued: AT,
+      kid: `${keys.minting.kid}@${DOCS}`,
+      v: 1,
     });
     const hop = '{"expires":"2030-01-02T00:00:00Z"}';
     const forged = service.issuer.remake({ identifier, hop }) ?? "";

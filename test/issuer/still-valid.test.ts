@@ -22,7 +22,10 @@ function world(trusted: number) {
     isCurrent: (at) => at < BEGUN + trusted * SECOND,
   };
   const issuer = createIssuer({
-    ...{ name: "documents-agent", keys: () => keys, revocations, clock: () => now },
+    name: "documents-agent",
+    keys: () => keys,
+    revocations,
+    clock: () => now,
   });
   const expires = formatTime(BEGUN + 600 * SECOND);
   const { token } = issuer.mint({ grant: CALL.grant, operations: [CALL.operation], expires });

@@ -73,7 +73,13 @@ export function act(
 export function actWithin(blocks: number, words: readonly string[]): Act {
   const command = 'ulimit -f "$1"; shift; exec "$@"';
   const { stdout, stderr } = spawnSync("bash", [
-    ...["-c", command, "bash", String(blocks), process.execPath, child("act"), ...words],
+    "-c",
+    command,
+    "bash",
+    String(blocks),
+    process.execPath,
+    child("act"),
+    ...words,
   ]);
   return readAct(String(stdout), String(stderr));
 }

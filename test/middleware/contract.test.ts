@@ -17,8 +17,11 @@ const revocations = createRevocationList(original.snapshot("2030-01-01T01:00:00Z
 const { issuer } = fixture({ clock, revocations, name: "documents", audience: "documents" });
 
 const GRANT: MintRequest = {
-  ...{ grant: "documents:read", operations: ["retrieve"], resourceHandles: ["rh_1", "rh_2"] },
-  ...{ principal: "alice", expires: "2030-01-01T12:00:00Z" },
+  grant: "documents:read",
+  operations: ["retrieve"],
+  resourceHandles: ["rh_1", "rh_2"],
+  principal: "alice",
+  expires: "2030-01-01T12:00:00Z",
 };
 const minted = (request: Partial<MintRequest> = {}): string =>
   issuer.mint({ ...GRANT, ...request }).token;
@@ -223,7 +226,8 @@ describe.each(SERVERS)("on %s", (name, start) => {
         missing ? scheme : `${scheme}, error="${error}"`,
       );
       expect(answer.headers).toMatchObject({
-        ...{ "cache-control": "no-store", "content-type": "application/json" },
+        "cache-control": "no-store",
+        "content-type": "application/json",
       });
     });
 
@@ -238,8 +242,13 @@ describe.each(SERVERS)("on %s", (name, start) => {
           message,
           denials: [
             {
-              ...{ code: "constraint_violated", rule: "constraints.limit.max", hop: 1, message },
-              ...{ expected: 5, actual: 9, nearest: 5 },
+              code: "constraint_violated",
+              rule: "constraints.limit.max",
+              hop: 1,
+              message,
+              expected: 5,
+              actual: 9,
+              nearest: 5,
             },
           ],
         },
@@ -249,7 +258,8 @@ describe.each(SERVERS)("on %s", (name, start) => {
       expect([unauthenticated.status, JSON.parse(unauthenticated.text)]).toEqual([
         401,
         {
-          ...{ error: "capability_missing", message: missing },
+          error: "capability_missing",
+          message: missing,
           denials: [{ code: "capability_missing", rule: "capabilities", message: missing }],
         },
       ]);
@@ -306,19 +316,28 @@ describe.each(SERVERS)("on %s", (name, start) => {
     const { status, headers, text } = await refused("/documents/rh_1", own(token));
     expect([status, JSON.parse(text).error]).toEqual([503, "temporarily_unavailable"]);
     expect(headers).toMatchObject({
-      ...{ "retry-after": "5", "proviso-denial": "revocation_stale", "cache-control": "no-store" },
+      "retry-after": "5",
+      "proviso-denial": "revocation_stale",
+      "cache-control": "no-store",
     });
     expect(headers["www-authenticate"]).toBeUndefined();
     const elsewhere = await refused("/documents/rh_3", own(token));
     expect([elsewhere.status, elsewhere.headers["proviso-denial"]]).toEqual([
-      ...[403, "revocation_stale,resource_denied"],
+      403,
+      "revocation_stale,resource_denied",
     ]);
   });
 
   describe("a route that cannot say what it requires allows nothing:", () => {
     test.each([
-      ...["throws:error", "rejects:error", "throws:", "rejects:", "throws:route", "rejects:route"],
-      ...["throws:router", "rejects:router"],
+      "throws:error",
+      "rejects:error",
+      "throws:",
+      "rejects:",
+      "throws:route",
+      "rejects:route",
+      "throws:router",
+      "rejects:router",
     ])("%s", async (how) => {
       const { status, text } = await refused(`/broken/${encodeURIComponent(how)}`, own(token));
       expect([status, text]).toEqual([500, '{"error":"internal_error"}']);

@@ -93,7 +93,9 @@ async function onExpress(authority: CapabilityAuthority): Promise<ResourceServer
   const requires = forExpress(authority, REALM);
   const app = express();
   const required = routes((req: ExpressRequest<{ id: string }>) => ({
-    ...{ id: req.params.id, url: req.originalUrl, authorization: req.get("authorization") },
+    id: req.params.id,
+    url: req.originalUrl,
+    authorization: req.get("authorization"),
   }));
   for (const name of NAMES) {
     app.get(`/${name}/:id`, requires(required[name]), (req, res) => {
@@ -144,11 +146,9 @@ async function onHono(authority: CapabilityAuthority): Promise<ResourceServer> {
   const requires = forFetch(authority, REALM);
   const app = new Hono();
   const required = routes((_request: Request, c: Context) => ({
-    ...{
-      id: c.req.param("id") ?? "",
-      url: c.req.url,
-      authorization: c.req.header("authorization"),
-    },
+    id: c.req.param("id") ?? "",
+    url: c.req.url,
+    authorization: c.req.header("authorization"),
   }));
   for (const name of NAMES) {
     const handler = requires(required[name], (_request, capability, c) => {
@@ -189,7 +189,9 @@ async function onFetch(authority: CapabilityAuthority): Promise<ResourceServer> 
     });
     try {
       const { status, headers, text } = await handler(sent).then(async (answer) => ({
-        ...{ status: answer.status, headers: answer.headers, text: await answer.text() },
+        status: answer.status,
+        headers: answer.headers,
+        text: await answer.text(),
       }));
       return { status, headers: Object.fromEntries(headers), text };
     } catch (error) {

@@ -20,9 +20,13 @@ const sources = Object.entries(entries).flatMap(([entry, target]) =>
     : [{ entry, file: join(ROOT, target.types.replace("./dist/", "").replace(".d.ts", ".ts")) }],
 );
 const options: ts.CompilerOptions = {
-  ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true },
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  noEmit: true,
   // What an entry exports is in the package's own files.
-  ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, noLib: true, types: [] },
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  noLib: true,
+  types: [],
 };
 const host = ts.createCompilerHost(options);
 host.resolveModuleNameLiterals = (literals, from, _, given) =>

@@ -113,12 +113,10 @@ if (FULL) {
         const folder = project(manager, []);
         compile(folder, versions, ["holder"], []);
         expect(answerOf(folder, "holder")).toEqual({
-          ...{
-            operations: ["retrieve"],
-            codes: ["operation_denied"],
-            same: true,
-            verify: "function",
-          },
+          operations: ["retrieve"],
+          codes: ["operation_denied"],
+          same: true,
+          verify: "function",
         });
         if (manager === "npm") expect(packagesIn(folder)).toHaveLength(4);
         const proviso = join(folder, "node_modules/.bin/proviso");

@@ -22,8 +22,14 @@ async function below(verb: string): Promise<string[]> {
 test("has the sections of a manual page", () => {
   const sections = [...PAGE.matchAll(/^\.SH (.*)$/gm)].map(([, name = ""]) => name);
   expect(sections.filter((name) => !name.startsWith("PROVISO "))).toEqual([
-    ...["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS"],
-    ...["EXIT STATUS", "ENVIRONMENT", "EXAMPLES"],
+    "NAME",
+    "SYNOPSIS",
+    "DESCRIPTION",
+    "OPTIONS",
+    "COMMANDS",
+    "EXIT STATUS",
+    "ENVIRONMENT",
+    "EXAMPLES",
   ]);
   expect(PAGE).toMatch(/^proviso \\- \S/m);
 });

@@ -53,8 +53,12 @@ const ENGINE =
 const program = ts.createProgram(
   sources.map(({ file }) => file),
   {
-    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, noEmit: true },
-    ...{ moduleResolution: ts.ModuleResolutionKind.NodeNext, noLib: true, types: [] },
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    noEmit: true,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    noLib: true,
+    types: [],
   },
 );
 const checker = program.getTypeChecker();

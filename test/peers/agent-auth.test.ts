@@ -27,8 +27,13 @@ if (!isThere) {
 async function bundled(name: string, contents: string, folder: string): Promise<string> {
   const outfile = join(folder, `${name}.mjs`);
   await build({
-    ...{ stdin: { contents, resolveDir: CHECKOUT }, outfile, bundle: true },
-    ...{ platform: "node", format: "esm", target: "node20", logLevel: "error" },
+    stdin: { contents, resolveDir: CHECKOUT },
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "error",
     alias: { "@auth/agent": SDK },
     nodePaths: [join(process.cwd(), "node_modules")],
     banner: {
@@ -157,11 +162,14 @@ describe.skipIf(!isThere)("Agent-Auth's own", { timeout: 300_000 }, () => {
     });
     const { issuer } = await client.discoverProvider(server.origin);
     const { agentId, status } = await client.connectAgent({
-      ...{ provider: issuer, mode: "autonomous", capabilities: ["list_payees"] },
+      provider: issuer,
+      mode: "autonomous",
+      capabilities: ["list_payees"],
     });
     expect(status).toBe("active");
     const { responses } = await client.batchExecuteCapabilities({
-      ...{ agentId, requests: [{ capability: "list_payees" }] },
+      agentId,
+      requests: [{ capability: "list_payees" }],
     });
     expect(responses).toMatchObject([{ status: "completed", data: { done: true } }]);
     const claimed = await client.claimAgent({ provider: issuer, agentId });

@@ -11,23 +11,77 @@ const SECRET = "---\ntitle: secret\n---\nThe password is x.\n";
 
 /** Names that must lead nowhere, whatever is on disk. */
 const HOSTILE = [
-  ...["", "/", "//", ".", "..", "./", "../", "r", "r//", "/r/", "r/.", "r/..", "r/./a.md"],
-  ...["../secret.md", "r/../secret.md", "r/../../secret.md", "r/../r/a.md", "r/sub/../a.md"],
-  ...["/etc/passwd", "/etc/hosts.md", "//etc/hosts.md", "r//a.md", "r/a.md/", "./r/a.md"],
-  ...["r\\a.md", "..\\secret.md", "r\\..\\..\\secret.md", "r/..\\secret.md", "C:\\secret.md"],
-  ...["r/a.md\0", "r/a\0.md", "r/\0/../a.md", "r/a.md\n", "r/a.md\u0085", "\0r/a.md"],
-  ...["r/.hidden.md", "r/.git/a.md", ".r/a.md", "r/...md", "r/ a.md/../a.md"],
-  ...["r/a", "r/a.png", "r/a.md.tmp", "a.md", "secret.md", "r/sub", "r/sub/"],
-  ...["%2e%2e/secret.md", "r/%2e%2e/secret.md", "r/..%2fsecret.md", "file:///etc/hosts.md"],
-  ...["r/\ud800.md", "__proto__/a.md", "__proto__/", "constructor/", `r/${"x".repeat(600)}.md`],
-  ...[`r/${"x/".repeat(5000)}a.md`, `${"../".repeat(100)}etc/hosts.md`],
+  "",
+  "/",
+  "//",
+  ".",
+  "..",
+  "./",
+  "../",
+  "r",
+  "r//",
+  "/r/",
+  "r/.",
+  "r/..",
+  "r/./a.md",
+  "../secret.md",
+  "r/../secret.md",
+  "r/../../secret.md",
+  "r/../r/a.md",
+  "r/sub/../a.md",
+  "/etc/passwd",
+  "/etc/hosts.md",
+  "//etc/hosts.md",
+  "r//a.md",
+  "r/a.md/",
+  "./r/a.md",
+  "r\\a.md",
+  "..\\secret.md",
+  "r\\..\\..\\secret.md",
+  "r/..\\secret.md",
+  "C:\\secret.md",
+  "r/a.md\0",
+  "r/a\0.md",
+  "r/\0/../a.md",
+  "r/a.md\n",
+  "r/a.md\u0085",
+  "\0r/a.md",
+  "r/.hidden.md",
+  "r/.git/a.md",
+  ".r/a.md",
+  "r/...md",
+  "r/ a.md/../a.md",
+  "r/a",
+  "r/a.png",
+  "r/a.md.tmp",
+  "a.md",
+  "secret.md",
+  "r/sub",
+  "r/sub/",
+  "%2e%2e/secret.md",
+  "r/%2e%2e/secret.md",
+  "r/..%2fsecret.md",
+  "file:///etc/hosts.md",
+  "r/\ud800.md",
+  "__proto__/a.md",
+  "__proto__/",
+  "constructor/",
+  `r/${"x".repeat(600)}.md`,
+  `r/${"x/".repeat(5000)}a.md`,
+  `${"../".repeat(100)}etc/hosts.md`,
 ];
 
 describe("a name that a handle cannot have had leads nowhere", () => {
   test.each(HOSTILE)("%j", async (name) => {
     const root = folderWith({
-      ...{ "r/a.md": "text", "r/sub/b.md": "text", "secret.md": SECRET, "r/a.png": SECRET },
-      ...{ "r/.hidden.md": SECRET, "r/.git/a.md": SECRET, ".r/a.md": SECRET, "r/a": SECRET },
+      "r/a.md": "text",
+      "r/sub/b.md": "text",
+      "secret.md": SECRET,
+      "r/a.png": SECRET,
+      "r/.hidden.md": SECRET,
+      "r/.git/a.md": SECRET,
+      ".r/a.md": SECRET,
+      "r/a": SECRET,
     });
     put(dirname(root), "secret.md", SECRET);
     const { folder } = await opened(root);
@@ -66,8 +120,14 @@ describe.runIf(posix)("a link leads nowhere", () => {
     await folder.find({ collection: "r" });
     expect(problems).toHaveLength(4);
     for (const name of [
-      ...["r/link.md", "r/out/secret.md", "collection/secret.md", "collection/", "r/inside/b.md"],
-      ...["r/alias.md", "r/loop.md", "r/dangling.md"],
+      "r/link.md",
+      "r/out/secret.md",
+      "collection/secret.md",
+      "collection/",
+      "r/inside/b.md",
+      "r/alias.md",
+      "r/loop.md",
+      "r/dangling.md",
     ]) {
       expect(await folder.get(name)).toBeUndefined();
       expect((await resourceError(() => folder.readText(name))).code).toMatch(
@@ -119,7 +179,7 @@ describe.runIf(posix)("a link leads nowhere", () => {
 describe("a file that cannot be used does not take the others down", () => {
   test("one whose name cannot be a resource's is told of, and left out", async () => {
     const long = `r/${"d".repeat(200)}/${"e".repeat(200)}/${"f".repeat(120)}.md`;
-    const names = posix ? { "r/a\\b.md": "", "r/line\nend.md": "" } : {};
+    const names: Record<string, string> = posix ? { "r/a\\b.md": "", "r/line\nend.md": "" } : {};
     const root = folderWith({ "r/ok.md": "", [long]: "", ...names });
     const { folder, problems } = await opened(root);
     expect(namesFound(await folder.find({ collection: "r" }))).toEqual(["r/ok.md"]);

@@ -31,8 +31,23 @@ describe("creating an item", () => {
   });
 
   test.each([
-    ...["", ".md", "..", "../x.md", "sub/x.md", "x", "x.html", ".x.md", "x\0.md", "x\\y.md"],
-    ...["/x.md", "x.md/", "x\ny.md", "\ud800.md", `${"x".repeat(198)}.md`, "x.md ", "CON.md\u0000"],
+    "",
+    ".md",
+    "..",
+    "../x.md",
+    "sub/x.md",
+    "x",
+    "x.html",
+    ".x.md",
+    "x\0.md",
+    "x\\y.md",
+    "/x.md",
+    "x.md/",
+    "x\ny.md",
+    "\ud800.md",
+    `${"x".repeat(198)}.md`,
+    "x.md ",
+    "CON.md\u0000",
   ])("is refused under the name %j", async (fileName) => {
     const root = folderWith({ "r/a.md": "" });
     const { folder } = await opened(root);

@@ -45,7 +45,9 @@ describe("a folder's items", () => {
       { ...about, name: "reports/2024/deep/er/LAST.MD", displayName: "LAST.MD", fields: {} },
       { ...about, name: "reports/2024/q1.txt", displayName: "q1.txt", fields: { year: 2024 } },
       {
-        ...{ ...about, name: "reports/q3.md", displayName: "Third quarter" },
+        ...about,
+        name: "reports/q3.md",
+        displayName: "Third quarter",
         fields: { title: "Third quarter", year: 2025, department: "finance" },
       },
     ]);
@@ -70,8 +72,11 @@ describe("a folder's items", () => {
     const { folder } = await opened(folderWith({ "reports/q3.md": Q3 }));
     expect(await folder.nameOfCollection("reports")).toBe("reports/");
     expect(await folder.get("reports/")).toEqual({
-      ...{ name: "reports/", displayName: "reports", collection: "reports" },
-      ...{ kind: "collection", fields: {} },
+      name: "reports/",
+      displayName: "reports",
+      collection: "reports",
+      kind: "collection",
+      fields: {},
     });
     for (const name of ["report", "reports/2024", "", ".", "..", "reports/q3.md"]) {
       expect(await folder.nameOfCollection(name)).toBeUndefined();
@@ -135,7 +140,9 @@ describe("a query that cannot be answered lists what could be", () => {
     const { folder } = await opened(folderWith({ "reports/a.md": "", "notes/b.md": "" }));
     for (const collection of ["report", "..", "reports/", "__proto__", "reports/a.md"]) {
       expect(denialOf(await folder.find({ collection }))).toMatchObject({
-        ...{ code: "unknown_collection", path: "collection", known: ["notes", "reports"] },
+        code: "unknown_collection",
+        path: "collection",
+        known: ["notes", "reports"],
       });
     }
     expect(denialOf(await folder.find({ collection: "report" })).message).toBe(
@@ -157,7 +164,9 @@ describe("a query that cannot be answered lists what could be", () => {
     });
     const wrong = JSON.parse('{ "year": { "from": 1 } }');
     expect(denialOf(await folder.find({ collection: "r", filter: wrong }))).toMatchObject({
-      ...{ code: "unknown_operator", path: "filter.year", known: ["in", "max", "min"] },
+      code: "unknown_operator",
+      path: "filter.year",
+      known: ["in", "max", "min"],
     });
     const odd = JSON.parse('{ "year": [1] }');
     expect(denialOf(await folder.find({ collection: "r", filter: odd })).code).toBe(

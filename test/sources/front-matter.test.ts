@@ -42,9 +42,20 @@ describe("front matter", () => {
       ),
     ).toEqual({
       fields: {
-        ...{ title: "Third quarter", year: 2025, share: 0.5, huge: 1e300, final: true },
-        ...{ author: null, nobody: null, date: "2025-10-04", moment: "2025-10-04T12:00:00Z" },
-        ...{ quoted: "2025", yes: "no", hex: 31, folded: "one two", 7: "seven" },
+        title: "Third quarter",
+        year: 2025,
+        share: 0.5,
+        huge: 1e300,
+        final: true,
+        author: null,
+        nobody: null,
+        date: "2025-10-04",
+        moment: "2025-10-04T12:00:00Z",
+        quoted: "2025",
+        yes: "no",
+        hex: 31,
+        folded: "one two",
+        7: "seven",
       },
     });
   });

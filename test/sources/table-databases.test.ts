@@ -46,16 +46,22 @@ onBothDatabases((place) => {
     const about = { collection: "reports", kind: "item" };
     const resources = [
       {
-        ...{ ...about, name: "reports/1", displayName: "First" },
+        ...about,
+        name: "reports/1",
+        displayName: "First",
         fields: { year: 2024, score: 0.5, department: "finance", final: false },
       },
       {
-        ...{ ...about, name: "reports/2", displayName: 'Zweite "Übersicht"' },
+        ...about,
+        name: "reports/2",
+        displayName: 'Zweite "Übersicht"',
         fields: { year: 2025, score: 2, department: "finance", final: true },
       },
       {
         // A year that a number would round is as if it were not there.
-        ...{ ...about, name: "reports/10", displayName: "10" },
+        ...about,
+        name: "reports/10",
+        displayName: "10",
         fields: { score: null, department: null, final: null },
       },
     ];

@@ -20,15 +20,21 @@ describe("rows as items", () => {
     const about = { collection: "reports", kind: "item" };
     expect(resources).toEqual([
       {
-        ...{ ...about, name: "reports/1", displayName: "First" },
+        ...about,
+        name: "reports/1",
+        displayName: "First",
         fields: { year: 2024, department: "finance", final: false },
       },
       {
-        ...{ ...about, name: "reports/2", displayName: "Second" },
+        ...about,
+        name: "reports/2",
+        displayName: "Second",
         fields: { year: 2025, department: "finance", final: true },
       },
       {
-        ...{ ...about, name: "reports/10", displayName: "10" },
+        ...about,
+        name: "reports/10",
+        displayName: "10",
         fields: { year: 2025, department: null, final: 2 },
       },
     ]);
@@ -55,8 +61,11 @@ describe("rows as items", () => {
     expect(await source.nameOfCollection("reports")).toBe("reports/");
     expect(await source.nameOfCollection("report")).toBeUndefined();
     expect(await source.get("reports/")).toEqual({
-      ...{ name: "reports/", displayName: "reports", collection: "reports" },
-      ...{ kind: "collection", fields: {} },
+      name: "reports/",
+      displayName: "reports",
+      collection: "reports",
+      kind: "collection",
+      fields: {},
     });
   });
 
@@ -94,7 +103,10 @@ describe("rows as items", () => {
     const fields = JSON.parse('{ "__proto__": "ä ö", "constructor": "r.x" }');
     const source = await sqliteSource(file, {
       "__proto__ of 'all'": {
-        ...{ table: 'select "*" from', name: 'key"; --', displayName: "r.x", fields },
+        table: 'select "*" from',
+        name: 'key"; --',
+        displayName: "r.x",
+        fields,
       },
     });
     const filter = JSON.parse('{ "__proto__": { "min": 1 } }');
@@ -112,17 +124,22 @@ describe("a query that can not be answered lists what could be", () => {
     const source = await sqliteSource(file, { reports: REPORTS, more: REPORTS });
     for (const collection of ["report", "reports/", "", "__proto__", "constructor"]) {
       expect(denialOf(await source.find({ collection }))).toMatchObject({
-        ...{ code: "unknown_collection", path: "collection", known: ["more", "reports"] },
+        code: "unknown_collection",
+        path: "collection",
+        known: ["more", "reports"],
       });
     }
     const problem = async (filter: string): Promise<object> =>
       denialOf(await source.find({ collection: "reports", filter: JSON.parse(filter) }));
     // The field is `department`; that its column is `dept` is nobody's business.
     expect(await problem('{ "dept": 1 }')).toMatchObject({
-      ...{ code: "unknown_field", path: "filter.dept", known: ["department", "final", "year"] },
+      code: "unknown_field",
+      path: "filter.dept",
+      known: ["department", "final", "year"],
     });
     expect(await problem('{ "year": { "not_in": [1] } }')).toMatchObject({
-      ...{ code: "unknown_operator", known: ["in", "max", "min"] },
+      code: "unknown_operator",
+      known: ["in", "max", "min"],
     });
     expect(await problem('{ "year": { "min": true } }')).toMatchObject({ code: "invalid_value" });
   });

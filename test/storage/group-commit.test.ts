@@ -66,11 +66,9 @@ onBothDatabases((place, dialect) => {
         if (left === undefined) throw new TypeError("nothing was written");
         const raw = sql`INSERT INTO item VALUES ('m5', 1)`;
         const tried = await Promise.allSettled([
-          ...[
-            insert(left, "m4"),
-            raw.execute(left),
-            left.withoutPlugins().deleteFrom("item").execute(),
-          ],
+          insert(left, "m4"),
+          raw.execute(left),
+          left.withoutPlugins().deleteFrom("item").execute(),
           left.getExecutor().executeQuery(CompiledQuery.raw("INSERT INTO item VALUES ('m6', 1)")),
         ]);
         expect(tried).toMatchObject(tried.map(() => ({ reason: over })));

@@ -66,7 +66,9 @@ describe("making and opening", () => {
     const made = await Promise.allSettled([1, 2, 3, 4].map(() => createStores(path)));
     expect(made.map(({ status }) => status).sort()).toEqual([
       "fulfilled",
-      ...["rejected", "rejected", "rejected"],
+      "rejected",
+      "rejected",
+      "rejected",
     ]);
     for (const one of made) if (one.status === "fulfilled") await one.value.close();
   });

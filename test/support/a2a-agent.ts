@@ -162,7 +162,9 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
   const resourceNumbers = openResourceNumbers(stores);
   const policy = createPolicyTable(POLICY);
   const metrics = createAgentMetrics(() => ({
-    ...{ size: revocations.size, version: revocations.version, age: revocations.age },
+    size: revocations.size,
+    version: revocations.version,
+    age: revocations.age,
   }));
   const skills = skillsOver(folder, (skill) => ran.push(skill));
   const grants = expandGrants(GRANTS, skills).map((grant) => {
@@ -174,7 +176,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     keys: followKeyringFile(join(home, "keyring.json")),
     revocations,
     clock,
-    ...(cache === undefined ? {} : { cache }),
+    cache,
     grants,
   });
   const registry = new Registry({
@@ -185,17 +187,22 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     grants,
   });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, policy, ledger, clock },
+    issuer,
+    revocations,
+    policy,
+    ledger,
+    clock,
     skills,
-    ...{ resources: folder, resourceNumbers },
+    resources: folder,
+    resourceNumbers,
     ...(approval === undefined ? {} : { registry }),
     observe: (observation) => metrics.decided(observation),
-    ...(mode === undefined ? {} : { mode }),
-    ...(undeclaredAmbient === undefined ? {} : { undeclaredAmbient }),
-    ...(lifetime === undefined ? {} : { lifetime }),
-    ...(recordValues === undefined ? {} : { recordValues }),
-    ...(maxHandles === undefined ? {} : { maxHandles }),
-    ...(maxRevocations === undefined ? {} : { maxRevocations }),
+    mode,
+    undeclaredAmbient,
+    lifetime,
+    recordValues,
+    maxHandles,
+    maxRevocations,
   });
   const buffer = new Writable({
     write(chunk, _encoding, done) {
@@ -204,12 +211,17 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     },
   });
   const server = await serveAgent({
-    ...{ agent, tasks, metrics, log: pino(buffer) },
+    agent,
+    tasks,
+    metrics,
+    log: pino(buffer),
     authenticator:
       authenticator ?? createFixedTokens(FIXED, { development: true, announce: () => {} }),
     card: {
-      ...{ name: "Documents", description: "Documents for tests", version: "1.0.0" },
-      ...(delegates === undefined ? {} : { delegates }),
+      name: "Documents",
+      description: "Documents for tests",
+      version: "1.0.0",
+      delegates,
     },
     ...(origins === undefined ? {} : { push: { store: tasks.pushConfigs, origins } }),
     ...serving,
@@ -224,21 +236,19 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     return stopped;
   };
   return {
-    ...{
-      home,
-      server,
-      agent,
-      issuer,
-      revocations,
-      ledger,
-      tasks,
-      policy,
-      metrics,
-      ran,
-      stop,
-      resourceNumbers,
-      approvals: registry.approvals,
-    },
+    home,
+    server,
+    agent,
+    issuer,
+    revocations,
+    ledger,
+    tasks,
+    policy,
+    metrics,
+    ran,
+    stop,
+    resourceNumbers,
+    approvals: registry.approvals,
     logged: () => lines.join(""),
     advance: (milliseconds) => {
       ahead += milliseconds;

@@ -27,7 +27,10 @@ export async function bundleChildren(): Promise<void> {
     outbase: join(ROOT, "test"),
     outdir: BUNDLES,
     outExtension: { ".js": ".mjs" },
-    ...{ bundle: true, format: "esm", platform: "node", target: "node20.19" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
     external: Object.keys(manifest.peerDependencies).filter((name) => name !== "kysely"),
     logLevel: "warning",
   });

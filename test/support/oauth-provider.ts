@@ -51,8 +51,12 @@ export async function newProvider(
         enabledJWA: { idTokenSigningAlgValues: [alg] },
         cookies: { keys: [randomBytes(24).toString("base64url")] },
         ttl: {
-          ...{ AccessToken: lifetime, ClientCredentials: lifetime, IdToken: lifetime },
-          ...{ Grant: 600, Interaction: 600, Session: 600 },
+          AccessToken: lifetime,
+          ClientCredentials: lifetime,
+          IdToken: lifetime,
+          Grant: 600,
+          Interaction: 600,
+          Session: 600,
         },
         pkce: { required: () => true },
         findAccount: (_: unknown, accountId: string) => ({

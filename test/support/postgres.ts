@@ -23,8 +23,13 @@ const asRoot = process.getuid?.() === 0;
 const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
 /** Nothing outlives the server, and no test pulls the power: it need not write more than it must. */
 const SETTINGS = [
-  ...["fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0"],
-  ...["autovacuum=off", "max_connections=400", "shared_buffers=32MB"],
+  "fsync=off",
+  "full_page_writes=off",
+  "wal_level=minimal",
+  "max_wal_senders=0",
+  "autovacuum=off",
+  "max_connections=400",
+  "shared_buffers=32MB",
 ];
 /** Milliseconds for the server to start. */
 const START = 30_000;
@@ -54,7 +59,12 @@ export default async function setup(): Promise<() => Promise<void>> {
     const { initdb, postgres } = await binaries(folder);
     const data = join(folder, "data");
     run(initdb, [
-      ...["-D", data, "-U", "proviso", "-E", "UTF8"],
+      "-D",
+      data,
+      "-U",
+      "proviso",
+      "-E",
+      "UTF8",
       "--no-sync",
       "--locale=C",
       "-A",
@@ -64,7 +74,14 @@ export default async function setup(): Promise<() => Promise<void>> {
     server = spawn(
       postgres,
       [
-        ...["-D", data, "-h", "127.0.0.1", "-p", String(port), "-k", ""],
+        "-D",
+        data,
+        "-h",
+        "127.0.0.1",
+        "-p",
+        String(port),
+        "-k",
+        "",
         ...SETTINGS.flatMap((setting) => ["-c", setting]),
       ],
       { ...user, stdio: "ignore", cwd: folder },

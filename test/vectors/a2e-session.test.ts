@@ -134,7 +134,7 @@ function choicesOf({ policy, ambient, rate }: Transcript): HostChoices {
   return {
     plugins: PLUGINS,
     limits: described.limits,
-    ...(rate === undefined ? {} : { rate }),
+    rate,
     ...(ambient === true ? { ambient: ALICE } : {}),
     world: {
       ...(policy === undefined ? {} : { policy: failing }),

@@ -132,7 +132,10 @@ describe("another implementation", () => {
     const { status, failures } = await report("silent", "--timeout", "0.2");
     expect(status).toBe(1);
     expect(failures.map(({ fault }: { fault: string }) => fault).slice(0, 4)).toEqual([
-      ...["silent", "silent", "silent", "not_run"],
+      "silent",
+      "silent",
+      "silent",
+      "not_run",
     ]);
   });
 

@@ -21,7 +21,10 @@ export function approvalEvent(
   const { agent, purpose, asked } = subject;
   const [only, ...more] = asked;
   return {
-    ...{ kind: "approval", at: new Date(now).toISOString(), change, record: id },
+    kind: "approval",
+    at: new Date(now).toISOString(),
+    change,
+    record: id,
     decision: /denied|expired|cancelled/.test(change) ? "refused" : "allowed",
     invoker: agent.id,
     ...(principal === undefined ? {} : { principal }),

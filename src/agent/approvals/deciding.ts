@@ -198,7 +198,9 @@ function decisionOf(
     own[place] = hop;
   }
   return {
-    ...{ approver: principal, at: now, answer },
+    approver: principal,
+    at: now,
+    answer,
     ...(granted === undefined ? {} : { granted: [...new Set(granted)].sort((a, b) => a - b) }),
     ...(Object.keys(own).length === 0 ? {} : { hops: own }),
     ...(reason === undefined ? {} : { reason }),

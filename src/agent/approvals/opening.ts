@@ -79,15 +79,16 @@ export class ApprovalOpening {
       );
     }
     const approval: Approval = {
-      ...{ id: `approval_${encodeBase64url(this.#random(16))}`, digest, subject, state: "pending" },
-      ...{
-        rule,
-        method,
-        decisions: [],
-        created: now,
-        updated: now,
-        expires: now + lifetime * 1000,
-      },
+      id: `approval_${encodeBase64url(this.#random(16))}`,
+      digest,
+      subject,
+      state: "pending",
+      rule,
+      method,
+      decisions: [],
+      created: now,
+      updated: now,
+      expires: now + lifetime * 1000,
     };
     return this.#kept(draft, approval, "approval.opened");
   }

@@ -68,14 +68,20 @@ export function readChain(token: AuthenticToken): ChainReading {
   const until = parseTime(meetOf([hops.slice(0, place + 2)]).expires ?? "");
   const parentUntil = parseTime(meetOf([hops.slice(0, place + 1)]).expires ?? "");
   const chain = {
-    ...{ id: chainIdOf(revocationId), revocationId, ancestors: revocationIds.slice(0, -1) },
-    ...{ capabilityId, grant, invoker, expires, delegatedUntil: until ?? expires },
+    id: chainIdOf(revocationId),
+    revocationId,
+    ancestors: revocationIds.slice(0, -1),
+    capabilityId,
+    grant,
+    invoker,
+    expires,
+    delegatedUntil: until ?? expires,
     parentUntil: parentUntil ?? Number.POSITIVE_INFINITY,
-    ...(principal === undefined ? {} : { principal }),
-    ...(operations === undefined ? {} : { operations }),
+    principal,
+    operations,
     ...(issuers?.operations === undefined ? {} : { issuedOperations: issuers.operations }),
-    ...(audience === undefined ? {} : { audience }),
-    ...(delegated === undefined ? {} : { delegated }),
+    audience,
+    delegated,
   };
   return { ok: true, chain };
 }

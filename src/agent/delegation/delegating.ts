@@ -85,12 +85,18 @@ export async function delegate(
   const { revocationId, token, authentic } = child;
   const { id: capabilityId, grant, principal } = holding.token.identifier;
   const record: DelegationRecord = {
-    ...{ id: chainIdOf(revocationId), tenant: delegator.tenant },
-    ...{ delegator: delegator.id, delegatee: delegatee.id },
+    id: chainIdOf(revocationId),
+    tenant: delegator.tenant,
+    delegator: delegator.id,
+    delegatee: delegatee.id,
     scopes: context.scopes.write(grant, asked.operations),
-    ...{ revocationId, capabilityId, issued: now, expires, created: context.clock() },
+    revocationId,
+    capabilityId,
+    issued: now,
+    expires,
+    created: context.clock(),
     ancestors: authentic.chains[0].revocationIds.slice(0, -1),
-    ...(principal === undefined ? {} : { principal }),
+    principal,
   };
   const narrowed = await narrowedLink(by, context);
   const isKept = await noteChain(record, holding.holder, "delegation.made", context, narrowed);

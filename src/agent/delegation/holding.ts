@@ -47,8 +47,8 @@ export function lifeDenials(
 ): readonly AgentDenial[] {
   const service = serviceOf(token.identifier) === undefined ? named : agent.audience;
   const by = {
-    ...(service === undefined ? {} : { audience: service }),
-    ...(invoker === undefined ? {} : { invoker }),
+    audience: service,
+    invoker,
   };
   const standing = agent.issuer.standing(token, by);
   return standing.allowed ? [] : standing.denials;
@@ -77,8 +77,11 @@ export async function holderOf(
   // Of one that has expired, the ledger still has the event, which names no service.
   if (serviceOf(identifier) !== undefined) return undefined;
   const [event] = await ledger.list({
-    ...{ capability, kind: "issuance", decision: "allowed", limit: 1 },
-    ...(principal === undefined ? {} : { principal }),
+    capability,
+    kind: "issuance",
+    decision: "allowed",
+    limit: 1,
+    principal,
   });
   if (event?.invoker === undefined || event.grant !== grant) return undefined;
   return { principal: principal ?? "", invoker: event.invoker };
@@ -164,7 +167,11 @@ export async function holdingsOf(
 ): Promise<readonly Holding[]> {
   const { principal, invoker } = caller;
   const issuances = await context.ledger.list({
-    ...{ principal, invoker, kind: "issuance", decision: "allowed", limit: MOST_LOOKED_THROUGH },
+    principal,
+    invoker,
+    kind: "issuance",
+    decision: "allowed",
+    limit: MOST_LOOKED_THROUGH,
   });
   const ids = new Set(issuances.flatMap(({ capability = [] }) => capability));
   const holdings: Holding[] = [];

@@ -56,7 +56,13 @@ const PARTS = {
   ledger: LEDGER,
 };
 const OPTIONAL = [
-  ...["agents", "tenant", "allowEqual", "maxDelegations", "maxRevocations", "observe", "clock"],
+  "agents",
+  "tenant",
+  "allowEqual",
+  "maxDelegations",
+  "maxRevocations",
+  "observe",
+  "clock",
 ];
 const MOST = MAX_FOUND;
 
@@ -77,8 +83,15 @@ export function delegationContext(options: DelegationOptions): DelegationContext
   // They are counted by finding them.
   if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
-    ...{ agent, registry, revocations, ledger, allowEqual, maxDelegations, maxRevocations },
-    ...{ observe, clock },
+    agent,
+    registry,
+    revocations,
+    ledger,
+    allowEqual,
+    maxDelegations,
+    maxRevocations,
+    observe,
+    clock,
     agents: new DelegationAgents(agents, tenant, registry, clock),
     scopes: new Scopes(agent.grants),
   };

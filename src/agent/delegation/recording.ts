@@ -58,9 +58,15 @@ export function chainEvent(
     one === undefined ? [] : [{ revocationId: one }],
   );
   return {
-    ...{ kind, at: new Date(clock()).toISOString(), decision: "allowed" },
-    ...{ principal: caller.principal, invoker: caller.invoker },
-    ...{ capability: capabilityId, path, change, record: id },
+    kind,
+    at: new Date(clock()).toISOString(),
+    decision: "allowed",
+    principal: caller.principal,
+    invoker: caller.invoker,
+    capability: capabilityId,
+    path,
+    change,
+    record: id,
   };
 }
 

@@ -76,5 +76,5 @@ export function problem(
   message: string,
   field?: DelegationField,
 ): DelegationProblem {
-  return { code, message, ...(field === undefined ? {} : { field }) };
+  return { code, message, field };
 }

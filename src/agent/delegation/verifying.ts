@@ -71,14 +71,14 @@ export async function verify(
   const all = context.agent.grants.get(chain.grant)?.operations ?? [];
   const state: ChainState = {
     id: chain.id,
-    ...(delegatorId === undefined ? {} : { delegator: delegatorId }),
+    delegator: delegatorId,
     delegatee: delegatee?.id ?? chain.invoker,
     scopes: context.scopes.write(chain.grant, chain.operations ?? all),
-    ...(chain.audience === undefined ? {} : { audience: chain.audience }),
+    audience: chain.audience,
     issued,
     issuedSource: chain.delegated === undefined ? "first_seen" : "token",
     expires: chain.expires,
-    ...(revoked === undefined ? {} : { revoked }),
+    revoked,
   };
   const [denial] = lifeDenials(token, authorityOf(token), context);
   const reason =
@@ -140,9 +140,17 @@ async function keep(
   context: DelegationContext,
 ): Promise<void> {
   const record: DelegationRecord = {
-    ...{ id, tenant, delegator, delegatee, scopes, revocationId, ancestors, capabilityId, expires },
-    ...(principal === undefined ? {} : { principal }),
-    ...(delegated === undefined ? {} : { issued: delegated }),
+    id,
+    tenant,
+    delegator,
+    delegatee,
+    scopes,
+    revocationId,
+    ancestors,
+    capabilityId,
+    expires,
+    principal,
+    issued: delegated,
     created: delegated === undefined ? issued : context.clock(),
   };
   await noteChain(record, caller, "delegation.seen", context);

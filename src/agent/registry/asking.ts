@@ -78,8 +78,12 @@ export function checkTexts(
   const { name, hostName, purpose, bindingMessage, loginHint, idempotencyKey } = asked;
   const texts = { name, hostName, purpose, bindingMessage, loginHint, idempotencyKey };
   const most = {
-    ...{ name: MAX_NAME, hostName: MAX_NAME, purpose: MAX_WORDS, bindingMessage: MAX_WORDS },
-    ...{ loginHint: MAX_KEY, idempotencyKey: MAX_KEY },
+    name: MAX_NAME,
+    hostName: MAX_NAME,
+    purpose: MAX_WORDS,
+    bindingMessage: MAX_WORDS,
+    loginHint: MAX_KEY,
+    idempotencyKey: MAX_KEY,
   };
   for (const [path, text] of Object.entries(texts)) {
     if (text === undefined) continue;

@@ -92,12 +92,19 @@ export function newGrant(
     expires: endOf(hops, now, settings.lifetimes.grant),
   });
   return {
-    ...{ id: newId("grant", context), agent: agent.id, host: agent.host },
-    ...{ capability: term.name, grant: term.grant, operation: term.operation, status, hops },
+    id: newId("grant", context),
+    agent: agent.id,
+    host: agent.host,
+    capability: term.name,
+    grant: term.grant,
+    operation: term.operation,
+    status,
+    hops,
     capabilityId: newCapabilityId(random),
     ...(purpose === undefined ? {} : { purpose }),
     ...(reason === undefined ? {} : { reason }),
-    ...{ created: now, updated: now },
+    created: now,
+    updated: now,
     ...(status === "active" ? active() : {}),
   };
 }

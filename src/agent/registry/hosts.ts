@@ -47,15 +47,16 @@ export async function hostFor(
     await checkNewHosts(draft, from, context);
   }
   const host: HostRecord = {
-    ...{ id, tenant: settings.tenant, key: hostKey, thumbprint: hostThumbprint },
+    id,
+    tenant: settings.tenant,
+    key: hostKey,
+    thumbprint: hostThumbprint,
     ...(hostName === undefined ? {} : { name: hostName }),
     ...(from === undefined || enrolled !== undefined ? {} : { from }),
-    ...{
-      status: alone ? "active" : "pending",
-      defaults: settings.defaults,
-      created: now,
-      updated: now,
-    },
+    status: alone ? "active" : "pending",
+    defaults: settings.defaults,
+    created: now,
+    updated: now,
   };
   draft.note(registryEvent("host.registered", now, { record: id }));
   return host;
@@ -89,7 +90,12 @@ export async function createHost(
       expires: now + settings.lifetimes.enrolment * 1000,
     };
     const host: HostRecord = {
-      ...{ id, tenant: settings.tenant, principal, defaults, created: now, updated: now },
+      id,
+      tenant: settings.tenant,
+      principal,
+      defaults,
+      created: now,
+      updated: now,
       ...(name === undefined ? {} : { name, named: true }),
       ...(key === undefined
         ? { status: "enrolling", enrolment }
@@ -167,7 +173,8 @@ export async function enrolHost(
       const enrolled: HostRecord = {
         ...withKey(rest, { key, thumbprint }, proven),
         ...(name === undefined || rest.named ? {} : { name }),
-        ...{ status: "active", updated: now },
+        status: "active",
+        updated: now,
       };
       await draft.put("hosts", enrolled);
       draft.note(registryEvent("host.enrolled", now, { record: id, principal }));

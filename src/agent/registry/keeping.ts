@@ -100,7 +100,9 @@ export function registryEvent(change: string, now: number, about: Concerned): Le
     codes,
   } = about;
   return {
-    ...{ kind: "registration", at: new Date(now).toISOString(), change },
+    kind: "registration",
+    at: new Date(now).toISOString(),
+    change,
     decision: codes === undefined ? "allowed" : "refused",
     ...(record === undefined ? {} : { record }),
     ...(principal === undefined ? {} : { principal }),
@@ -111,7 +113,9 @@ export function registryEvent(change: string, now: number, about: Concerned): Le
     ...(grant === undefined
       ? {}
       : {
-          ...{ capability: grant.capabilityId, grant: grant.grant, operation: grant.operation },
+          capability: grant.capabilityId,
+          grant: grant.grant,
+          operation: grant.operation,
           skill: grant.capability,
         }),
   };

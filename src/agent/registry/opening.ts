@@ -36,14 +36,17 @@ export async function openApproval(
       grant: grant.grant,
       operations: [grant.operation],
       hops: grant.hops,
-      ...{ agentGrant: grant.id, name: grant.capability },
+      agentGrant: grant.id,
+      name: grant.capability,
       description: terms?.get(grant.capability)?.description ?? grant.capability,
     }),
   );
   const audience = grants.flatMap(({ capability }) => terms?.get(capability)?.location ?? []);
   return approvals.open(draft, {
     subject: {
-      ...{ kind, request: newId("request", context), asked },
+      kind,
+      request: newId("request", context),
+      asked,
       ...(principal === undefined ? {} : { principal }),
       ...(hintedUser === undefined ? {} : { hintedUser }),
       agent: { id: agent.id, name: agent.name },

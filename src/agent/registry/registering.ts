@@ -197,16 +197,15 @@ function newAgent(
 ): AgentRecord {
   const now = clock();
   return {
-    ...{
-      id,
-      host: host.id,
-      tenant: settings.tenant,
-      name,
-      mode,
-      status: "pending",
-      key,
-      thumbprint,
-    },
-    ...{ created: now, updated: now },
+    id,
+    host: host.id,
+    tenant: settings.tenant,
+    name,
+    mode,
+    status: "pending",
+    key,
+    thumbprint,
+    created: now,
+    updated: now,
   };
 }

@@ -78,7 +78,14 @@ export interface RegistryOptions {
 }
 
 const MEMBERS = [
-  ...["store", "revocations", "clock", "random", "terms", "grants", "policy", "settings"],
+  "store",
+  "revocations",
+  "clock",
+  "random",
+  "terms",
+  "grants",
+  "policy",
+  "settings",
 ];
 
 /**

@@ -29,7 +29,10 @@ export async function rotateAgentKey(
       const { unproven: _, ...rest } = agent;
       const known = thumbprint === agent.thumbprint && agent.unproven !== true;
       const rotated: AgentRecord = {
-        ...{ ...rest, key, thumbprint, updated: now },
+        ...rest,
+        key,
+        thumbprint,
+        updated: now,
         ...(proven || known ? {} : { unproven: true }),
       };
       await draft.put("agents", rotated);

@@ -81,14 +81,25 @@ export interface SettledSettings {
 }
 
 const MEMBERS = [
-  ...["tenant", "defaults", "allowedDefaults", "modes", "lifetimes", "approval", "allowHosts"],
-  ...["constraints", "bounds"],
+  "tenant",
+  "defaults",
+  "allowedDefaults",
+  "modes",
+  "lifetimes",
+  "approval",
+  "allowHosts",
+  "constraints",
+  "bounds",
 ];
 const HOUR = 60 * 60;
 const DAY = 24 * HOUR;
 const LIFETIMES: Required<RegistryLifetimes> = {
-  ...{ agent: HOUR, agentMost: DAY, agentWhole: Number.POSITIVE_INFINITY },
-  ...{ grant: DAY, approval: 300, enrolment: HOUR },
+  agent: HOUR,
+  agentMost: DAY,
+  agentWhole: Number.POSITIVE_INFINITY,
+  grant: DAY,
+  approval: 300,
+  enrolment: HOUR,
 };
 const LONGEST = 366 * DAY;
 const BOUNDS: Required<RegistryBounds> = {
@@ -97,7 +108,10 @@ const BOUNDS: Required<RegistryBounds> = {
   pendingHostsPerNetwork: 100,
   agentsPerHost: 100,
   grantsPerAgent: 256,
-  ...{ pendingPerAgent: 8, pendingPerHost: 32, pendingPerUser: 64, hostsPerUser: 100 },
+  pendingPerAgent: 8,
+  pendingPerHost: 32,
+  pendingPerUser: 64,
+  hostsPerUser: 100,
 };
 const MODES: readonly AgentMode[] = ["delegated", "autonomous"];
 
@@ -122,7 +136,10 @@ export function settledSettings(
   }
   checkApprovalRule(approval, "settings.approval");
   return {
-    ...{ tenant, modes, approval, allowHosts },
+    tenant,
+    modes,
+    approval,
+    allowHosts,
     defaults: defaultsOf(settings, terms),
     lifetimes: numbersOf(settings.lifetimes, LIFETIMES, LONGEST, "settings.lifetimes"),
     constraints: hopsOf(settings.constraints, terms),

@@ -161,7 +161,9 @@ async function deny(
     names.push(grant.capability);
     const why = ENDED[settled.state] ?? reason;
     const denied: AgentGrant = {
-      ...{ ...grant, status: "denied", updated: now },
+      ...grant,
+      status: "denied",
+      updated: now,
       reason: causeWords(settled) ?? why,
     };
     await keepGrant(draft, denied, { principal, operator }, now);
@@ -175,7 +177,8 @@ async function deny(
   const said = settled.decisions.find(({ answer }) => answer === "deny")?.reason;
   const rejected: AgentRecord = {
     ...withheld,
-    ...{ status: "rejected", updated: now },
+    status: "rejected",
+    updated: now,
     ...(said === undefined ? {} : { denial: said }),
   };
   await draft.put("agents", rejected);

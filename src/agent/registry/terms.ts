@@ -61,7 +61,12 @@ export function capabilityTerms(
     }
     const location = Object.hasOwn(places, id) ? places[id] : undefined;
     terms.set(id, {
-      ...{ name: id, grant: found.id, operation, description, input, legacy: found.legacy },
+      name: id,
+      grant: found.id,
+      operation,
+      description,
+      input,
+      legacy: found.legacy,
       // What a skill does not say may be anything.
       effect: effect ?? "write",
       ...(output === undefined ? {} : { output }),

@@ -69,7 +69,9 @@ function* argumentsIn(schema: DescribedSkill["input"]): Iterable<Argument> {
     if (types.length === 0) continue;
     const { description } = property;
     yield {
-      ...{ name, types, fromSkill: true },
+      name,
+      types,
+      fromSkill: true,
       ...(choices === undefined ? {} : { choices }),
       ...(typeof description === "string" ? { description } : {}),
     };

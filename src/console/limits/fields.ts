@@ -52,7 +52,9 @@ export function fieldsOf({ subject, digest }: Approval, desk: Reading): Approval
   const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),
-    ...[fields.operations, fields.others.length, fields.changes],
+    fields.operations,
+    fields.others.length,
+    fields.changes,
   ]);
   const form = hash("sha256", JSON.stringify([digest, shape]), "base64url");
   return { asked, grants, form };
@@ -67,8 +69,10 @@ function grantFields(view: AskedView): GrantFields {
     ...view,
     arguments: known.map((argument, at) => ({
       argument: stillAllowed(argument, authority),
-      ...{ min: name(at, "min"), max: name(at, "max") },
-      ...{ in: name(at, "in"), not_in: name(at, "not") },
+      min: name(at, "min"),
+      max: name(at, "max"),
+      in: name(at, "in"),
+      not_in: name(at, "not"),
     })),
     operations: operations.length > 1 ? operations : [],
     others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
@@ -76,7 +80,8 @@ function grantFields(view: AskedView): GrantFields {
       rule: name("other", row, "rule"),
       values: name("other", row, "values"),
     })),
-    ...{ granted: name("granted"), keep: name("keep") },
+    granted: name("granted"),
+    keep: name("keep"),
   };
 }
 

@@ -65,7 +65,8 @@ export async function createOpenIdLogin(login: OpenIdLoginOptions): Promise<Open
       const url = client.buildAuthorizationUrl(config, {
         redirect_uri: callback,
         scope: scopes.join(" "),
-        ...{ state: state.state, nonce: state.nonce },
+        state: state.state,
+        nonce: state.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
         ...(demand === "any" ? {} : { prompt: "login", max_age: "0" }),
@@ -77,8 +78,10 @@ export async function createOpenIdLogin(login: OpenIdLoginOptions): Promise<Open
       const config = await configuration();
       try {
         const tokens = await client.authorizationCodeGrant(config, answer, {
-          ...{ expectedState: state, expectedNonce: nonce },
-          ...{ pkceCodeVerifier: verifier, idTokenExpected: true },
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
         });
         return signedInBy(tokens.claims() ?? {}, settings);
       } catch (error) {
@@ -104,8 +107,14 @@ interface Settings {
 /** Seconds. */
 const MOST_SKEW = 60;
 const MEMBERS = [
-  ...["issuer", "clientId", "clientSecret", "principalClaim", "scopes", "timeout"],
-  ...["presence", "clockSkew"],
+  "issuer",
+  "clientId",
+  "clientSecret",
+  "principalClaim",
+  "scopes",
+  "timeout",
+  "presence",
+  "clockSkew",
 ];
 
 function checkedOptions(options: OpenIdLoginOptions): Settings {
@@ -127,7 +136,9 @@ function checkedOptions(options: OpenIdLoginOptions): Settings {
     issuer: issuerUrl(options.issuer),
     clientId: text(options.clientId, "clientId"),
     principalClaim: text(options.principalClaim ?? "sub", "principalClaim"),
-    ...{ scopes: scopes.map((scope) => text(scope, "scopes")), timeout, clockSkew },
+    scopes: scopes.map((scope) => text(scope, "scopes")),
+    timeout,
+    clockSkew,
     ...(presence === undefined ? {} : { presence: checkedPresence(presence) }),
     ...(clientSecret === undefined ? {} : { clientSecret: text(clientSecret, "clientSecret") }),
   };
@@ -198,7 +209,8 @@ function signedInBy(
   }
   const { auth_time: authTime } = claims;
   return {
-    ...{ ok: true, principal },
+    ok: true,
+    principal,
     ...(typeof authTime === "number" ? { authTime } : {}),
     ...(presence === undefined ? {} : { present: isPresent(claims, presence) }),
   };

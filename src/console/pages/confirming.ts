@@ -30,18 +30,24 @@ interface Deed extends Confirmable {
 
 /** The refusal where the identity provider cannot be asked. */
 export const UNAVAILABLE: Refusal = {
-  ...{ status: 503, code: "login_unavailable", title: "Sign-in is not possible now" },
+  status: 503,
+  code: "login_unavailable",
+  title: "Sign-in is not possible now",
   message:
     "The identity provider cannot be reached, or does not answer as it should. Try again soon.",
-  ...{ retryAfter: 5, recorded: true },
+  retryAfter: 5,
+  recorded: true,
 };
 
 /** The refusal where nothing more can be noted as used, and what is good once cannot be taken. */
 const FULL: Refusal = {
-  ...{ status: 503, code: "used_once_full", title: "Not possible now" },
+  status: 503,
+  code: "used_once_full",
+  title: "Not possible now",
   message:
     "This server has no room to note that your sign-in has been used, so nothing was confirmed. Go back, and try again in a minute.",
-  ...{ retryAfter: 60, recorded: true },
+  retryAfter: 60,
+  recorded: true,
 };
 
 /**
@@ -101,7 +107,8 @@ export function assuranceOf(
 ): Assurance {
   if (login.kind === "development") return { kind: "development" };
   return {
-    ...{ kind: "openid", issuer: login.issuer },
+    kind: "openid",
+    issuer: login.issuer,
     presence: !weighty ? "not needed" : login.checksPresence ? "checked" : "unchecked",
     ...(confirmation === undefined ? {} : { until: endOf(confirmation) }),
   };
@@ -180,37 +187,53 @@ function refusalOf(
 const NOTHING = "so nothing was confirmed. Go back, and try again.";
 
 const OTHER_SESSION: Refusal = {
-  ...{ status: 403, code: "confirmation_of_other_session", title: "Signed out meanwhile" },
+  status: 403,
+  code: "confirmation_of_other_session",
+  title: "Signed out meanwhile",
   message: `Your session in the console ended while you signed in, ${NOTHING}`,
 };
 const OTHER_USER: Refusal = {
-  ...{ status: 403, code: "confirmation_by_other_user", title: "Another user signed in" },
+  status: 403,
+  code: "confirmation_by_other_user",
+  title: "Another user signed in",
   message: `You signed in as another user than the one of this session, ${NOTHING}`,
 };
 const TOO_LATE: Refusal = {
-  ...{ status: 403, code: "confirmation_late", title: "Too late" },
+  status: 403,
+  code: "confirmation_late",
+  title: "Too late",
   message: `The sign-in took longer than 5 minutes, ${NOTHING}`,
 };
 const NO_AUTH_TIME: Refusal = {
-  ...{ status: 403, code: "auth_time_missing", title: "Not confirmed" },
+  status: 403,
+  code: "auth_time_missing",
+  title: "Not confirmed",
   message:
     'The identity provider does not say when you signed in (the claim "auth_time" of its ID token), so a new sign-in looks like an old one. Nothing was confirmed; the operator of this agent can have the provider add the claim.',
 };
 const STALE: Refusal = {
-  ...{ status: 403, code: "auth_time_stale", title: "Not confirmed" },
+  status: 403,
+  code: "auth_time_stale",
+  title: "Not confirmed",
   message: `The identity provider did not ask you to sign in anew, ${NOTHING}`,
 };
 export const USED: Refusal = {
-  ...{ status: 403, code: "authentication_used", title: "Not confirmed" },
+  status: 403,
+  code: "authentication_used",
+  title: "Not confirmed",
   message: `This sign-in has been used already, to open the console or to confirm something else, ${NOTHING} If that was not you, look at the history.`,
 };
 const AHEAD: Refusal = {
-  ...{ status: 403, code: "auth_time_ahead", title: "Not confirmed" },
+  status: 403,
+  code: "auth_time_ahead",
+  title: "Not confirmed",
   message:
     'The identity provider gives a time for your sign-in that is still to come, so nothing was confirmed. Its clock and this server\'s differ; the operator of this agent can allow for some seconds with "clockSkew".',
 };
 const NOT_PRESENT: Refusal = {
-  ...{ status: 403, code: "presence_missing", title: "Not confirmed" },
+  status: 403,
+  code: "presence_missing",
+  title: "Not confirmed",
   message:
     "The identity provider does not report that you signed in by a way that shows that you are there, such as a security key, so nothing was confirmed. Go back, and sign in that way.",
 };

@@ -23,7 +23,9 @@ export function deviceRoutes(desk: Desk, router: Router): void {
       const wait = await desk.attempts.take(session);
       if (wait !== undefined) {
         return sendRefusal(desk, req, res, {
-          ...{ status: 429, code: "code_attempts", title: "Too many wrong codes" },
+          status: 429,
+          code: "code_attempts",
+          title: "Too many wrong codes",
           message: `Wait ${Math.ceil(wait / 60)} minutes, then ask the agent for a new code and enter that.`,
           retryAfter: wait,
         });

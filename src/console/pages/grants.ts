@@ -32,7 +32,9 @@ export function grantRoutes(desk: Desk, router: Router): void {
       // Others learn nothing of it, not even that there is one.
       if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
         return sendRefusal(desk, req, res, {
-          ...{ status: 404, code: "grant_not_found", title: "No such grant" },
+          status: 404,
+          code: "grant_not_found",
+          title: "No such grant",
           message: "There is no such grant of yours, so nothing was revoked.",
           ...(grant === undefined ? {} : { record: id }),
         });

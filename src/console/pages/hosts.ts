@@ -75,7 +75,9 @@ export function hostRoutes(desk: Desk, router: Router): void {
       const host = await registry.host(id);
       if (host?.principal !== principal) {
         return sendRefusal(desk, req, res, {
-          ...{ status: 404, code: "host_not_found", title: "No such host" },
+          status: 404,
+          code: "host_not_found",
+          title: "No such host",
           message: "There is no such host of yours, so nothing was revoked.",
           ...(host === undefined ? {} : { record: id }),
         });

@@ -42,7 +42,9 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
     const kept = desk.signIns.take(req, res);
     if (kept === undefined) {
       return sendRefusal(desk, req, res, {
-        ...{ status: 400, code: "login_unknown", title: "Sign in again" },
+        status: 400,
+        code: "login_unknown",
+        title: "Sign in again",
         message:
           "This browser has no sign-in under way: it took too long, or was begun in another window.",
         otherUser: true,
@@ -60,7 +62,9 @@ function openIdRoutes(desk: Desk, router: Router, login: OpenIdLogin): void {
     }
     if (!outcome.ok) {
       return sendRefusal(desk, req, res, {
-        ...{ status: 403, code: "login_refused", title: "Not signed in" },
+        status: 403,
+        code: "login_refused",
+        title: "Not signed in",
         message: outcome.message,
         ...(confirming === undefined ? { otherUser: true } : { back: to }),
       });

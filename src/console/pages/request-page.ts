@@ -41,8 +41,12 @@ export function requestPage(parts: RequestParts): PageParts {
   const form =
     answerable &&
     approvalForm({
-      ...{ action: `${desk.base}/requests/${encodeURIComponent(approval.id)}`, approval },
-      ...{ fields, session, assurance: parts.assurance, now },
+      action: `${desk.base}/requests/${encodeURIComponent(approval.id)}`,
+      approval,
+      fields,
+      session,
+      assurance: parts.assurance,
+      now,
       ...(sent === undefined ? {} : { sent: { form: sent.form, problems } }),
     });
   const main = html`${problems.length > 0 && problemSummary(problems)}${

@@ -76,7 +76,8 @@ async function answer(desk: Desk, one: Visit, approval: Approval): Promise<void>
     return showRequest(desk, one, approval, { ...again, form, limits });
   }
   const outcome = await decide(desk, one, approval, {
-    ...{ answer: wanted, digest: form.text("digest") },
+    answer: wanted,
+    digest: form.text("digest"),
     ...(wanted === "approve" && fields.grants.length > 0
       ? { granted: limits.granted, hops: limits.hops }
       : {}),
@@ -176,7 +177,10 @@ async function showRequest(
   const { host } = approval.subject;
   const known = host === undefined ? undefined : await desk.registry.host(host.id);
   const parts = requestPage({
-    ...{ desk, approval, session, now: desk.now() },
+    desk,
+    approval,
+    session,
+    now: desk.now(),
     fields: fieldsOf(approval, desk),
     answerable: isAnswerable(desk, approval, session),
     assurance: assuranceOf(desk, weightOf(desk, approval), confirmation),

@@ -25,8 +25,11 @@ export class Markup {
 export type Part = Markup | string | number | undefined | false | readonly Part[];
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ "&": "&amp;", "<": "&lt;", ">": "&gt;" },
-  ...{ '"': "&quot;", "'": "&#39;" },
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
 };
 
 /** Escapes what is put into it, also as an attribute's value, which must stand in double quotes. */

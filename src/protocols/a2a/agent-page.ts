@@ -38,7 +38,9 @@ pre { white-space: pre-wrap; }
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash("sha256", String(STYLE), "base64")}'`,
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
 ].join("; ");
 
 const HEADERS = {

@@ -235,7 +235,10 @@ function waitingTask(message: Message, answer: { readonly pending: PendingAnswer
   const id = answer.pending.approvalId;
   const contextId = message.contextId === "" ? randomUUID() : message.contextId;
   return {
-    ...{ id, contextId, artifacts: [], metadata: {} },
+    id,
+    contextId,
+    artifacts: [],
+    metadata: {},
     status: waitingStatus(id, contextId, answer),
     history: [{ ...message, taskId: id, contextId }],
   };
@@ -249,8 +252,12 @@ function waitingStatus(
   stored?: Task["status"],
 ): NonNullable<Task["status"]> {
   const message = newMessage({
-    ...{ role: Role.ROLE_AGENT, parts: [dataPart(answer)], extensions: [EXTENSION_URI] },
-    ...{ taskId, contextId, messageId: stored?.message?.messageId ?? randomUUID() },
+    role: Role.ROLE_AGENT,
+    parts: [dataPart(answer)],
+    extensions: [EXTENSION_URI],
+    taskId,
+    contextId,
+    messageId: stored?.message?.messageId ?? randomUUID(),
   });
   const timestamp = stored?.timestamp ?? new Date().toISOString();
   return { state: TaskState.TASK_STATE_AUTH_REQUIRED, message, timestamp };

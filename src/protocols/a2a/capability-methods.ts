@@ -92,7 +92,7 @@ function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): M
   const result = {
     capabilities,
     ...(refused.length === 0 ? {} : { refused }),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   };
   if (outcome.pending === undefined) return { result };
   const pending = pendingAnswer(outcome.pending, verificationUri);
@@ -201,12 +201,15 @@ function pendingAnswer(
 ): PendingAnswer {
   const { id, expires, subject } = approval;
   return {
-    ...{ approvalId: id, expires: formatTime(expires), interval: INTERVAL },
+    approvalId: id,
+    expires: formatTime(expires),
+    interval: INTERVAL,
     grants: subject.asked.map(({ grant, operations, resources }) => ({
-      ...{ grant, operations },
+      grant,
+      operations,
       ...(resources === undefined ? {} : { resources: resources.length }),
     })),
-    ...(verificationUri === undefined ? {} : { verificationUri }),
-    ...(userCode === undefined ? {} : { userCode }),
+    verificationUri,
+    userCode,
   };
 }

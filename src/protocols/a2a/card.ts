@@ -162,7 +162,10 @@ export function capabilityExtension(
     required: mode === "require",
     params: {
       ...proposedMembers(agent),
-      ...{ issuer: issuer.name, mode, undeclaredAmbient, notice },
+      issuer: issuer.name,
+      mode,
+      undeclaredAmbient,
+      notice,
       tokenFormat: "proviso/1",
       maxLifetimeSeconds: issuer.maxLifetime,
       methods: Object.values(METHODS).filter((one) => skills.size > 0 || one !== METHODS.invoke),
@@ -187,7 +190,8 @@ function discoveryExtension({
     description: "What this agent declares of its capabilities, its versions and its delegates.",
     required: false,
     params: {
-      ...{ minProtocolVersion: VERSION, maxProtocolVersion: VERSION },
+      minProtocolVersion: VERSION,
+      maxProtocolVersion: VERSION,
       capabilities: {
         pause_resume: false,
         streaming_message: false,

@@ -176,6 +176,7 @@ export class CapabilityExecutor implements AgentExecutor {
 function usesBefore(permit: Permit): readonly AuthorityUse[] {
   if (permit.kind !== "text") return [useOf(permit.clearance)].filter((use) => use !== undefined);
   return permit.admission.capabilities.map(({ capability: { grant } }) => ({
-    ...{ grant, resources: [] },
+    grant,
+    resources: [],
   }));
 }

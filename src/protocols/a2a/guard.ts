@@ -68,7 +68,14 @@ export interface Guard {
 }
 
 const MEMBERS = [
-  ...["agent", "handler", "needs", "caller", "access", "mostStreams", "body", "onFailure"],
+  "agent",
+  "handler",
+  "needs",
+  "caller",
+  "access",
+  "mostStreams",
+  "body",
+  "onFailure",
 ];
 
 /**

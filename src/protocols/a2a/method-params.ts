@@ -27,12 +27,16 @@ const MESSAGE_ID = text({
 const LARGEST_INT32 = 2 ** 31 - 1;
 const COUNT: Schema = {
   type: ["integer", "string", "null"],
-  ...{ minimum: 0, maximum: LARGEST_INT32, pattern: "^[0-9]{1,9}$" },
+  minimum: 0,
+  maximum: LARGEST_INT32,
+  pattern: "^[0-9]{1,9}$",
   title: "a whole number, 0 or more",
 };
 const PAGE_SIZE: Schema = {
   type: ["integer", "string", "null"],
-  ...{ minimum: 1, maximum: 100, pattern: "^(?:[1-9][0-9]?|100)$" },
+  minimum: 1,
+  maximum: 100,
+  pattern: "^(?:[1-9][0-9]?|100)$",
   title: "a whole number from 1 to 100",
 };
 const BOOLEAN: Schema = { type: ["boolean", "null"], title: "true or false" };
@@ -48,7 +52,8 @@ const HEADER_VALUE = text({
   title: "printable ASCII characters without spaces at either end: it is sent in a header",
 });
 const SCHEME: Schema = {
-  ...{ type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },
+  type: "string",
+  pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
   title: 'an authentication scheme, such as "Bearer"',
 };
 
@@ -67,8 +72,13 @@ function object(properties: { readonly [name: string]: Schema }, more: Schema = 
 
 const PART = object(
   {
-    ...{ text: text(), raw: BASE64, url: text(), data: {} },
-    ...{ metadata: STRUCT, filename: text(), mediaType: text() },
+    text: text(),
+    raw: BASE64,
+    url: text(),
+    data: {},
+    metadata: STRUCT,
+    filename: text(),
+    mediaType: text(),
   },
   { atMostOneOf: ["text", "raw", "url", "data"] },
 );
@@ -77,27 +87,44 @@ const ROLE: Schema = {
   title: "ROLE_USER or ROLE_AGENT",
 };
 const MESSAGE = object({
-  ...{ messageId: MESSAGE_ID, contextId: ID, taskId: ID, role: ROLE },
-  ...{ parts: list(PART, "an array of parts"), metadata: STRUCT },
+  messageId: MESSAGE_ID,
+  contextId: ID,
+  taskId: ID,
+  role: ROLE,
+  parts: list(PART, "an array of parts"),
+  metadata: STRUCT,
   extensions: list({ type: "string", title: "a string" }, "an array of strings"),
   referenceTaskIds: list({ ...ID, type: "string" }, "an array of strings"),
 });
 const PUSH_CONFIG = object({
-  ...{ tenant: text(), id: ID, taskId: ID, url: text(), token: HEADER_VALUE },
+  tenant: text(),
+  id: ID,
+  taskId: ID,
+  url: text(),
+  token: HEADER_VALUE,
   authentication: object({ scheme: SCHEME, credentials: HEADER_VALUE }, { required: ["scheme"] }),
 });
 const SEND = object({
-  ...{ tenant: text(), message: MESSAGE, metadata: STRUCT },
+  tenant: text(),
+  message: MESSAGE,
+  metadata: STRUCT,
   configuration: object({
     acceptedOutputModes: list({ type: "string", title: "a string" }, "an array of strings"),
     taskPushNotificationConfig: PUSH_CONFIG,
-    ...{ historyLength: COUNT, returnImmediately: BOOLEAN },
+    historyLength: COUNT,
+    returnImmediately: BOOLEAN,
   }),
 });
 const STATES = [
-  ...["TASK_STATE_UNSPECIFIED", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"],
-  ...["TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_CANCELED"],
-  ...["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_REJECTED", "TASK_STATE_AUTH_REQUIRED"],
+  "TASK_STATE_UNSPECIFIED",
+  "TASK_STATE_SUBMITTED",
+  "TASK_STATE_WORKING",
+  "TASK_STATE_COMPLETED",
+  "TASK_STATE_FAILED",
+  "TASK_STATE_CANCELED",
+  "TASK_STATE_INPUT_REQUIRED",
+  "TASK_STATE_REJECTED",
+  "TASK_STATE_AUTH_REQUIRED",
 ];
 const TASK = { tenant: text(), id: ID };
 const CONFIG_OF_TASK = object({ ...TASK, taskId: ID });
@@ -109,16 +136,24 @@ const SCHEMAS: ReadonlyMap<Json | undefined, Schema> = new Map(
     SendStreamingMessage: SEND,
     GetTask: object({ ...TASK, historyLength: COUNT }),
     ListTasks: object({
-      ...{ tenant: text(), contextId: ID, pageSize: PAGE_SIZE, pageToken: text() },
+      tenant: text(),
+      contextId: ID,
+      pageSize: PAGE_SIZE,
+      pageToken: text(),
       status: { enum: [...STATES, ...STATES.keys(), null], title: "the name of a task state" },
-      ...{ historyLength: COUNT, statusTimestampAfter: TIME, includeArtifacts: BOOLEAN },
+      historyLength: COUNT,
+      statusTimestampAfter: TIME,
+      includeArtifacts: BOOLEAN,
     }),
     CancelTask: object({ ...TASK, metadata: STRUCT }),
     SubscribeToTask: object(TASK),
     CreateTaskPushNotificationConfig: PUSH_CONFIG,
     GetTaskPushNotificationConfig: CONFIG_OF_TASK,
     ListTaskPushNotificationConfigs: object({
-      ...{ tenant: text(), taskId: ID, pageSize: COUNT, pageToken: text() },
+      tenant: text(),
+      taskId: ID,
+      pageSize: COUNT,
+      pageToken: text(),
     }),
     DeleteTaskPushNotificationConfig: CONFIG_OF_TASK,
     GetExtendedAgentCard: object({ tenant: text() }),
@@ -126,7 +161,10 @@ const SCHEMAS: ReadonlyMap<Json | undefined, Schema> = new Map(
 );
 
 const ajv = new Ajv2020({
-  ...{ strict: true, allowUnionTypes: true, ownProperties: true, verbose: true },
+  strict: true,
+  allowUnionTypes: true,
+  ownProperties: true,
+  verbose: true,
   meta: false,
   validateSchema: false,
 });
@@ -175,7 +213,10 @@ function isTimestamp(value: string): boolean {
 
 /** What callers name the history of a conversation that they bring, apart from case, "-" and "_". */
 const HISTORY_NAMES: ReadonlySet<string> = new Set([
-  ...["history", "messages", "messagehistory", "conversationhistory"],
+  "history",
+  "messages",
+  "messagehistory",
+  "conversationhistory",
 ]);
 
 /**

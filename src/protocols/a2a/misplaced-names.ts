@@ -131,8 +131,17 @@ const READ_HEADERS: readonly string[] = [CAPABILITY_HEADER, AUTHORITY_HEADER].ma
 
 /** Headers of nearly all requests, which need no pattern. */
 const USUAL: ReadonlySet<string> = new Set([
-  ...["host", "connection", "content-type", "content-length", "authorization", "user-agent"],
-  ...["accept", "accept-encoding", "accept-language", "a2a-version", "a2a-extensions"],
+  "host",
+  "connection",
+  "content-type",
+  "content-length",
+  "authorization",
+  "user-agent",
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "a2a-version",
+  "a2a-extensions",
 ]);
 
 function misplacedHeader(

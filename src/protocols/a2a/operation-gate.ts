@@ -115,8 +115,13 @@ export function clearanceOf(context: ServerCallContext): MessageClearance {
   const { asked, capability, presented, principal, resources, handles, authority } = clearance;
   const held = capability && presented ? [{ capability, presented }] : [];
   return {
-    ...{ operation: asked.operation, arguments: clearance.arguments, caller, principal },
-    ...{ resources, handles, authority },
+    operation: asked.operation,
+    arguments: clearance.arguments,
+    caller,
+    principal,
+    resources,
+    handles,
+    authority,
     ...(capability && { capability: { id: capability.id, grant: capability.grant } }),
     delegate: (hop) => narrowed(held, hop, agent)[0]?.token,
   };

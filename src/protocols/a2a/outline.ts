@@ -151,7 +151,14 @@ export function outlineOf(asked: Asked): Outline {
   const places = readsHeader ? HEADER : (known?.places ?? HEADER);
   const inMessage = places.message === true ? methodIn(params["message"]) : undefined;
   return {
-    ...{ envelope, params, parameters, method, need, streams, tenant, inMessage },
+    envelope,
+    params,
+    parameters,
+    method,
+    need,
+    streams,
+    tenant,
+    inMessage,
     task: need === "task" ? taskIn(parameters) : undefined,
     places: inMessage === undefined ? places : METHOD_IN_MESSAGE,
   };

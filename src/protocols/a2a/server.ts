@@ -170,7 +170,12 @@ export async function serveAgent(
   const { log, publicUrl, trustedProxies, timeout, grace, health } = options;
   const { url, mounted, close } = await serve(
     {
-      ...{ publicUrl, trustedProxies, timeout, grace, health, answer: faultWriter("rest") },
+      publicUrl,
+      trustedProxies,
+      timeout,
+      grace,
+      health,
+      answer: faultWriter("rest"),
       onFailure: failureLog(log),
     },
     address,
@@ -181,14 +186,27 @@ export async function serveAgent(
 }
 
 const PARTS = {
-  ...{ agent: AGENT, authenticator: AUTHENTICATOR, log: LOG },
+  agent: AGENT,
+  authenticator: AUTHENTICATOR,
+  log: LOG,
   tasks: ["begin", "a task store, as openTaskStore() gives it"],
 } as const;
 type RequiredName = keyof typeof PARTS | "card";
 const OPTIONAL: { readonly [Name in Exclude<keyof AgentServerOptions, RequiredName>]: true } = {
-  ...{ push: true, page: true, verificationUri: true, runTask: true, metrics: true, body: true },
-  ...{ rate: true, timeout: true, mostRunning: true, mostStreams: true },
-  ...{ publicUrl: true, trustedProxies: true, grace: true, health: true },
+  push: true,
+  page: true,
+  verificationUri: true,
+  runTask: true,
+  metrics: true,
+  body: true,
+  rate: true,
+  timeout: true,
+  mostRunning: true,
+  mostStreams: true,
+  publicUrl: true,
+  trustedProxies: true,
+  grace: true,
+  health: true,
 };
 
 function checkOptions(options: AgentServerOptions): void {

@@ -112,7 +112,7 @@ function resultOf(
   marks: AuthorityMarks,
   task?: string,
 ): object {
-  const more = task === undefined ? {} : { task };
+  const more: Record<string, string> = task === undefined ? {} : { task };
   const metadata = { [EXTENSION_URI]: marks };
   if (state === TaskState.TASK_STATE_COMPLETED) return { result, ...more, metadata };
   if (state === TaskState.TASK_STATE_WORKING) {

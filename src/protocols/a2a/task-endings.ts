@@ -128,7 +128,10 @@ export function endedTask(task: Task, ending: Ending): Task {
     text === undefined
       ? undefined
       : newMessage({
-          ...{ role: Role.ROLE_AGENT, parts, taskId, contextId },
+          role: Role.ROLE_AGENT,
+          parts,
+          taskId,
+          contextId,
           metadata: reason === undefined ? {} : { [EXTENSION_URI]: { reason } },
         });
   return {
@@ -178,7 +181,9 @@ export function endingOfApproval(approval: Approval): Ending {
       return {
         state: TaskState.TASK_STATE_COMPLETED,
         result: {
-          ...{ approvalId, collect: METHODS.collect, granted },
+          approvalId,
+          collect: METHODS.collect,
+          granted,
           ...(denied.length === 0 ? {} : { denied }),
         },
         text: `approved; ${METHODS.collect} gives the capabilities to the party that asked`,

@@ -55,7 +55,11 @@ export function taskCallOf(
   const { caller, declared, capabilities: admitted } = admission;
   const capabilities = admitted.map(({ presented }) => presented);
   return {
-    ...{ taskId, caller, signal, text: request.text, data: request.data },
+    taskId,
+    caller,
+    signal,
+    text: request.text,
+    data: request.data,
     earlier: turnsBefore(userMessage, task?.history ?? []),
     answer: (state, message, data) => new TaskAnswer(state, message, data),
     capabilities: admitted.map(({ capability: { id, grant } }) => ({ id, grant })),

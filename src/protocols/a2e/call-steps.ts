@@ -167,9 +167,9 @@ export class CallSteps {
       signal: aborting.signal,
       send,
       mayCall: (operation, named = {}) => authority.mayCall(capability, operation, named),
-      ...(name === undefined ? {} : { name }),
-      ...(server === undefined ? {} : { server }),
-      ...(invoker === undefined ? {} : { invoker }),
+      name,
+      server,
+      invoker,
     });
   }
 

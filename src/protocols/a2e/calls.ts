@@ -72,7 +72,7 @@ export class Calls {
       const lost = denials !== undefined && !isPassing(denials);
       if (!lost && !ended.includes(running.capability)) continue;
       const text = "the authority of the call has ended";
-      const detail = lost ? { denials: writtenDenials(denials) } : {};
+      const detail: JsonObject = lost ? { denials: writtenDenials(denials) } : {};
       this.#abort(running, fault("capability_ended", text, { detail }));
     }
   }

@@ -24,8 +24,11 @@ export function momentIn(name: string, milliseconds: number | undefined): JsonOb
 /** An agent in short, as answers to a registration have it. */
 export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
   return {
-    ...{ agent_id: agent.id, host_id: host.id, name: agent.name },
-    ...{ mode: agent.mode, status: agent.status },
+    agent_id: agent.id,
+    host_id: host.id,
+    name: agent.name,
+    mode: agent.mode,
+    status: agent.status,
   };
 }
 

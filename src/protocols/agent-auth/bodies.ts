@@ -111,8 +111,10 @@ export function readRegistering(body: JsonObject): Reading<Registering> {
   return {
     ok: true,
     value: {
-      ...{ name: name.value, mode, ...asking.value },
-      ...(hostName.value === undefined ? {} : { hostName: hostName.value }),
+      name: name.value,
+      mode,
+      ...asking.value,
+      hostName: hostName.value,
       ...(asked === undefined ? {} : { capabilities: asked.value }),
     },
   };
@@ -130,9 +132,9 @@ export function readAsking(body: JsonObject): Reading<Asking> {
   return {
     ok: true,
     value: {
-      ...(purpose.value === undefined ? {} : { purpose: purpose.value }),
-      ...(message.value === undefined ? {} : { bindingMessage: message.value }),
-      ...(hint.value === undefined ? {} : { loginHint: hint.value }),
+      purpose: purpose.value,
+      bindingMessage: message.value,
+      loginHint: hint.value,
       // What else clients prefer, the text of the protocol leaves to the server.
       ...(method.value === undefined
         ? {}

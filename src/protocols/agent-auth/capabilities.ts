@@ -159,7 +159,8 @@ function entryOf(one: Visible[number]): JsonObject {
   const { name, description, location, input } = one;
   const fields = fieldsOf(input);
   return {
-    ...{ name, description },
+    name,
+    description,
     ...(location === undefined ? {} : { location }),
     ...statusOf(one),
     ...(fields === undefined ? {} : { input_fields: fields }),

@@ -184,7 +184,8 @@ function violationOf({ rule = "", expected, actual }: AgentDenial, known: readon
 /** A denial without what repeats an argument that is no scalar. */
 function shown({ code, rule, expected, message }: AgentDenial): JsonObject {
   return {
-    ...{ code, message },
+    code,
+    message,
     ...(rule === undefined ? {} : { rule }),
     ...(expected === undefined ? {} : { expected }),
   };

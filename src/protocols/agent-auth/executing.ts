@@ -215,7 +215,10 @@ export async function outputChecks(
 ): Promise<ReadonlyMap<string, OutputCheck>> {
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   const ajv = new Ajv2020({
-    ...{ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true },
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    ownProperties: true,
     // Compiling what schemas are judged by takes far longer than compiling them.
     meta: false,
     validateSchema: false,

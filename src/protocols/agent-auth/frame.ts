@@ -36,9 +36,12 @@ export function refusalNotes(
   return (req, codes) => {
     const { principal, invoker } = knownCaller(req) ?? {};
     ledger.note({
-      ...{ kind, at: new Date(clock()).toISOString(), decision: "refused", codes },
-      ...(principal === undefined ? {} : { principal }),
-      ...(invoker === undefined ? {} : { invoker }),
+      kind,
+      at: new Date(clock()).toISOString(),
+      decision: "refused",
+      codes,
+      principal,
+      invoker,
     });
   };
 }

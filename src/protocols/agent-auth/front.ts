@@ -152,7 +152,10 @@ export function fronts(
     };
     return [
       requestLog({
-        ...{ binding: "agent-auth", denialHeader: DENIAL_HEADER, log, metrics },
+        binding: "agent-auth",
+        denialHeader: DENIAL_HEADER,
+        log,
+        metrics,
         methodOf: (req) => `${req.method} ${req.route?.path}`,
       }),
       refuseWhileDraining(isDraining, answer),
@@ -192,7 +195,7 @@ function noteParty(req: Request, party: Party): void {
   const host = hostIn(party);
   if (host === undefined) return;
   const { principal, id: invoker } = party.kind === "agent" ? party.agent : host;
-  noteCaller(req, { invoker, ...(principal === undefined ? {} : { principal }) });
+  noteCaller(req, { invoker, principal });
 }
 
 type Read =

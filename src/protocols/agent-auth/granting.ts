@@ -65,10 +65,13 @@ export async function register(
   const { value: idempotencyKey } = idempotency;
   const outcome = await context.registry.register({
     ...asked,
-    ...{ hostKey: hostKey.key, hostThumbprint: hostKey.thumbprint },
-    ...{ agentKey: agentKey.key, agentThumbprint: agentKey.thumbprint, from },
-    ...(hostName === undefined ? {} : { hostName }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    hostKey: hostKey.key,
+    hostThumbprint: hostKey.thumbprint,
+    agentKey: agentKey.key,
+    agentThumbprint: agentKey.thumbprint,
+    from,
+    hostName,
+    idempotencyKey,
   });
   if (!outcome.ok) return registryFault(outcome);
   return { ok: true, body: await askedBody(outcome, context), ...refusedIn(outcome) };
@@ -97,12 +100,13 @@ export async function requestCapabilities(
   const outcome = await context.registry.requestGrants(asker.id, {
     ...asking.value,
     capabilities: asked.value,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    idempotencyKey,
   });
   if (!outcome.ok) return registryFault(outcome);
   const { agent, grants, approval, userCode } = outcome;
   return {
-    ...{ ok: true, ...refusedIn(outcome) },
+    ok: true,
+    ...refusedIn(outcome),
     body: {
       agent_id: agent.id,
       status: approval === undefined ? "active" : "pending",

@@ -74,10 +74,14 @@ export function readJwt(text: string): UnverifiedJwt | Fault {
   }
   const { iss, sub, host_public_key: hostKey } = claims;
   return {
-    ...{ ok: true, text, type, header, claims },
+    ok: true,
+    text,
+    type,
+    header,
+    claims,
     ...(typeof iss === "string" ? { iss } : {}),
     ...(typeof sub === "string" ? { sub } : {}),
-    ...(hostKey === undefined ? {} : { hostKey }),
+    hostKey,
   };
 }
 
@@ -139,7 +143,10 @@ export async function verifyJwt(
     return invalid('has an "iss", "host_name", "htm", "htu" or "ath" that is not a text');
   }
   return {
-    ...{ ok: true, type, jti, aud: audience },
+    ok: true,
+    type,
+    jti,
+    aud: audience,
     over: Math.ceil((iat + MAX_AGE + SKEW) * 1000),
     bound: {
       ...(typeof htm === "string" ? { htm } : {}),
@@ -147,9 +154,9 @@ export async function verifyJwt(
       ...(typeof ath === "string" ? { ath } : {}),
     },
     ...(typeof iss === "string" ? { iss } : {}),
-    ...(narrowed === undefined ? {} : { capabilities: narrowed }),
-    ...(agentKey === undefined ? {} : { agentKey }),
-    ...(hostKey === undefined ? {} : { hostKey }),
+    capabilities: narrowed,
+    agentKey,
+    hostKey,
     ...(typeof hostName === "string" ? { hostName } : {}),
   };
 }

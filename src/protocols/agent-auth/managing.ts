@@ -111,8 +111,9 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
   const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
   const outcome = await context.registry.enrollHost({
-    ...{ ...read.value, token: token.value },
-    ...(name.value === undefined ? {} : { name: name.value }),
+    ...read.value,
+    token: token.value,
+    name: name.value,
   });
   if (!outcome.ok) return registryFault(outcome);
   const { id, name: called = null, status } = outcome.host;
@@ -159,7 +160,9 @@ export async function introspect(
       host_id: host.id,
       ...userOf(agent, host),
       agent_capability_grants: shown.map(({ capability, status, operation, hops }) => ({
-        ...{ capability, status, ...limitsOf({ hops, operation }) },
+        capability,
+        status,
+        ...limitsOf({ hops, operation }),
       })),
       mode: agent.mode,
       ...momentIn("expires_at", agent.expires),

@@ -76,11 +76,14 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: MountPo
     answer: ({ query, party }) => describeCapability(query["name"], party, context),
   });
   post("/capability/execute", {
-    ...{ allowed: "executing", kind: "invocation", takesToken: true },
+    allowed: "executing",
+    kind: "invocation",
+    takesToken: true,
     answer: ({ body, token, party, gone }) => execute(body, token, party, gone, context),
   });
   post("/capability/batch-execute", {
-    ...{ allowed: "executing", kind: "invocation" },
+    allowed: "executing",
+    kind: "invocation",
     answer: ({ body, party, gone }) => executeBatch(body, party, gone, context),
   });
 
@@ -108,7 +111,8 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: MountPo
     answer: ({ body, party }) => claim(body, party, context),
   });
   post("/agent/introspect", {
-    ...{ allowed: "any", rate: context.introspection },
+    allowed: "any",
+    rate: context.introspection,
     answer: ({ body }) => introspect(body, context),
   });
   post("/agent/revoke", {

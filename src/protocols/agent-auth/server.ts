@@ -85,8 +85,15 @@ const INTROSPECTION: RateLimit = { requests: 30, seconds: 60 };
 
 const PARTS = { agent: AGENT, registry: REGISTRY, policy: POLICY, ledger: LEDGER, log: LOG };
 const OPTIONAL = [
-  ...["public", "verificationUrl", "metrics", "body", "rate", "introspection", "timeout"],
-  ...["mostRunning", "clock"],
+  "public",
+  "verificationUrl",
+  "metrics",
+  "body",
+  "rate",
+  "introspection",
+  "timeout",
+  "mostRunning",
+  "clock",
 ];
 
 /**
@@ -103,7 +110,11 @@ export async function serveAgentAuth(
   const mount = await prepareAgentAuth(own);
   const { url, mounted, close } = await serve(
     {
-      ...{ publicUrl, trustedProxies, timeout: own.timeout, grace, health },
+      publicUrl,
+      trustedProxies,
+      timeout: own.timeout,
+      grace,
+      health,
       answer: faultWriter(),
       onFailure: failureLog(own.log),
     },
@@ -141,9 +152,24 @@ export async function prepareAgentAuth(
     const { verificationUrl = `${url}/approvals/device` } = options;
     mountRoutes(
       {
-        ...{ agent, registry, terms, shown, policy: options.policy, issuer: agent.issuer, ledger },
-        ...{ outputs, limit, timeout, stopping: stopping.signal, clock, verificationUrl },
-        ...{ url, log, metrics, onFailure: failureLog(log), document },
+        agent,
+        registry,
+        terms,
+        shown,
+        policy: options.policy,
+        issuer: agent.issuer,
+        ledger,
+        outputs,
+        limit,
+        timeout,
+        stopping: stopping.signal,
+        clock,
+        verificationUrl,
+        url,
+        log,
+        metrics,
+        onFailure: failureLog(log),
+        document,
         listed: { document, ...listedBy(options.provider, terms, shown, url) },
         body: { ...BODY_LIMITS, ...options.body },
         rate: options.rate ?? RATE_LIMIT,

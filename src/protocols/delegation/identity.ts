@@ -25,9 +25,9 @@ const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 /** Authenticates callers by a capability in the place of an access token, or as another authenticator does. */
 export function bearerIdentity(delegations: Delegations, others: Authenticator): Authenticator {
   return {
-    ...(others.issuer === undefined ? {} : { issuer: others.issuer }),
-    ...(others.audience === undefined ? {} : { audience: others.audience }),
-    ...(others.scope === undefined ? {} : { scope: others.scope }),
+    issuer: others.issuer,
+    audience: others.audience,
+    scope: others.scope,
     async authenticate(request): Promise<CallerAuthentication> {
       const bearer = readBearer(request, ADVICE, LONGEST_HEADER);
       const identity = bearer.ok ? await delegations.identify(bearer.token) : undefined;

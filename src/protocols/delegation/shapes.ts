@@ -81,7 +81,7 @@ function chainAnswer(chain: ChainState): object {
     delegatorAgentId: chain.delegator ?? null,
     delegateeAgentId: chain.delegatee,
     scopes: chain.scopes,
-    ...(chain.audience === undefined ? {} : { audience: chain.audience }),
+    audience: chain.audience,
     issuedAt: time(chain.issued),
     ...(chain.issuedSource === "token" ? {} : { issuedAtSource: chain.issuedSource }),
     expiresAt: time(chain.expires),

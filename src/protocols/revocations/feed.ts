@@ -142,7 +142,8 @@ export class RevocationFeed {
       const challenge = wwwAuthenticate(found.denial, authenticator);
       const { code, message } = found.denial;
       const headers = {
-        ...{ "WWW-Authenticate": challenge, "Cache-Control": "no-store" },
+        "WWW-Authenticate": challenge,
+        "Cache-Control": "no-store",
         ...JSON_TYPE,
       };
       return new Response(faultBody(401, code, message), { status: 401, headers });

@@ -31,9 +31,17 @@ export function mountRevocations(
   { app, url, isDraining }: MountPoint,
 ): MountedRevocations {
   const before = front({
-    ...{ binding: "revocations", denialHeader: DENIAL_HEADER, log, metrics },
-    ...{ authenticator: feed.authenticator, limited: rateLimiter(RATE), isDraining, answer },
-    ...{ types: ["application/json"], body: BODY_LIMITS, onFailure: failureLog(log) },
+    binding: "revocations",
+    denialHeader: DENIAL_HEADER,
+    log,
+    metrics,
+    authenticator: feed.authenticator,
+    limited: rateLimiter(RATE),
+    isDraining,
+    answer,
+    types: ["application/json"],
+    body: BODY_LIMITS,
+    onFailure: failureLog(log),
   });
   const send: RequestHandler = async (req, res) => {
     const { status, headers, body } = await feed.answer(callerOf(req).invoker, {

@@ -206,8 +206,10 @@ export function issuedOf({ query, further, ...row }: StoreTables["issued"]): Iss
   const who = { principal: textOf(row.principal), invoker: textOf(row.invoker) };
   const hops = further === null ? undefined : texts(JSON.parse(further));
   return {
-    ...{ ...row, id: textOf(row.id), ...who },
-    ...(hops === undefined ? {} : { further: hops }),
+    ...row,
+    id: textOf(row.id),
+    ...who,
+    further: hops,
     ...(query === null ? {} : { query }),
   };
 }

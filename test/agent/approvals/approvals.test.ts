@@ -17,12 +17,17 @@ import { throughStores } from "../../support/databases.js";
 import { NOW } from "../registry/support.js";
 
 const SUBJECT: ApprovalSubject = {
-  ...{ kind: "capabilities", request: "r", principal: "alice", lifetime: 3600 },
+  kind: "capabilities",
+  request: "r",
+  principal: "alice",
+  lifetime: 3600,
   agent: { id: "assistant" },
   asked: [
     { grant: "a", operations: ["read", "write"], hops: [], description: "A" },
     {
-      ...{ grant: "b", operations: ["pay"], description: "B" },
+      grant: "b",
+      operations: ["pay"],
+      description: "B",
       hops: [{ by: "agent", hop: { constraints: { amount: { max: 100 } } } }],
     },
   ],
@@ -41,7 +46,8 @@ throughStores((place) => {
         approval.id,
         { principal },
         {
-          ...{ answer: "approve", digest: approval.digest },
+          answer: "approve",
+          digest: approval.digest,
           ...more,
         },
       );
@@ -72,7 +78,8 @@ throughStores((place) => {
         "none",
         { principal: "alice" },
         {
-          ...{ answer: "approve", digest: "" },
+          answer: "approve",
+          digest: "",
         },
       ),
     ).toMatchObject({ code: "approval_unknown" });
@@ -156,7 +163,8 @@ throughStores((place) => {
     const other = await opened(rule);
     await other.decide("bob");
     expect(await other.decide("dave", { answer: "deny" })).toMatchObject({
-      ...{ ok: true, approval: { state: "denied" } },
+      ok: true,
+      approval: { state: "denied" },
     });
     expect(await other.decide("carol")).toMatchObject({ code: "approval_settled" });
   });
@@ -175,7 +183,8 @@ throughStores((place) => {
     const second = await approvals.decide(approval.id, { principal: "alice", userCode }, answer);
     expect(second).toMatchObject({ ok: true, approval: { state: "approved" } });
     expect(second.ok && second.approval.decisions.map(({ takesOn }) => takesOn)).toEqual([
-      ...[undefined, true],
+      undefined,
+      true,
     ]);
   });
 

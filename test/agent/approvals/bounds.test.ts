@@ -13,18 +13,31 @@ const MOST = 3;
 function request(principal: string, at: number): ApprovalRequest {
   return {
     subject: {
-      ...{ kind: "capabilities", request: `${principal}-${at}`, asked: [], principal },
-      ...{ agent: { id: "client" }, lifetime: 60 },
+      kind: "capabilities",
+      request: `${principal}-${at}`,
+      asked: [],
+      principal,
+      agent: { id: "client" },
+      lifetime: 60,
     },
-    ...{ rule: {}, method: "backchannel", lifetime: 60 },
+    rule: {},
+    method: "backchannel",
+    lifetime: 60,
   };
 }
 
 function chain(at: number): DelegationRecord {
   return {
-    ...{ id: `chain-${at}`, tenant: "default", delegator: "one", delegatee: "two", scopes: [] },
-    ...{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", ancestors: [], capabilityId: `cap_${at}` },
-    ...{ created: NOW, expires: NOW + 60_000 },
+    id: `chain-${at}`,
+    tenant: "default",
+    delegator: "one",
+    delegatee: "two",
+    scopes: [],
+    revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA",
+    ancestors: [],
+    capabilityId: `cap_${at}`,
+    created: NOW,
+    expires: NOW + 60_000,
   };
 }
 

@@ -14,7 +14,9 @@ import { GRANTS } from "../documents.js";
 import { ALICE, BOB, type World, world } from "../support.js";
 
 const REPORTS = {
-  ...{ grants: ["documents:read"], operations: ["retrieve"], purpose: "read" },
+  grants: ["documents:read"],
+  operations: ["retrieve"],
+  purpose: "read",
   resourceQuery: { collection: "reports" },
 };
 
@@ -35,7 +37,11 @@ async function approving(approval: object = {}): Promise<Approving> {
 async function configured(given: World, grants: readonly Grant[]) {
   const { revocations, database, clock, policy } = given;
   const registry = new Registry({
-    ...{ store: openRegistry(database), revocations, clock: () => clock.now, policy, grants },
+    store: openRegistry(database),
+    revocations,
+    clock: () => clock.now,
+    policy,
+    grants,
   });
   return { registry, agent: await given.again({ grants, registry }) };
 }
@@ -52,7 +58,8 @@ async function asked(
       approval.id,
       { principal },
       {
-        ...{ answer: "approve", digest: approval.digest },
+        answer: "approve",
+        digest: approval.digest,
         ...more,
       },
     );
@@ -84,13 +91,18 @@ test("what needs an approval waits, and everything else is issued at once", asyn
   });
   expect(capabilitiesOf(outcome).map(({ grant }) => grant)).toEqual(["clock:read"]);
   expect(approval.subject).toMatchObject({
-    ...{ kind: "capabilities", principal: "alice", agent: { id: "assistant" }, lifetime: 900 },
+    kind: "capabilities",
+    principal: "alice",
+    agent: { id: "assistant" },
+    lifetime: 900,
     query: '{"collection":"reports"}',
   });
   // By names and not by handles, which no capability has yet.
   expect(approval.subject.asked).toEqual([
     {
-      ...{ grant: "documents:read", operations: ["retrieve"], description: "Read documents" },
+      grant: "documents:read",
+      operations: ["retrieve"],
+      description: "Read documents",
       hops: [{ by: "agent", hop: { purpose: "read" } }],
       resources: [
         { name: "reports/q1.md", displayName: expect.any(String), kind: "item" },
@@ -128,7 +140,9 @@ test("what the approver takes away is a hop of the token, also of one presented 
   const document = one?.resourceHandles?.[0]?.handle ?? "";
   for (const capability of [{ token: one?.token ?? "" }, { id: one?.id ?? "" }]) {
     const call = (page: number) => ({
-      ...{ skill: "retrieve", arguments: { document, page }, capabilities: [capability] },
+      skill: "retrieve",
+      arguments: { document, page },
+      capabilities: [capability],
     });
     expect(await given.agent.invoke(ALICE, call(3))).toMatchObject({ ok: true });
     expect(await given.agent.invoke(ALICE, call(4))).toMatchObject({
@@ -150,7 +164,9 @@ test.each([0, 1])(
     const [one] = capabilitiesOf(await collect());
     const document = one?.resourceHandles?.[0]?.handle ?? "";
     const call = (page: number, token = one?.token ?? "") => ({
-      ...{ skill: "retrieve", arguments: { document, page }, capabilities: [{ token }] },
+      skill: "retrieve",
+      arguments: { document, page },
+      capabilities: [{ token }],
     });
     expect(await given.agent.invoke(ALICE, call(3))).toMatchObject({ ok: true });
     expect(await given.agent.invoke(ALICE, call(4))).toMatchObject({
@@ -189,7 +205,8 @@ test("grant, resources and policy are looked at again: what is gone is left out"
   });
   given.policy.replace(rules(["list"]));
   expect(await collect()).toMatchObject({
-    ...{ ok: false, denial: { code: "nothing_left", refused: [{ takenBy: "policy" }] } },
+    ok: false,
+    denial: { code: "nothing_left", refused: [{ takenBy: "policy" }] },
   });
   // Nothing has been used up by that.
   given.policy.replace(rules(["retrieve"]));

@@ -13,7 +13,9 @@ import { NOW } from "../registry/support.js";
 // What ends an open approval besides decisions and time: other approvers by now, and a principal's revocation.
 
 const SUBJECT: ApprovalSubject = {
-  ...{ kind: "capabilities", request: "r", lifetime: 3600 },
+  kind: "capabilities",
+  request: "r",
+  lifetime: 3600,
   agent: { id: "assistant" },
   asked: [{ grant: "a", operations: ["read"], hops: [], description: "A" }],
 };
@@ -28,7 +30,8 @@ throughStores((place) => {
     const inForce = { rules: [] as ApprovalRule[], revoked: new Map<string, number>() };
     const store = openRegistry(await databaseAt(await place()));
     const approvals = new Approvals({
-      ...{ store, clock: () => clock.now },
+      store,
+      clock: () => clock.now,
       inForce: {
         rulesFor: () => inForce.rules,
         isRevoked: (principal, moment) => moment < (inForce.revoked.get(principal) ?? 0),
@@ -77,7 +80,8 @@ throughStores((place) => {
     expect(await looked.now()).toMatchObject({ state: "denied", cause: "approvers_changed" });
     expect(await looked.stored()).toMatchObject({ state: "denied", cause: "approvers_changed" });
     expect(await looked.decide("carol")).toMatchObject({
-      ...{ code: "approval_settled", message: expect.stringContaining("other people approve it") },
+      code: "approval_settled",
+      message: expect.stringContaining("other people approve it"),
     });
     const decided = await opened(TWO_OF_THREE);
     await decided.decide("bob");
@@ -119,7 +123,8 @@ throughStores((place) => {
     expect(await now()).toMatchObject({ state: "pending" });
     expect(await decide("bob")).toMatchObject({ ok: false });
     expect(await decide("alice", "approve", userCode)).toMatchObject({
-      ...{ ok: true, approval: { state: "denied", cause: "approvers_changed" } },
+      ok: true,
+      approval: { state: "denied", cause: "approvers_changed" },
     });
   });
 
@@ -145,7 +150,8 @@ throughStores((place) => {
     clock.now += 1000;
     inForce.revoked.set("alice", clock.now);
     expect(await decide("carol")).toMatchObject({
-      ...{ code: "approval_settled", message: expect.stringContaining("was revoked since") },
+      code: "approval_settled",
+      message: expect.stringContaining("was revoked since"),
     });
     expect(await now()).toMatchObject({ state: "cancelled", decisions: [{ approver: "bob" }] });
     // Of an approver nothing else is meant.

@@ -25,7 +25,11 @@ throughStores((place) => {
     );
     const { revocations, database, clock, policy } = given;
     const registry = new Registry({
-      ...{ store: openRegistry(database), revocations, clock: () => clock.now, policy, grants },
+      store: openRegistry(database),
+      revocations,
+      clock: () => clock.now,
+      policy,
+      grants,
     });
     return { registry, agent: await given.again({ grants, registry }) };
   }
@@ -155,9 +159,10 @@ throughStores((place) => {
     expect(await approve(id, "bob")).toMatchObject({ ok: true });
     const later = await under(given, { approvers: ["carol"] });
     expect(await later.agent.collect(ALICE, id)).toMatchObject({
-      ...{ ok: false },
+      ok: false,
       denial: {
-        ...{ code: "approval_denied", message: expect.stringContaining("other people approve it") },
+        code: "approval_denied",
+        message: expect.stringContaining("other people approve it"),
       },
     });
     // The process that still runs under the old configuration learns it, too.
@@ -185,7 +190,10 @@ throughStores((place) => {
     const id = await ask();
     const { revocations, database, clock, policy } = given;
     const registry = new Registry({
-      ...{ store: openRegistry(database), revocations, clock: () => clock.now, policy },
+      store: openRegistry(database),
+      revocations,
+      clock: () => clock.now,
+      policy,
       grants: GRANTS,
     });
     const agent = await given.again({ grants: GRANTS, registry });

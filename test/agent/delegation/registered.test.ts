@@ -12,7 +12,11 @@ test("a registered agent delegates what it was granted to another, and it ends w
   const other = registration({ agentThumbprint: "helper", agentKey: { kty: "OKP", x: "helper" } });
   const second = done(await registry.register(other));
   const delegations = createDelegations({
-    ...{ agent, registry: openRegistry(database), revocations, ledger, allowEqual: true },
+    agent,
+    registry: openRegistry(database),
+    revocations,
+    ledger,
+    allowEqual: true,
     clock: () => clock.now,
   });
   const [grant = { id: "" }] = first.grants;
@@ -40,7 +44,9 @@ test("a registered agent delegates what it was granted to another, and it ends w
   done(await registry.revokeAgent(first.agent.id, { principal: "alice" }));
   expect(issuer.authorize(made.token, call).allowed).toBe(false);
   expect(await delegations.verify(by, made.token)).toMatchObject({
-    ...{ valid: false, reason: "revoked", chain: { revoked: clock.now } },
+    valid: false,
+    reason: "revoked",
+    chain: { revoked: clock.now },
   });
   expect(await delegations.identify(token)).toMatchObject({ denial: { code: "revoked" } });
 });

@@ -25,10 +25,13 @@ test("revoking an agent revokes its grants, their tokens, and what it waits for"
   const revoked = done(await registry.revokeAgent(agent.id, { principal: "alice" }));
   expect(revoked.agent.status).toBe("revoked");
   expect(given.issuer.standing(token?.token ?? "")).toMatchObject({
-    ...{ allowed: false, denials: [{ code: "revoked" }] },
+    allowed: false,
+    denials: [{ code: "revoked" }],
   });
   expect(statuses(await registry.grantsOf(agent.id))).toEqual({
-    ...{ check_balance: "revoked", list_payees: "revoked", transfer_funds: "denied" },
+    check_balance: "revoked",
+    list_payees: "revoked",
+    transfer_funds: "denied",
   });
   expect(await approve(given, approval)).toMatchObject({ code: "approval_settled" });
   expect(done(await registry.revokeAgent(agent.id, { principal: "alice" })).grants).toEqual([]);
@@ -44,7 +47,8 @@ test("revoking a host revokes its agents, and its key does not come back", async
   const { agentsRevoked } = done(await registry.revokeHost(host.id, { host: host.id }));
   expect(agentsRevoked).toBe(2);
   expect((await registry.agentsOf(host.id)).map(({ status }) => status)).toEqual([
-    ...["revoked", "revoked"],
+    "revoked",
+    "revoked",
   ]);
   expect(await registry.activeGrants("alice")).toEqual([]);
   expect(refusalOf(await registry.register(registration())).code).toBe("host_revoked");
@@ -62,7 +66,9 @@ test("some of what an agent has is revoked by name, and a request of which nothi
   const ended = grants.map(({ capability }) => capability).sort();
   expect(ended).toEqual(["check_balance", "transfer_funds"]);
   expect(statuses(await registry.grantsOf(agent.id))).toEqual({
-    ...{ check_balance: "revoked", list_payees: "active", transfer_funds: "revoked" },
+    check_balance: "revoked",
+    list_payees: "active",
+    transfer_funds: "revoked",
   });
   expect(await registry.approvals.get(approval?.id ?? "")).toMatchObject({ state: "cancelled" });
   expect(done(await registry.revokeGrants(agent.id, names, { agent: agent.id })).grants).toEqual(
@@ -170,7 +176,8 @@ test("an approver takes no agent over for a user that is named", async () => {
   expect(await registry.agent(alone.agent.id)).toMatchObject({ status: "active" });
   await approve(given, approval, { as: "bob" });
   expect(await registry.agent(alone.agent.id)).toMatchObject({
-    ...{ status: "claimed", principal: "bob" },
+    status: "claimed",
+    principal: "bob",
   });
 });
 

@@ -31,8 +31,14 @@ test("of an agent's grants that have ended, the latest are kept, and what people
   const ended = Array.from({ length: 620 }, (_, at): AgentGrant => {
     const id = `old_${String(at).padStart(3, "0")}`;
     return {
-      ...{ ...like, id, capabilityId: `cap_${id}`, capability: "delete_payee", status: "denied" },
-      ...{ created: NOW + 1000 + at, updated: NOW + 1000 + at, approval: `approval_${id}` },
+      ...like,
+      id,
+      capabilityId: `cap_${id}`,
+      capability: "delete_payee",
+      status: "denied",
+      created: NOW + 1000 + at,
+      updated: NOW + 1000 + at,
+      approval: `approval_${id}`,
       reason: "no",
     };
   });

@@ -23,7 +23,8 @@ const operators = fc
 const limit: fc.Arbitrary<Constraint> = fc.oneof(
   { weight: 1, arbitrary: scalar },
   {
-    ...{ weight: 3, arbitrary: operators },
+    weight: 3,
+    arbitrary: operators,
   },
 );
 const limits = fc.dictionary(fc.constantFrom("amount", "to"), limit, { maxKeys: 2 });
@@ -112,10 +113,8 @@ test("what an agent may do is what agent, server and each approver allow togethe
     fc.asyncProperty(parties, fc.array(call, { minLength: 4, maxLength: 8 }), async (by, calls) => {
       number++;
       const settings = {
-        ...{
-          approval: { approvers: ["bob", "carol"], needed: 2 },
-          bounds: { agentsPerHost: 9999 },
-        },
+        approval: { approvers: ["bob", "carol"], needed: 2 },
+        bounds: { agentsPerHost: 9999 },
         ...(Object.keys(by.server).length === 0
           ? {}
           : { constraints: { transfer_funds: by.server } }),
@@ -146,7 +145,9 @@ test("what an agent may do is what agent, server and each approver allow togethe
       }
       for (const one of calls) {
         const outcome = await agent.executeGrant({
-          ...{ agent: made, capability: "transfer_funds", arguments: one },
+          agent: made,
+          capability: "transfer_funds",
+          arguments: one,
         });
         expect(outcome.ok).toBe(all.every((each) => allowed(each, one)));
       }

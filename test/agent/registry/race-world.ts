@@ -40,8 +40,13 @@ export type Step = (side: Side, world: World) => Promise<string | undefined>;
 const term = (name: string): [string, CapabilityTerm] => [
   name,
   {
-    ...{ name, grant: "bank", operation: name, description: `Does ${name}`, input: {} },
-    ...{ effect: "read", legacy: false },
+    name,
+    grant: "bank",
+    operation: name,
+    description: `Does ${name}`,
+    input: {},
+    effect: "read",
+    legacy: false,
   },
 ];
 const TERMS = new Map(["look", "pay", "move", "print"].map(term));
@@ -54,7 +59,9 @@ export function sideOf(revocations: RevocationList): (database: StoreDatabase) =
     const registryAt = (now: number): Registry =>
       new Registry({ store, revocations, terms: TERMS, settings, clock: () => now });
     return {
-      ...{ store, registry: registryAt(NOW), later: registryAt(NOW + 2 * HOUR) },
+      store,
+      registry: registryAt(NOW),
+      later: registryAt(NOW + 2 * HOUR),
       ledger: openLedger(database),
     };
   };
@@ -78,8 +85,12 @@ export function registration(
   const { agentName = "agent", ...rest } = more;
   const [host, agent] = [keyOf(`host ${round}`), keyOf(`${agentName} ${round}`)];
   return {
-    ...{ hostKey: host.key, hostThumbprint: host.thumbprint, name: "Payer", mode: "delegated" },
-    ...{ agentKey: agent.key, agentThumbprint: agent.thumbprint },
+    hostKey: host.key,
+    hostThumbprint: host.thumbprint,
+    name: "Payer",
+    mode: "delegated",
+    agentKey: agent.key,
+    agentThumbprint: agent.thumbprint,
     capabilities: [{ name: "look" }],
     ...rest,
   };
@@ -87,7 +98,7 @@ export function registration(
 
 function worldOf(round: string, user: string, answer: AskedAnswer): World {
   const { host, agent, approval, userCode } = answer;
-  return { ...{ user, round, host: host.id, agent: agent.id, approval, userCode } };
+  return { user, round, host: host.id, agent: agent.id, approval, userCode };
 }
 
 /** A host that is linked to a user, and has no agents. */
@@ -140,7 +151,11 @@ export async function claimed(side: Side, round: string): Promise<World> {
 
 /** Codes of decisions that came too late: who is first to read may see what another changes in part. */
 const TOO_LATE = [
-  ...["approval_settled", "approval_expired", "approver_denied", "agent_ended", "host_taken"],
+  "approval_settled",
+  "approval_expired",
+  "approver_denied",
+  "agent_ended",
+  "host_taken",
 ];
 
 const decision =

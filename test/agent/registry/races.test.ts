@@ -57,7 +57,9 @@ const asks = (capability: string, idempotencyKey?: string): Step =>
     `asked for ${capability}`,
     (registry, { agent }) =>
       registry.requestGrants(agent, {
-        ...{ capabilities: [{ name: capability }], method: "backchannel", idempotencyKey },
+        capabilities: [{ name: capability }],
+        method: "backchannel",
+        idempotencyKey,
       }),
     [...GONE, "already_granted"],
   );
@@ -115,11 +117,16 @@ async function threefold({ registry, store }: Side, round: string): Promise<Worl
   const { approval } = await store.change((draft) =>
     registry.approvals.open(draft, {
       subject: {
-        ...{ kind: "capabilities", request: round, principal: `user ${round}`, lifetime: 60 },
+        kind: "capabilities",
+        request: round,
+        principal: `user ${round}`,
+        lifetime: 60,
         asked: [{ grant: "bank", operations: ["pay"], hops: [], description: "Pay" }],
         agent: { id: `agent ${round}` },
       },
-      ...{ rule: { approvers, needed: 2 }, method: "backchannel", lifetime: 60 },
+      rule: { approvers, needed: 2 },
+      method: "backchannel",
+      lifetime: 60,
     }),
   );
   const nobody = { user: `user ${round}`, round, host: "", agent: `agent ${round}` };
@@ -235,14 +242,18 @@ const stateOf = ({ approvals: [approval] }: { readonly approvals: readonly Appro
 
 const CASES: readonly Case[] = [
   {
-    ...{ name: "two approvals of one request", before: waiting, contenders: [approve, approve] },
+    name: "two approvals of one request",
+    before: waiting,
+    contenders: [approve, approve],
     after: (end, did) => {
       expect(onlyOne(did)).toBe("approved");
       expect(stateOf(end)).toBe("used");
     },
   },
   {
-    ...{ name: "approve and deny", before: waiting, contenders: [approve, deny] },
+    name: "approve and deny",
+    before: waiting,
+    contenders: [approve, deny],
     after: (end, did) => {
       expect(stateOf(end)).toBe(onlyOne(did) === "approved" ? "used" : "denied");
       const pay = end.grants.find(({ capability }) => capability === "pay");
@@ -250,60 +261,68 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    ...{ name: "approve and cancel", before: waiting, contenders: [approve, cancel] },
+    name: "approve and cancel",
+    before: waiting,
+    contenders: [approve, cancel],
     after: (_end, did) => onlyOne(did),
   },
   {
-    ...{ name: "approve and expire", before: waiting, contenders: [approve, expire, expire] },
+    name: "approve and expire",
+    before: waiting,
+    contenders: [approve, expire, expire],
     after: (end, did) => expect(stateOf(end)).toBe(did[0] === undefined ? "expired" : "used"),
   },
   {
-    ...{
-      name: "look twice at what expired",
-      before: waiting,
-      contenders: [expire, expire, expire],
-    },
+    name: "look twice at what expired",
+    before: waiting,
+    contenders: [expire, expire, expire],
     after: (end) => expect(stateOf(end)).toBe("expired"),
   },
   {
     name: "approve, deny, cancel and expire",
-    ...{ before: waiting, contenders: [approve, deny, cancel, expire] },
+    before: waiting,
+    contenders: [approve, deny, cancel, expire],
     after: (_end, did) => expect(won(did).length).toBeLessThan(2),
   },
   { name: "approve and revoke what waits", before: waiting, contenders: [approve, revokeGrants] },
   { name: "approve and revoke each grant", before: waiting, contenders: [approve, revokeEach] },
   {
-    ...{
-      name: "approve and revoke the agent",
-      before: waiting,
-      contenders: [approve, revokeAgent],
-    },
+    name: "approve and revoke the agent",
+    before: waiting,
+    contenders: [approve, revokeAgent],
     after: ({ grants }) => {
       for (const { status } of grants) expect(status).not.toBe("active");
     },
   },
   {
-    ...{ name: "approve and revoke the host", before: waiting, contenders: [approve, revokeHost] },
+    name: "approve and revoke the host",
+    before: waiting,
+    contenders: [approve, revokeHost],
     after: ({ grants }) => {
       for (const { status } of grants) expect(status).not.toBe("active");
     },
   },
   {
     name: "approve, revoke the agent and the host",
-    ...{ before: waiting, contenders: [approve, revokeAgent, revokeHost] },
+    before: waiting,
+    contenders: [approve, revokeAgent, revokeHost],
   },
   {
-    ...{ name: "revoke an agent twice", before: granted, contenders: [revokeAgent, revokeAgent] },
+    name: "revoke an agent twice",
+    before: granted,
+    contenders: [revokeAgent, revokeAgent],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   {
     name: "revoke the same in three ways",
-    ...{ before: granted, contenders: [revokeGrants, revokeAgent, revokeHost] },
+    before: granted,
+    contenders: [revokeGrants, revokeAgent, revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
     name: "ask twice with one idempotency key",
-    ...{ before: active, contenders: [asks("pay", "k"), asks("pay", "k"), asks("pay", "k")] },
+    before: active,
+    contenders: [asks("pay", "k"), asks("pay", "k"), asks("pay", "k")],
     after: ({ grants, approvals }, did) => {
       expect(won(did)).toHaveLength(3);
       expect(grants.filter(({ capability }) => capability === "pay")).toHaveLength(1);
@@ -311,13 +330,17 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    ...{ name: "ask twice for the same", before: active, contenders: [asks("pay"), asks("pay")] },
+    name: "ask twice for the same",
+    before: active,
+    contenders: [asks("pay"), asks("pay")],
     after: ({ grants }) => {
       expect(grants.filter(({ capability }) => capability === "pay")).toHaveLength(1);
     },
   },
   {
-    ...{ name: "ask for two things", before: active, contenders: [asks("pay"), asks("move")] },
+    name: "ask for two things",
+    before: active,
+    contenders: [asks("pay"), asks("move")],
     after: ({ grants, approvals }, did) => {
       expect(won(did)).toHaveLength(2);
       expect(grants).toHaveLength(3);
@@ -330,7 +353,11 @@ const CASES: readonly Case[] = [
   {
     name: "register an agent twice, with its host",
     before: async (_side, round) => ({
-      ...{ user: `user ${round}`, round, host: "", agent: "", approval: undefined },
+      user: `user ${round}`,
+      round,
+      host: "",
+      agent: "",
+      approval: undefined,
       userCode: undefined,
     }),
     contenders: [registers(), registers(), registers()],
@@ -346,7 +373,9 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    ...{ name: "register one key twice", before: linked, contenders: [registers(), registers()] },
+    name: "register one key twice",
+    before: linked,
+    contenders: [registers(), registers()],
     after: ({ agents }, did) => {
       expect(onlyOne(did)).toBe("registered ");
       expect(agents).toHaveLength(1);
@@ -362,16 +391,15 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    ...{
-      name: "register and revoke the host",
-      before: linked,
-      contenders: [registers(), revokeHost],
-    },
+    name: "register and revoke the host",
+    before: linked,
+    contenders: [registers(), revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
     name: "an agent's key given twice",
-    ...{ before: active, contenders: [rotatesAgent("x"), registers({ agentName: "x" })] },
+    before: active,
+    contenders: [rotatesAgent("x"), registers({ agentName: "x" })],
     after: ({ agents }, did, { round }) => {
       onlyOne(did);
       expect(agents.filter(({ thumbprint }) => thumbprint === `x ${round}`)).toHaveLength(1);
@@ -379,7 +407,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: "two new keys of an agent",
-    ...{ before: active, contenders: [rotatesAgent("x"), rotatesAgent("y")] },
+    before: active,
+    contenders: [rotatesAgent("x"), rotatesAgent("y")],
     after: ({ agents }, did) => {
       expect(won(did)).toHaveLength(2);
       expect(agents).toHaveLength(1);
@@ -387,17 +416,20 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a new key and the agent's end",
-    ...{ before: active, contenders: [rotatesAgent("x"), revokeAgent] },
+    before: active,
+    contenders: [rotatesAgent("x"), revokeAgent],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   {
     name: "a new key and the host's end",
-    ...{ before: linked, contenders: [rotatesHost("x"), revokeHost] },
+    before: linked,
+    contenders: [rotatesHost("x"), revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
     name: "two new keys of a host",
-    ...{ before: linked, contenders: [rotatesHost("x"), rotatesHost("y")] },
+    before: linked,
+    contenders: [rotatesHost("x"), rotatesHost("y")],
     after: ({ host }, did, { round }) => {
       expect(won(did)).toHaveLength(2);
       expect([`x ${round}`, `y ${round}`]).toContain(host?.thumbprint);
@@ -405,19 +437,22 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a token of a host used twice",
-    ...{ before: enrolling, contenders: [enrols("x"), enrols("y")] },
+    before: enrolling,
+    contenders: [enrols("x"), enrols("y")],
     after: ({ host }, did, { round }) => {
       expect(`enrolled ${host?.thumbprint}`).toBe(`${onlyOne(did)} ${round}`);
     },
   },
   {
     name: "a token of a host used, and the host's end",
-    ...{ before: enrolling, contenders: [enrols("x"), revokeHost] },
+    before: enrolling,
+    contenders: [enrols("x"), revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
     name: "two users enter one code",
-    ...{ before: unlinked, contenders: [approve, asApprover("mallory")] },
+    before: unlinked,
+    contenders: [approve, asApprover("mallory")],
     after: ({ host, agents }, did, { user, round }) => {
       const winner = onlyOne(did) === "approved" ? user : `mallory ${round}`;
       expect(host?.principal).toBe(winner);
@@ -425,12 +460,15 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    ...{ name: "a claim asked for twice", before: autonomous, contenders: [claims, claims] },
+    name: "a claim asked for twice",
+    before: autonomous,
+    contenders: [claims, claims],
     after: ({ agents }) => expect(agents[0]?.status).toBe("active"),
   },
   {
     name: "a claim approved twice",
-    ...{ before: claimed, contenders: [approve, asApprover("mallory")] },
+    before: claimed,
+    contenders: [approve, asApprover("mallory")],
     after: ({ host, agents }, did, { user, round }) => {
       expect(host?.principal).toBe(onlyOne(did) === "approved" ? user : `mallory ${round}`);
       expect(agents[0]?.status).toBe("claimed");
@@ -438,16 +476,20 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a claim approved, and more asked for",
-    ...{ before: claimed, contenders: [approve, asks("pay")] },
+    before: claimed,
+    contenders: [approve, asks("pay")],
     after: ({ agents }) => expect(agents[0]?.status).toBe("claimed"),
   },
   {
     name: "a claim approved, and the host's end",
-    ...{ before: claimed, contenders: [approve, revokeHost] },
+    before: claimed,
+    contenders: [approve, revokeHost],
     after: ({ host }) => expect(host?.status).toBe("revoked"),
   },
   {
-    ...{ name: "reactivate twice", before: granted, contenders: [reactivates, reactivates] },
+    name: "reactivate twice",
+    before: granted,
+    contenders: [reactivates, reactivates],
     after: ({ agents, grants }) => {
       expect(agents[0]?.status).toBe("active");
       const left = grants.filter(({ status }) => status === "active");
@@ -455,12 +497,16 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    ...{ name: "reactivate and revoke", before: granted, contenders: [reactivates, revokeAgent] },
+    name: "reactivate and revoke",
+    before: granted,
+    contenders: [reactivates, revokeAgent],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   { name: "reactivate and approve", before: waiting, contenders: [reactivates, approve] },
   {
-    ...{ name: "use and revoke", before: granted, contenders: [uses, revokeAgent, uses] },
+    name: "use and revoke",
+    before: granted,
+    contenders: [uses, revokeAgent, uses],
     after: ({ agents }) => expect(agents[0]?.status).toBe("revoked"),
   },
   {
@@ -475,20 +521,24 @@ const CASES: readonly Case[] = [
   },
   {
     name: "what two of three approved is used twice, and taken back",
-    ...{ before: twofold, contenders: [usesUp, usesUp, cancel] },
+    before: twofold,
+    contenders: [usesUp, usesUp, cancel],
     after: (end, did) => {
       expect(stateOf(end)).toBe(did[2] === undefined ? "used" : "cancelled");
     },
   },
   {
     name: "an id used three times",
-    ...{ before: linked, contenders: [oncePerId, oncePerId, oncePerId] },
+    before: linked,
+    contenders: [oncePerId, oncePerId, oncePerId],
     after: (_end, did) => expect(onlyOne(did)).toBe("first"),
   },
 ];
 
 const races: readonly Race<Side, World>[] = CASES.map(({ name, before, contenders, after }) => ({
-  ...{ name, before, contenders },
+  name,
+  before,
+  contenders,
   after: async (side, world, did) => after?.(await consistent(side, world), did, world),
 }));
 

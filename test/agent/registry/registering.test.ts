@@ -24,7 +24,10 @@ test("an agent of a linked host that asks for nothing gets the defaults at once"
   expect(grants[0]?.expires).toBe(NOW + 86_400_000);
   expect(approval).toBeUndefined();
   expect(await changes(given)).toEqual([
-    ...["host.created", "agent.registered", "grant.activated", "grant.activated"],
+    "host.created",
+    "agent.registered",
+    "grant.activated",
+    "grant.activated",
   ]);
 });
 
@@ -46,7 +49,8 @@ test("what is no default waits for the user, and so does the agent", async () =>
   expect(await approve(given, approval)).toMatchObject({ ok: true, approval: { state: "used" } });
   expect(await given.registry.agent(agent.id)).toMatchObject({ status: "active" });
   expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({
-    ...{ check_balance: "active", transfer_funds: "active" },
+    check_balance: "active",
+    transfer_funds: "active",
   });
 });
 
@@ -77,15 +81,18 @@ test("the user that enters the code takes host and agent on", async () => {
     principal: "bob",
   });
   expect(await changes(given)).toEqual([
-    ...["host.registered", "approval.opened", "agent.registered", "grant.pending", "grant.pending"],
-    ...["approval.refused user_code_invalid", "approval.refused user_code_invalid"],
-    ...[
-      "approval.approved",
-      "host.linked",
-      "agent.activated",
-      "grant.activated",
-      "grant.activated",
-    ],
+    "host.registered",
+    "approval.opened",
+    "agent.registered",
+    "grant.pending",
+    "grant.pending",
+    "approval.refused user_code_invalid",
+    "approval.refused user_code_invalid",
+    "approval.approved",
+    "host.linked",
+    "agent.activated",
+    "grant.activated",
+    "grant.activated",
   ]);
   // The next agent of the host needs no approval.
   const next = done(await given.registry.register(registration({ agentThumbprint: "second" })));
@@ -112,7 +119,8 @@ test("a user that is named becomes the principal by its own approval alone", asy
   expect(approval?.subject).toMatchObject({ hintedUser: "carol" });
   expect(approval?.subject).not.toHaveProperty("principal");
   expect(await approve(given, approval, { as: "dave" })).toMatchObject({
-    ...{ ok: true, approval: { state: "pending" } },
+    ok: true,
+    approval: { state: "pending" },
   });
   expect(await given.registry.agent(agent.id)).toMatchObject({ status: "pending" });
   expect(await given.registry.host(host.id)).not.toHaveProperty("principal");
@@ -121,10 +129,12 @@ test("a user that is named becomes the principal by its own approval alone", asy
     code: "approver_denied",
   });
   expect(await approve(given, approval, { as: "carol" })).toMatchObject({
-    ...{ ok: true, approval: { state: "used" } },
+    ok: true,
+    approval: { state: "used" },
   });
   expect(await given.registry.agent(agent.id)).toMatchObject({
-    ...{ status: "active", principal: "carol" },
+    status: "active",
+    principal: "carol",
   });
 });
 
@@ -133,7 +143,8 @@ test("another user's code does not take an agent on that names a user", async ()
   const asked = registration({ loginHint: "carol" });
   const { approval, agent, userCode = "" } = done(await given.registry.register(asked));
   expect(await approve(given, approval, { as: "bob", userCode })).toMatchObject({
-    ...{ ok: false, code: "approver_denied" },
+    ok: false,
+    code: "approver_denied",
   });
   const supported = await approve(given, approval, { as: "dave", userCode });
   expect(supported).toMatchObject({ ok: true, approval: { state: "pending" } });
@@ -148,7 +159,8 @@ test("a user that is named approves besides the approvers of what is asked for",
     grants: [
       { id: "payments:write", description: "Pay", operations: ["transfer"], approval },
       {
-        ...{ id: "all:else", description: "All else" },
+        id: "all:else",
+        description: "All else",
         operations: ["balance", "payees", "remove", "print"],
       },
     ],
@@ -172,7 +184,8 @@ test("a denied registration ends the agent and its defaults, with the reason", a
   const { agent, approval } = done(await given.registry.register(asked));
   await approve(given, approval, { answer: "deny", reason: "not on a Sunday" });
   expect(await given.registry.agent(agent.id)).toMatchObject({
-    ...{ status: "rejected", denial: "not on a Sunday" },
+    status: "rejected",
+    denial: "not on a Sunday",
   });
   const grants = await given.registry.grantsOf(agent.id);
   expect(statuses(grants)).toEqual({ check_balance: "revoked", transfer_funds: "denied" });
@@ -238,7 +251,8 @@ test("an autonomous agent that the policy says nothing about gets nothing", asyn
   const { agent, grants } = done(await given.registry.register(asked));
   expect(agent.status).toBe("active");
   expect(grants.map(({ reason }) => reason)).toEqual([
-    ...["the policy does not permit it", "the policy does not permit it"],
+    "the policy does not permit it",
+    "the policy does not permit it",
   ]);
 });
 
@@ -322,7 +336,8 @@ test("an idempotency key gets the same answer from the records, and no other req
   expect(refusalOf(other)).toMatchObject({ code: "request_reused", path: "idempotencyKey" });
   const elsewhere = await given.registry.register({
     ...asked,
-    ...{ hostThumbprint: "other", hostKey: keyOf("other") },
+    hostThumbprint: "other",
+    hostKey: keyOf("other"),
   });
   expect(done(elsewhere).host.id).not.toBe(first.host.id);
 });
@@ -347,7 +362,8 @@ test.each([
   [{ capabilities: [{ name: "x" }, { name: "y" }] }, "invalid_capabilities", /"x", "y"/],
   [
     { capabilities: [{ name: "check_balance" }, { name: "check_balance" }] },
-    ...["invalid_request", /twice/],
+    "invalid_request",
+    /twice/,
   ],
   [{ name: "" }, "invalid_request", /^name/],
   [{ name: "n".repeat(129) }, "invalid_request", /^name/],
@@ -378,7 +394,8 @@ test("there are bounds on hosts, on agents of a host, and on what waits", async 
   const at = (host: string, agent: string) =>
     given.registry.register(
       registration({
-        ...{ hostThumbprint: host, agentThumbprint: agent },
+        hostThumbprint: host,
+        agentThumbprint: agent,
         capabilities: [{ name: "check_balance" }],
       }),
     );

@@ -30,7 +30,10 @@ test("an active agent gets more by an approval, and what it has stays as it is",
   for (const grant of before) expect(after).toContainEqual(grant);
   const transfer = after.find(({ capability }) => capability === "transfer_funds");
   expect(transfer).toMatchObject({
-    ...{ status: "active", grantedBy: "alice", purpose: "rent", expires: NOW + 86_400_000 },
+    status: "active",
+    grantedBy: "alice",
+    purpose: "rent",
+    expires: NOW + 86_400_000,
     hops: [{ by: "agent", hop: { constraints: { amount: { max: 1000 } } } }],
   });
 });
@@ -39,11 +42,15 @@ test("a request waits as long as the grants of its capabilities say, of several 
   const grants: readonly Grant[] = [
     { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
     {
-      ...{ id: "payments:write", description: "Pay", operations: ["transfer", "remove"] },
+      id: "payments:write",
+      description: "Pay",
+      operations: ["transfer", "remove"],
       approval: { lifetime: 7200 },
     },
     {
-      ...{ id: "reports:print", description: "Print", operations: ["print"] },
+      id: "reports:print",
+      description: "Print",
+      operations: ["print"],
       approval: { approvers: ["dave"], lifetime: 60 },
     },
   ];
@@ -69,7 +76,8 @@ test("what is granted is not asked for again; what waits has one approval; more 
   const request = (name: string, constraints?: Json) =>
     registry.requestGrants(agent.id, ask(name, constraints));
   expect(refusalOf(await request("check_balance"))).toMatchObject({
-    ...{ code: "already_granted", capabilities: ["check_balance"] },
+    code: "already_granted",
+    capabilities: ["check_balance"],
   });
   // Narrower than what is granted is covered.
   expect(refusalOf(await request("check_balance", { id: 1 })).code).toBe("already_granted");
@@ -113,7 +121,8 @@ test("more than a delegated agent began with takes its user's consent, defaults 
   expect(statuses(more.grants)).toEqual({ check_balance: "pending" });
   expect(await approve(given, more.approval)).toMatchObject({ ok: true });
   expect(statuses(await given.registry.grantsOf(agent.id))).toEqual({
-    ...{ check_balance: "active", list_payees: "active" },
+    check_balance: "active",
+    list_payees: "active",
   });
 });
 
@@ -153,16 +162,16 @@ test("the limits of agent, server and approvers are hops of their own", async ()
   expect(await approve(given, approval, { hops })).toMatchObject({ ok: true });
   const [grant] = await given.registry.grantsOf(agent.id);
   expect(grant?.hops.map(({ by, who }) => [by, who])).toEqual([
-    ...[
-      ["agent", undefined],
-      ["server", undefined],
-    ],
+    ["agent", undefined],
+    ["server", undefined],
     ["approver", "alice"],
   ]);
   const made = await given.agent.grantToken(grant ?? { id: "" });
   const standing = given.issuer.standing(made?.token ?? "");
   expect(standing.allowed && standing.capability.hops.map(({ hop }) => hop?.constraints)).toEqual([
-    ...[undefined, { amount: { max: 1000 } }, { amount: { max: 500 }, currency: "USD" }],
+    undefined,
+    { amount: { max: 1000 } },
+    { amount: { max: 500 }, currency: "USD" },
     { amount: { max: 800 }, to: "acc_1" },
   ]);
   const execute = (args: { readonly [name: string]: Json }) =>
@@ -171,12 +180,10 @@ test("the limits of agent, server and approvers are hops of their own", async ()
   expect(await execute(right)).toMatchObject({ ok: true });
   const wrong = await execute({ amount: 900, currency: "EUR", to: "acc_2" });
   expect(wrong.ok ? [] : wrong.denials.map(({ rule }) => rule)).toEqual([
-    ...[
-      "constraints.amount.max",
-      "constraints.currency",
-      "constraints.amount.max",
-      "constraints.to",
-    ],
+    "constraints.amount.max",
+    "constraints.currency",
+    "constraints.amount.max",
+    "constraints.to",
   ]);
 });
 
@@ -196,7 +203,8 @@ test.each([
   const { agent } = await activeAgent(given);
   const asked = ask("transfer_funds", constraints);
   expect(refusalOf(await given.registry.requestGrants(agent.id, asked))).toMatchObject({
-    ...{ code, ...(operators === undefined ? {} : { operators }) },
+    code,
+    ...(operators === undefined ? {} : { operators }),
   });
   expect(await given.registry.approvals.waitingFor("alice")).toEqual([]);
 });
@@ -262,7 +270,8 @@ test("a request under an idempotency key is made once", async () => {
   expect(one).toBeDefined();
   expect(two).toEqual(one);
   const other = await given.registry.requestGrants(agent.id, {
-    ...{ ...asked, ...ask("delete_payee") },
+    ...asked,
+    ...ask("delete_payee"),
   });
   expect(refusalOf(other).code).toBe("request_reused");
 });
@@ -273,7 +282,9 @@ test("use keeps an agent from expiring, but not for ever", async () => {
   given.clock.now += 500_000;
   await given.registry.used(agent.id);
   expect(await given.registry.agent(agent.id)).toMatchObject({
-    ...{ status: "active", lastUsed: NOW + 500_000, expires: NOW + 1_000_000 },
+    status: "active",
+    lastUsed: NOW + 500_000,
+    expires: NOW + 1_000_000,
   });
   given.clock.now += 499_999;
   expect(await given.registry.agent(agent.id)).toMatchObject({ status: "active" });
@@ -339,13 +350,15 @@ test("a capability that is not offered any more cannot be used, nor asked for", 
   expect(await later.agent.grantToken(balance ?? { id: "" })).toBeUndefined();
   const call = { agent, capability: "check_balance", arguments: {} };
   expect(await later.agent.executeGrant(call)).toMatchObject({
-    ...{ ok: false, denials: [{ code: "capability_missing" }] },
+    ok: false,
+    denials: [{ code: "capability_missing" }],
   });
   const request = await later.registry.requestGrants(agent.id, ask("check_balance"));
   expect(refusalOf(request).code).toBe("invalid_capabilities");
   // It is inoperative wherever it is shown, and works again once it is offered again.
   expect(await later.registry.grant(balance?.id ?? "")).toMatchObject({
-    ...{ status: "revoked", reason: "the capability is not offered any more" },
+    status: "revoked",
+    reason: "the capability is not offered any more",
   });
   const seen = async ({ registry }: Bank) =>
     (await registry.activeGrants("alice")).map(({ grant }) => grant.capability).sort();
@@ -361,6 +374,7 @@ test("what was asked for and is offered no more is not granted by an approval", 
   expect(await approve(later, approval)).toMatchObject({ ok: true });
   const grants = await later.registry.grantsOf(agent.id);
   expect(grants.find(({ capability }) => capability === "delete_payee")).toMatchObject({
-    ...{ status: "denied", reason: "the capability is not offered any more" },
+    status: "denied",
+    reason: "the capability is not offered any more",
   });
 });

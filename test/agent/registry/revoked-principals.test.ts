@@ -39,7 +39,9 @@ throughStores((place) => {
     expect(await given.agent.executeGrant({ agent, ...CALL })).toMatchObject({ ok: true });
     revoke(given, "alice");
     expect(statuses(await registry.grantsOf(agent.id))).toEqual({
-      ...{ check_balance: "revoked", list_payees: "revoked", transfer_funds: "revoked" },
+      check_balance: "revoked",
+      list_payees: "revoked",
+      transfer_funds: "revoked",
     });
     expect(await registry.activeGrants("alice")).toEqual([]);
     expect(await registry.allGrants()).toMatchObject([
@@ -47,7 +49,8 @@ throughStores((place) => {
     ]);
     expect(await given.agent.grantToken(grants[0] ?? { id: "" })).toBeUndefined();
     expect(await given.agent.executeGrant({ agent, ...CALL })).toMatchObject({
-      ...{ ok: false, denials: [{ code: "capability_missing" }] },
+      ok: false,
+      denials: [{ code: "capability_missing" }],
     });
     // Another user's agents go on, and so does what Alice grants from now on.
     const again = done(await registry.requestGrants(agent.id, TRANSFER));
@@ -64,11 +67,13 @@ throughStores((place) => {
     const { approval } = done(await registry.requestGrants(agent.id, TRANSFER));
     revoke(given, "alice");
     expect(await approve(given, approval)).toMatchObject({
-      ...{ code: "approval_settled", message: expect.stringContaining("was revoked since") },
+      code: "approval_settled",
+      message: expect.stringContaining("was revoked since"),
     });
     const all = await registry.grantsOf(agent.id);
     expect(all.find(({ capability }) => capability === "transfer_funds")).toMatchObject({
-      ...{ status: "denied", reason: expect.stringContaining("was revoked since") },
+      status: "denied",
+      reason: expect.stringContaining("was revoked since"),
     });
     const again = done(await registry.requestGrants(agent.id, TRANSFER));
     expect(again.approval?.id).not.toBe(approval?.id);
@@ -87,7 +92,8 @@ throughStores((place) => {
     expect(await approve(given, approval, { as: "carol" })).toMatchObject({ ok: false });
     expect(statuses(await registry.grantsOf(agent.id))).toEqual({ transfer_funds: "denied" });
     expect(await registry.approvals.get(approval?.id ?? "")).toMatchObject({
-      ...{ state: "cancelled", cause: "principal_revoked" },
+      state: "cancelled",
+      cause: "principal_revoked",
     });
   });
 

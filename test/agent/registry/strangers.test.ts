@@ -104,7 +104,9 @@ throughStores((place) => {
 
   test("a claim that names a user falls back to a code in the same way", async () => {
     const given = await bank({
-      ...{ anyone: true, settings: { bounds: { pendingPerUser: 1 } }, place: await place() },
+      anyone: true,
+      settings: { bounds: { pendingPerUser: 1 } },
+      place: await place(),
     });
     const { registry } = given;
     const alone = done(await registry.register(registration({ mode: "autonomous" })));

@@ -31,8 +31,13 @@ const INPUT = { type: "object" } as const;
 
 function skill(id: string, operation: string, effect: Skill["effect"], ran: string[]): Skill {
   return {
-    ...{ id, name: id, description: `Does ${id}`, operation, reach: "none", input: INPUT },
-    ...(effect === undefined ? {} : { effect }),
+    id,
+    name: id,
+    description: `Does ${id}`,
+    operation,
+    reach: "none",
+    input: INPUT,
+    effect,
     run: async (call) => {
       ran.push(id);
       return { ran: id, principal: call.principal };
@@ -117,30 +122,45 @@ export async function bank(options: BankOptions = {}): Promise<Bank> {
     const policy = anyone
       ? { permissions: () => [{ operations: "*", resources: { collections: "*" } } as const] }
       : table;
-    const locations = without.includes("print_report") ? {} : { print_report: LOCATION };
+    const locations: Record<string, string> = without.includes("print_report")
+      ? {}
+      : { print_report: LOCATION };
     const terms = capabilityTerms(expanded, skills, locations);
     const registry = new Registry({
-      ...{ store, revocations, clock: now, terms, policy, settings },
+      store,
+      revocations,
+      clock: now,
+      terms,
+      policy,
+      settings,
     });
     const issuer = createIssuer({
-      ...{ name: "bank-agent", keys, revocations, clock: now, grants: expanded },
+      name: "bank-agent",
+      keys,
+      revocations,
+      clock: now,
+      grants: expanded,
     });
     const agent = await createIssuingAgent({
-      ...{ issuer, revocations, ledger, policy, skills, registry, clock: now },
+      issuer,
+      revocations,
+      ledger,
+      policy,
+      skills,
+      registry,
+      clock: now,
     });
     return {
-      ...{
-        registry,
-        agent,
-        issuer,
-        ledger,
-        database,
-        revocations,
-        policy: table,
-        keys,
-        clock,
-        ran,
-      },
+      registry,
+      agent,
+      issuer,
+      ledger,
+      database,
+      revocations,
+      policy: table,
+      keys,
+      clock,
+      ran,
       again,
     };
   };
@@ -160,8 +180,12 @@ export function newKey(name: string, proven = true): NewKey {
 export function registration(more: Partial<Registration> = {}): Registration {
   const { hostThumbprint = "laptop", agentThumbprint = "agent-key" } = more;
   return {
-    ...{ hostKey: keyOf(hostThumbprint), hostThumbprint, agentKey: keyOf(agentThumbprint) },
-    ...{ agentThumbprint, name: "Payments", mode: "delegated" },
+    hostKey: keyOf(hostThumbprint),
+    hostThumbprint,
+    agentKey: keyOf(agentThumbprint),
+    agentThumbprint,
+    name: "Payments",
+    mode: "delegated",
     capabilities: [{ name: "check_balance" }, { name: "list_payees" }],
     ...more,
   };

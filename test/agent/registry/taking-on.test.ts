@@ -23,14 +23,16 @@ throughStores((place) => {
     expect(await registry.agent(second.agent.id)).toMatchObject({ status: "pending" });
     expect(await registry.activeGrants("bob")).toEqual([]);
     expect(statuses(await registry.grantsOf(second.agent.id))).toEqual({
-      ...{ check_balance: "pending", list_payees: "pending" },
+      check_balance: "pending",
+      list_payees: "pending",
     });
     expect(await changes(given)).toContain("approval.refused host_taken");
 
     // It stays the host's own user's to decide.
     expect(await approve(given, second.approval, { userCode: code })).toMatchObject({ ok: true });
     expect(await registry.agent(second.agent.id)).toMatchObject({
-      ...{ status: "active", principal: "alice" },
+      status: "active",
+      principal: "alice",
     });
   });
 
@@ -43,7 +45,9 @@ throughStores((place) => {
     expect(await approve(given, first.approval, { userCode })).toMatchObject({ ok: true });
     const { userCode: code = "" } = second;
     const denied = await approve(given, second.approval, {
-      ...{ as: "bob", userCode: code, answer: "deny" },
+      as: "bob",
+      userCode: code,
+      answer: "deny",
     });
     expect(denied).toMatchObject({ ok: true, approval: { state: "denied" } });
     expect(await registry.agent(second.agent.id)).toMatchObject({ status: "rejected" });
@@ -74,7 +78,8 @@ throughStores((place) => {
     expect(await registry.host(first.host.id)).toMatchObject({ principal: "alice" });
     for (const { agent } of [first, second]) {
       expect(await registry.agent(agent.id)).toMatchObject({
-        ...{ status: "claimed", principal: "alice" },
+        status: "claimed",
+        principal: "alice",
       });
     }
   });
@@ -107,7 +112,8 @@ throughStores((place) => {
     expect(await approve(given, first.approval, { userCode })).toMatchObject({ ok: true });
     const { userCode: code = "" } = second;
     expect(await approve(given, second.approval, { as: "bob", userCode: code })).toMatchObject({
-      ...{ ok: false, code: "host_taken" },
+      ok: false,
+      code: "host_taken",
     });
     const kept = await registry.approvals.get(second.approval?.id ?? "");
     expect(kept).toMatchObject({ state: "pending", decisions: [] });

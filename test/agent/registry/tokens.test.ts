@@ -147,8 +147,11 @@ test("what another service runs is for that service alone, which checks it by it
   const grant = all.find(({ capability }) => capability === "print_report") ?? { id: "" };
   const made = await given.agent.grantToken(grant);
   const service = createIssuer({
-    ...{ name: "bank-agent", keys: importKeyring(given.keys.serviceKeys(LOCATION)) },
-    ...{ revocations: new RevocationList(), audience: LOCATION, clock: () => given.clock.now },
+    name: "bank-agent",
+    keys: importKeyring(given.keys.serviceKeys(LOCATION)),
+    revocations: new RevocationList(),
+    audience: LOCATION,
+    clock: () => given.clock.now,
     grants: [{ id: "reports:print", operations: ["print"] }],
   });
   const print = (pages: number) =>
@@ -157,7 +160,8 @@ test("what another service runs is for that service alone, which checks it by it
   const call = { agent, capability: "print_report", arguments: { pages: 1 } };
   for (const presented of [undefined, made?.token]) {
     expect(await given.agent.executeGrant({ ...call, presented })).toMatchObject({
-      ...{ ok: false, denials: [{ code: "audience_denied", rule: "location" }] },
+      ok: false,
+      denials: [{ code: "audience_denied", rule: "location" }],
     });
   }
 });

@@ -154,7 +154,9 @@ describe("a filter is checked", () => {
     ],
   ])("%s is an invalid value", (_, limit, message) => {
     expect(denialOf({ x: limit })).toEqual({
-      ...{ code: "invalid_value", path: "filter.x", known: [] },
+      code: "invalid_value",
+      path: "filter.x",
+      known: [],
       message,
     });
   });

@@ -199,7 +199,9 @@ function skillsIn(card: JsonObject): readonly KnownSkill[] {
     });
     const { operation, reach } = about;
     return {
-      ...{ id, operation: String(operation), reach: String(reach) },
+      id,
+      operation: String(operation),
+      reach: String(reach),
       input: Object.fromEntries(input),
     };
   });

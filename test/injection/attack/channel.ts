@@ -55,7 +55,8 @@ export const CHANNELS: readonly Channel[] = [
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [] as Json[] };
     message.parts.push({ data: { skill, arguments: given } });
     const tokens = presented.flatMap(({ token }) => token ?? []).filter(isHeaderSafe);
-    const headers = tokens.length === 0 ? {} : { [CAPABILITY_HEADER]: tokens.join(",") };
+    const headers: Record<string, string> =
+      tokens.length === 0 ? {} : { [CAPABILITY_HEADER]: tokens.join(",") };
     return connection.method("SendMessage", { message }, headers);
   },
   bySdk("HTTP+JSON", true),

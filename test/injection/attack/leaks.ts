@@ -35,16 +35,28 @@ interface Bystander {
 
 const BYSTANDERS: readonly Bystander[] = [
   {
-    ...{ principal: "bob", invoker: "console", service: "documents" },
-    ...{ collection: "notes", title: "Bob's notes", bound: "console" },
+    principal: "bob",
+    invoker: "console",
+    service: "documents",
+    collection: "notes",
+    title: "Bob's notes",
+    bound: "console",
   },
   {
-    ...{ principal: "alice", invoker: "orchestrator", service: "documents" },
-    ...{ collection: "confidential", title: "Payroll", bound: "console" },
+    principal: "alice",
+    invoker: "orchestrator",
+    service: "documents",
+    collection: "confidential",
+    title: "Payroll",
+    bound: "console",
   },
   {
-    ...{ principal: "alice", invoker: "orchestrator", service: "email" },
-    ...{ collection: "inbox", title: "Security code", bound: "console" },
+    principal: "alice",
+    invoker: "orchestrator",
+    service: "email",
+    collection: "inbox",
+    title: "Security code",
+    bound: "console",
   },
 ];
 

@@ -68,8 +68,12 @@ async function listenIn(
   await attempt((client) => client.listTaskPushNotificationConfig({ tenant, taskId: id, ...PAGE }));
   await attempt((client) =>
     client.createTaskPushNotificationConfig({
-      ...{ tenant, taskId: id, id: "mine", token: "" },
-      ...{ url: "http://127.0.0.1:9/attacker", authentication: undefined },
+      tenant,
+      taskId: id,
+      id: "mine",
+      token: "",
+      url: "http://127.0.0.1:9/attacker",
+      authentication: undefined,
     }),
   );
 }
@@ -80,8 +84,12 @@ const PATIENCE = 50;
 const PAGE = { pageSize: 50, pageToken: "" };
 
 const LIST = {
-  ...{ tenant: "", contextId: "", status: TaskState.TASK_STATE_UNSPECIFIED, ...PAGE },
-  ...{ statusTimestampAfter: undefined, includeArtifacts: true },
+  tenant: "",
+  contextId: "",
+  status: TaskState.TASK_STATE_UNSPECIFIED,
+  ...PAGE,
+  statusTimestampAfter: undefined,
+  includeArtifacts: true,
 };
 
 /** With nothing, with a token that it has, and over either binding. */

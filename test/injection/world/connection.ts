@@ -90,7 +90,9 @@ type Parts = Message["parts"];
 export function dataPart(value: Json): Parts[number] {
   return {
     content: { $case: "data", value },
-    ...{ mediaType: "application/json", filename: "", metadata: {} },
+    mediaType: "application/json",
+    filename: "",
+    metadata: {},
   };
 }
 
@@ -98,7 +100,9 @@ export function dataPart(value: Json): Parts[number] {
 export function textPart(value: string): Parts[number] {
   return {
     content: { $case: "text", value },
-    ...{ mediaType: "text/plain", filename: "", metadata: {} },
+    mediaType: "text/plain",
+    filename: "",
+    metadata: {},
   };
 }
 
@@ -123,7 +127,10 @@ export function messageOf(parts: Parts, extras: MessageExtras = {}): SendRequest
   const { taskId = "", contextId = "", references = [], immediately = false } = extras;
   const message: Message = {
     messageId: crypto.randomUUID(),
-    ...{ contextId, taskId, role: Role.ROLE_USER, parts },
+    contextId,
+    taskId,
+    role: Role.ROLE_USER,
+    parts,
     metadata: { ...extras.messageMetadata },
     extensions: [EXTENSION_URI],
     referenceTaskIds: [...references],

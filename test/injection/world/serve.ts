@@ -58,19 +58,28 @@ export async function serve(
   const ledger = new LedgerStore(database, { clock });
   const tasks = await openTaskStore(database, { clock });
   const issuer = createIssuer({
-    ...{ name, revocations, clock, maxLifetime: LONGEST },
+    name,
+    revocations,
+    clock,
+    maxLifetime: LONGEST,
     grants: expandGrants(holdings.grants, holdings.skills),
     keys: createKeyring({ clock }),
   });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, ledger, mode, clock },
-    ...(holdings.source === undefined ? {} : { resources: holdings.source }),
+    issuer,
+    revocations,
+    ledger,
+    mode,
+    clock,
+    resources: holdings.source,
     skills: holdings.skills,
     policy: new PolicyTable({ rules: holdings.rules }),
   });
   const failures: string[] = [];
   const server = await serveAgent({
-    ...{ agent, tasks, runTask: options.runTask },
+    agent,
+    tasks,
+    runTask: options.runTask,
     authenticator: createFixedTokens(accessTokens(), { development: true, announce: () => {} }),
     card: { name, description: options.description, version: "1.0.0" },
     log: {
@@ -94,7 +103,11 @@ export async function serve(
     }),
   ];
   return {
-    ...{ name, url: server.url, rpcUrl: server.rpcUrl, holdings, failures },
+    name,
+    url: server.url,
+    rpcUrl: server.rpcUrl,
+    holdings,
+    failures,
     state: () => new Map([...holdings.state(), ...seen.flatMap((one) => [...one.read()])]),
     close: async () => {
       await server.close();

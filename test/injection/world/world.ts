@@ -50,7 +50,9 @@ export class World {
     const agents = new Map<AgentName, ServedAgent>();
     for (const name of AGENTS) {
       const served = await serve(name, await HOLDINGS[name](home), {
-        ...{ home, mode, clock: () => clock.now },
+        home,
+        mode,
+        clock: () => clock.now,
         description: descriptions[name] ?? `The ${name} agent.`,
         runTask: (task) => runTask(name, task),
       });
@@ -150,8 +152,12 @@ async function openOrchestrator(): Promise<Holdings> {
   return {
     skills: [
       {
-        ...{ id: "describe_tasks", name: "Describe", description: "What it can be asked for" },
-        ...{ operation, reach: "none", input: objectSchema({}) },
+        id: "describe_tasks",
+        name: "Describe",
+        description: "What it can be asked for",
+        operation,
+        reach: "none",
+        input: objectSchema({}),
         run: async () => ({ message: "send a task in words" }),
       },
     ],

@@ -25,7 +25,8 @@ const TOKEN = "a-capability-that-must-not-leave";
 /** An agent of one's own making behind a proxy that keeps every byte that is sent to it. */
 async function agentOf(parts: JsonObject = {}, headers: Readonly<Record<string, string>> = {}) {
   const answers: { card: JsonObject; result: Json; stream: readonly Json[] } = {
-    ...{ card: {}, stream: [] },
+    card: {},
+    stream: [],
     result: { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] } },
   };
   const inner = await httpServer((incoming, response) => {
@@ -69,7 +70,9 @@ async function agentOf(parts: JsonObject = {}, headers: Readonly<Record<string, 
   };
   answers.card = make(parts);
   return {
-    ...{ url, answers, make },
+    url,
+    answers,
+    make,
     sent: () => bytes,
     client: () => sdkClientFor(answers.card),
   };
@@ -104,7 +107,7 @@ describe("the version that a client asks in", () => {
   ])("%s", async (_what, requirements, expected) => {
     const agent = await agentOf(WIDE);
     const client = await agent.client();
-    const options = { card: agent.url, ...(requirements === undefined ? {} : { requirements }) };
+    const options = { card: agent.url, requirements };
     const holder = await withCapability(client, TOKEN, options);
     await codeOf(holder.sendMessage(callOf("s", {})));
     await codeOf(createCapabilityClient(client, options).invoke("s", {}, TOKEN));
@@ -200,7 +203,8 @@ describe("a card that changes", () => {
     );
     let now = 1_000_000;
     const holder = await withCapability(await agent.client(), TOKEN, {
-      ...{ card: agent.url, requirements: { capabilities: ["pause_resume"] } },
+      card: agent.url,
+      requirements: { capabilities: ["pause_resume"] },
       discovery: { clock: () => now },
     });
     const send = (): Promise<string> => codeOf(holder.sendMessage(callOf("s", {})));
@@ -372,11 +376,14 @@ describe("agents that are served here", () => {
     const response = await fetch(first.server.rpcUrl, {
       method: "POST",
       headers: {
-        ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+        "Content-Type": "application/json",
+        "A2A-Version": "1.0",
         Authorization: "Bearer development-token-of-alice",
       },
       body: JSON.stringify({
-        ...{ jsonrpc: "2.0", id: 1, method: "SendMessage" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
         params: { ...asked, message: whole, ...params },
       }),
     });

@@ -102,7 +102,8 @@ describe.each(BINDINGS)("over %s", (binding) => {
       capabilities: [],
       pending: {
         approvalId: expect.stringMatching(/^approval_/),
-        ...{ expires: expect.stringMatching(/Z$/), interval: 2 },
+        expires: expect.stringMatching(/Z$/),
+        interval: 2,
         verificationUri: "https://agent.example/approvals",
         grants: [{ grant: "payments:send", operations: ["pay"] }],
       },
@@ -143,7 +144,8 @@ describe.each(BINDINGS)("over %s", (binding) => {
     await decide(agent, task.id, "approve");
     const done = await inState(alice, task.id, "TASK_STATE_COMPLETED");
     expect(resultOf(done)).toEqual({
-      ...{ approvalId: task.id, collect: COLLECT },
+      approvalId: task.id,
+      collect: COLLECT,
       granted: [{ grant: "payments:send", operations: ["pay"] }],
     });
     const { capabilities: granted } = await capabilities.collect(task.id);
@@ -249,7 +251,8 @@ test("asking again under the same id opens no second approval", async () => {
   ]) {
     const { body } = await rpc(agent, "alice", METHOD, { ...params, requestId: "rent" });
     expect(at(body, "error"), JSON.stringify(params)).toMatchObject({
-      ...{ code: -31422, message: "another request has been made under this id; choose a new one" },
+      code: -31422,
+      message: "another request has been made under this id; choose a new one",
     });
   }
   const theirs = await rpc(agent, "calendar", METHOD, { ...PAYMENT, requestId: "rent" });
@@ -341,14 +344,21 @@ test("the end is pushed to who asked for it, without a token", async () => {
   const agent = await asking({ pushOrigins: [origin] });
   const { alice } = await clients(agent);
   const target = (url: string) => ({
-    ...{ tenant: "", id: "", taskId: "", url, token: "mine", authentication: undefined },
+    tenant: "",
+    id: "",
+    taskId: "",
+    url,
+    token: "mine",
+    authentication: undefined,
   });
   const sendTo = (url: string, asked = message()) =>
     alice.sendMessage(
       {
         ...asked,
         configuration: {
-          ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
+          acceptedOutputModes: [],
+          historyLength: undefined,
+          returnImmediately: true,
           taskPushNotificationConfig: target(url),
         },
       },
@@ -383,7 +393,8 @@ test("the tasks of asking are read with no capability, and open nothing else", a
   // What is presented beside it is checked all the same.
   const bad = await send(`${agent.server.restUrl}/tasks/${id}`, {
     headers: {
-      ...{ Authorization: "Bearer development-token-of-alice", "A2A-Version": "1.0" },
+      Authorization: "Bearer development-token-of-alice",
+      "A2A-Version": "1.0",
       "Proviso-Capability": "AgEGZm9yZ2Vk",
     },
   });

@@ -45,13 +45,17 @@ test("too_many_tasks is 429 with Retry-After in every route", async () => {
     expect({ method, status }).toEqual({ method, status: 429 });
     expect(headers.get("retry-after")).toBe("1");
     expect(body).toEqual({
-      ...{ jsonrpc: "2.0", id: "seven" },
+      jsonrpc: "2.0",
+      id: "seven",
       error: {
-        ...{ code: ERROR_CODES.rateLimited, message: busy },
+        code: ERROR_CODES.rateLimited,
+        message: busy,
         data: [
           {
-            ...{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "too_many_tasks" },
-            ...{ domain: ERROR_DOMAIN, metadata: {} },
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            reason: "too_many_tasks",
+            domain: ERROR_DOMAIN,
+            metadata: {},
           },
         ],
       },
@@ -62,7 +66,9 @@ test("too_many_tasks is 429 with Retry-After in every route", async () => {
     expect({ path, status }).toEqual({ path, status: 429 });
     expect(headers.get("retry-after")).toBe("1");
     expect(at(body, "error")).toMatchObject({
-      ...{ code: 429, status: "RESOURCE_EXHAUSTED", message: busy },
+      code: 429,
+      status: "RESOURCE_EXHAUSTED",
+      message: busy,
       details: [{ reason: "too_many_tasks", domain: ERROR_DOMAIN }],
     });
   }

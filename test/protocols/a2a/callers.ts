@@ -90,15 +90,23 @@ export function messageOf(
   more: Partial<Message> = {},
 ): SendMessageRequest {
   const message: Message = {
-    ...{ messageId: crypto.randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER },
+    messageId: crypto.randomUUID(),
+    contextId: "",
+    taskId: "",
+    role: Role.ROLE_USER,
     parts: parts.map((part) => ({
       content:
         typeof part === "string"
           ? { $case: "text", value: part }
           : { $case: "data", value: part.data },
-      ...{ mediaType: "", filename: "", metadata: {} },
+      mediaType: "",
+      filename: "",
+      metadata: {},
     })),
-    ...{ metadata: {}, extensions: [], referenceTaskIds: [], ...more },
+    metadata: {},
+    extensions: [],
+    referenceTaskIds: [],
+    ...more,
   };
   return { tenant: "", message, configuration: undefined, metadata: undefined };
 }
@@ -172,7 +180,8 @@ export function rpcTo(
 
 export function authorized(who: Who): Readonly<Record<string, string>> {
   return {
-    ...{ Authorization: `Bearer ${CALLERS[who]}`, "A2A-Version": "1.0" },
+    Authorization: `Bearer ${CALLERS[who]}`,
+    "A2A-Version": "1.0",
     "Content-Type": "application/json",
   };
 }
@@ -202,8 +211,13 @@ export async function first<T>(stream: AsyncIterable<T>): Promise<T | undefined>
 
 /** Asks for all tasks. */
 export const LISTING: ListTasksRequest = {
-  ...{ tenant: "", contextId: "", status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: "" },
-  ...{ pageSize: undefined, historyLength: undefined, statusTimestampAfter: undefined },
+  tenant: "",
+  contextId: "",
+  status: TaskState.TASK_STATE_UNSPECIFIED,
+  pageToken: "",
+  pageSize: undefined,
+  historyLength: undefined,
+  statusTimestampAfter: undefined,
   includeArtifacts: true,
 };
 

@@ -20,9 +20,20 @@ function card(headers: Readonly<Record<string, string>> = {}, method = "GET"): P
 
 /** All that A2A 1.0 has at the top of a card. */
 const MEMBERS = [
-  ...["name", "description", "supportedInterfaces", "provider", "version", "documentationUrl"],
-  ...["capabilities", "securitySchemes", "securityRequirements", "defaultInputModes"],
-  ...["defaultOutputModes", "skills", "signatures", "iconUrl"],
+  "name",
+  "description",
+  "supportedInterfaces",
+  "provider",
+  "version",
+  "documentationUrl",
+  "capabilities",
+  "securitySchemes",
+  "securityRequirements",
+  "defaultInputModes",
+  "defaultOutputModes",
+  "skills",
+  "signatures",
+  "iconUrl",
 ];
 const PROPOSED = ["capabilityGrants", "capabilitiesRequired", "ambientAuthority"];
 const NAMED = { "A2A-Extensions": `https://other.example/x, ${EXTENSION_URI}` };

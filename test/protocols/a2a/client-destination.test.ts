@@ -86,7 +86,8 @@ async function signed(document: JsonObject) {
   // As other signers sign: over the card without its empty members.
   const last = Array.isArray(signatures) ? signatures.slice(-1) : [];
   const options: Options = {
-    ...{ requirements: { requireSignature: true }, discovery: { trustedKeys: [trusted] } },
+    requirements: { requireSignature: true },
+    discovery: { trustedKeys: [trusted] },
   };
   return { genuine: { ...genuine, signatures: last }, options };
 }

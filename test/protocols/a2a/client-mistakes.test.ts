@@ -48,12 +48,15 @@ test("a skill's word on what it was given is invalid params", async () => {
   const { status, body } = await rpc(agent, "alice", "a2a/skill/invoke", call);
   expect(status).toBe(200);
   expect(at(body, "error")).toMatchObject({
-    ...{ code: -32602, message: CHOOSY.mistake },
+    code: -32602,
+    message: CHOOSY.mistake,
     data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }],
   });
   // Any other error is the skill's own, and is not shown.
   const { body: failed } = await rpc(agent, "alice", "a2a/skill/invoke", {
-    ...{ skill: "fail", arguments: {}, token },
+    skill: "fail",
+    arguments: {},
+    token,
   });
   expect(at(failed, "error")).toMatchObject({ code: -32603, data: [{ reason: "skill_failed" }] });
 });
@@ -141,7 +144,8 @@ describe("half of a surrogate pair", () => {
       const answer = await post(rpcUrl, { jsonrpc: "2.0", id: 1, method, params });
       expect(answer.status).toBe(200);
       expect(at(answer.body, "error")).toMatchObject({
-        ...{ code: -32600, data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }] },
+        code: -32600,
+        data: [{ reason: "invalid_request", domain: ERROR_DOMAIN }],
       });
     }
     for (const path of ["/message:send", "/message:stream"]) {

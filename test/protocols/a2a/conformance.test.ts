@@ -205,8 +205,12 @@ describe.each(BINDINGS)("over %s", (binding) => {
       expect(at(answer.body, "error")).toBeNull();
     }
     for (const answer of [
-      ...[await list(undefined), await list(""), await list("0.3"), await list("99.0")],
-      ...[await list("1.1"), await list("99.0", "?A2A-Version=1.0")],
+      await list(undefined),
+      await list(""),
+      await list("0.3"),
+      await list("99.0"),
+      await list("1.1"),
+      await list("99.0", "?A2A-Version=1.0"),
     ]) {
       expect(errorOf(answer)).toEqual(refused);
     }
@@ -341,7 +345,9 @@ describe.each(BINDINGS)("over %s", (binding) => {
     const [first, second, left] = await Promise.all([follow(9), follow(9), follow(1)]);
     expect(first).toEqual(second);
     expect(first.map((event) => Object(event).$case)).toEqual([
-      ...["task", "artifactUpdate", "statusUpdate"],
+      "task",
+      "artifactUpdate",
+      "statusUpdate",
     ]);
     expect(left).toEqual(first.slice(0, 1));
   });

@@ -105,7 +105,11 @@ export function skillsOver(folder: ResourceFolder, ran: (call: string) => void):
     more: Pick<Skill, "reach" | "input"> & Partial<Skill>,
     run: (call: SkillCall) => Promise<Json>,
   ): Skill => ({
-    ...{ id, name: id.replaceAll("_", " "), description: `For tests: ${id}`, operation, ...more },
+    id,
+    name: id.replaceAll("_", " "),
+    description: `For tests: ${id}`,
+    operation,
+    ...more,
     run: (call) => {
       ran(id);
       return run(call);

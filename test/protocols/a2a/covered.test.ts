@@ -123,7 +123,9 @@ test("what still runs, or was made with ambient authority, is not opened so", as
   const first = await request(alice, { grants: ["work:do"] });
   const holder = await withCapability(alice, first.token);
   const configuration = {
-    ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
+    acceptedOutputModes: [],
+    historyLength: undefined,
+    returnImmediately: true,
     taskPushNotificationConfig: undefined,
   };
   const call = { ...callOf("wait", { milliseconds: 800 }), configuration };

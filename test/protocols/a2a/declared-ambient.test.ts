@@ -159,7 +159,7 @@ test("with a capability beside it, or with another word, it is refused", async (
 
 test("where capabilities are required, a declaration does not help", async () => {
   const agent = await agentFor({ runTask, mode: "require" });
-  for (const headers of [{}, { "Proviso-Authority": "ambient" }]) {
+  for (const headers of [{}, { "Proviso-Authority": "ambient" }] as Record<string, string>[]) {
     for (const [method, params] of [
       ["SendMessage", { message: newMessage(), metadata: AMBIENT }],
       ["a2a/skill/invoke", WAIT],

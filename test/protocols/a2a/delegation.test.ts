@@ -76,7 +76,8 @@ function order(call: string, args: JsonObject): string {
 
 async function grants() {
   const read = await request(alice, {
-    ...{ grants: ["documents:read"], resourceQuery: { collection: "reports" } },
+    grants: ["documents:read"],
+    resourceQuery: { collection: "reports" },
   });
   const q1 = handleOf(read, "First quarter");
   const q2 = handleOf(read, "Second quarter");
@@ -201,7 +202,7 @@ describe("a task that starts tasks", () => {
     expect(outcomes).toEqual([
       [read.id],
       [
-        { ...{ title: "First quarter", text: expect.any(String) } },
+        { title: "First quarter", text: expect.any(String) },
         ["resource_denied"],
         ["operation_denied"],
         ["grant_denied", "operation_denied", "resource_denied"],
@@ -292,7 +293,9 @@ test("a2a/task/send narrows what the task has, before it has it", async () => {
   expect(JSON.stringify(got)).not.toContain(work.token);
   expect(inspect(work.token).links.length).toBeGreaterThan(0);
   const wide = await rpc(agent, "alice", "a2a/task/send", {
-    ...{ message, capabilities: [read.id], attenuations: { [read.id]: { operations: ["pay"] } } },
+    message,
+    capabilities: [read.id],
+    attenuations: { [read.id]: { operations: ["pay"] } },
   });
   expect(textAt(wide.body, "error", "data", 0, "reason")).toBe("attenuation_exceeds");
 });

@@ -78,7 +78,8 @@ function expectFault(
   expect(status).toBe([413, 429].includes(http) ? http : 200);
   expect(headers.get("content-type")).toContain("application/json");
   expect(body).toMatchObject({
-    ...{ jsonrpc: "2.0", error: { code, message: expect.any(String), data: [info] } },
+    jsonrpc: "2.0",
+    error: { code, message: expect.any(String), data: [info] },
   });
 }
 
@@ -151,7 +152,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
       { "Content-Type": "application/x-www-form-urlencoded" },
       { "Content-Type": "application/json; charset=latin1" },
       { "Content-Encoding": "compress" },
-    ]) {
+    ] as Record<string, string>[]) {
       const answer = await post(binding, body, headers);
       expect(at(answer.body, "error")).not.toBeNull();
       expect(answer.text).not.toContain("capability_missing");

@@ -93,7 +93,8 @@ export class LoopingCaller {
     return new Promise((resolve, reject) => {
       const headers = {
         Authorization: `Bearer ${this.#who.token}`,
-        ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+        "Content-Type": "application/json",
+        "A2A-Version": "1.0",
         "A2A-Extensions": "urn:proviso:a2a:capabilities:1",
       };
       const options = { method: "POST", agent: this.#connection, headers };
@@ -158,11 +159,11 @@ export class LoopingCaller {
     if (random() < 0.05 && !pathHasInvokers(link)) hop.invokers = [this.#who.invoker];
     const init: HopInit = {
       nonce: createNonce(),
-      ...(hop.operations === undefined ? {} : { operations: hop.operations }),
+      operations: hop.operations,
       ...(hop.documents === undefined
         ? {}
         : { resourceHandles: hop.documents.map((title) => root.handles.get(title) ?? "") }),
-      ...(hop.invokers === undefined ? {} : { invokers: hop.invokers }),
+      invokers: hop.invokers,
       ...(hop.most === undefined ? {} : { constraints: { amount: { max: hop.most } } }),
     };
     let narrowed: string;
@@ -243,9 +244,12 @@ export class LoopingCaller {
       answer = await this.#rpc("a2a/skill/invoke", { skill, arguments: given, token: held.token });
     }
     const call: ModelCall = {
-      ...{ operation, invoker: this.#who.invoker, sent, answered: performance.now() },
-      ...(document === undefined ? {} : { document }),
-      ...(amount === undefined ? {} : { amount }),
+      operation,
+      invoker: this.#who.invoker,
+      sent,
+      answered: performance.now(),
+      document,
+      amount,
     };
     const result = byMessage
       ? at(answer, "result", "task", "artifacts", 0, "parts", 0, "data")

@@ -34,7 +34,8 @@ test.each(BINDINGS)("210 resources, attenuated to 100, over %s", async (binding)
   }
   const alice = await clientOf(agent, binding, "alice");
   const capability = await request(alice, {
-    ...{ grants: ["documents:read"], purpose: "read all the notices of the quarter" },
+    grants: ["documents:read"],
+    purpose: "read all the notices of the quarter",
     resourceQuery: { collection: "reports", filter: { quarter: "2025-Q4" } },
   });
   const named = capability.resourceHandles ?? [];
@@ -63,7 +64,8 @@ test.each(BINDINGS)("210 resources, attenuated to 100, over %s", async (binding)
 
   // What has no metadata presents it in a header, beside an access token.
   const headers = {
-    ...{ ...authorized("alice"), "A2A-Extensions": EXTENSION_URI },
+    ...authorized("alice"),
+    "A2A-Extensions": EXTENSION_URI,
     [CAPABILITY_HEADER]: token,
   };
   const { status, body } = await send(`${agent.server.restUrl}/tasks/${task.id}`, { headers });

@@ -177,13 +177,15 @@ test.each(SIDES)("of another type, they are invalid in both bindings: %s", async
     const rpc = await overRpc(reached, method, params);
     const error = at(rpc.body, "error");
     expect([at(error, "code"), at(error, "data", 0, "reason")], about).toEqual([
-      ...[-32602, "INVALID_PARAMS"],
+      -32602,
+      "INVALID_PARAMS",
     ]);
     expect(textAt(error, "message"), about).toMatch(what);
     expect(textAt(error, "message").startsWith(`${where} `), about).toBe(true);
     const rest = await overRest(reached, method, params);
     expect([rest.status, at(rest.body, "error", "status")], about).toEqual([
-      ...[400, "INVALID_ARGUMENT"],
+      400,
+      "INVALID_ARGUMENT",
     ]);
     expect(textAt(rest.body, "error", "message"), about).toMatch(what);
   }
@@ -205,7 +207,7 @@ test.each(SIDES)(
       { statusTimestampAfter: "2026-01-09T13:00:00Z" },
       { statusTimestampAfter: "2024-02-29T13:00:00.123456+02:00" },
       { contextId: "none", unknown: [1] },
-    ]) {
+    ] as JsonObject[]) {
       const about = JSON.stringify(params);
       const rpc = await overRpc(reached, "ListTasks", params);
       expect(at(rpc.body, "result", "tasks"), about).toEqual([]);
@@ -219,7 +221,7 @@ test.each(SIDES)(
       },
       { message: { ...message, messageId: "3" }, configuration: { historyLength: "1" } },
       { message: { ...message, messageId: "4" }, configuration: { return_immediately: false } },
-    ]) {
+    ] as { message: JsonObject; configuration?: JsonObject }[]) {
       const about = JSON.stringify(params);
       const rpc = await overRpc(reached, "SendMessage", params);
       expect(at(rpc.body, "error"), about).toBeNull();

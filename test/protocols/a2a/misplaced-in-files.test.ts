@@ -100,7 +100,8 @@ function sendChunked(reached: Reached, { path, verb = "POST", ...more }: Sent): 
         method: verb,
         headers: {
           ...reached.headers,
-          ...{ "Transfer-Encoding": "chunked", Trailer: Object.keys(trailers).join(", ") },
+          "Transfer-Encoding": "chunked",
+          Trailer: Object.keys(trailers).join(", "),
           ...headers,
         } as Record<string, string>,
       },

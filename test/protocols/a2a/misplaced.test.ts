@@ -62,7 +62,9 @@ const CALL = { skill: "wait", arguments: { milliseconds: 0 } };
 function paramsOf({ params = {}, message = {}, part = {} }: Tried, data: Json = CALL): object {
   return {
     message: {
-      ...{ messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data, ...part }] },
+      messageId: crypto.randomUUID(),
+      role: "ROLE_USER",
+      parts: [{ data, ...part }],
       ...message,
     },
     ...params,
@@ -298,7 +300,8 @@ describe.each(["prefer", "require"] as const)("in %s", (mode) => {
     const hidden = paramsOf(
       { part: { text: "do something" } },
       {
-        ...{ method: "a2a/capabilities/revoke", params: { token } },
+        method: "a2a/capabilities/revoke",
+        params: { token },
       },
     );
     expect((await byRpc(agent, "SendMessage", hidden)).text).toContain("must not hold a token");
@@ -327,7 +330,8 @@ describe("what A2A 1.0 defines itself, and what is no capability, is let through
     const { id } = taskIn(await alice.sendMessage(callOf("wait", { milliseconds: 0 }), known));
     const config = { url: "http://127.0.0.1:9/x", token: "the-receiver's-own" };
     const made = await rpc(prefer, "alice", "CreateTaskPushNotificationConfig", {
-      ...{ taskId: id, ...config },
+      taskId: id,
+      ...config,
     });
     expect(textAt(made.body, "result", "token")).toBe(config.token);
     const overRest = await post(

@@ -47,8 +47,12 @@ test.each(MODES)("the card says what holds: %s", async (mode) => {
   const named = await send(agent.server.cardUrl, { headers });
   expect(named.body).toMatchObject({ ...stated, capabilityGrants: grants });
   expect(grants).toContainEqual({
-    ...{ id: "documents:admin", description: expect.any(String), operations: ["*"] },
-    ...{ attenuable: false, legacy: true, notice: expect.stringContaining("not limited") },
+    id: "documents:admin",
+    description: expect.any(String),
+    operations: ["*"],
+    attenuable: false,
+    legacy: true,
+    notice: expect.stringContaining("not limited"),
   });
   expect(grants).toContainEqual(
     expect.objectContaining({ id: "documents:write", requires: ["documents:read"] }),
@@ -69,10 +73,15 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
     const task = taskIn(await alice.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
     // All that alice may see, and nothing that is confidential.
     expect(resultOf(task)).toEqual([
-      ...["First quarter", "Sales of the first quarter", "Second quarter", "To Mrs Bixby"],
+      "First quarter",
+      "Sales of the first quarter",
+      "Second quarter",
+      "To Mrs Bixby",
     ]);
     expect(task.metadata?.[EXTENSION_URI]).toEqual({
-      ...{ authority: "ambient", declared: false, notice: expect.stringContaining("ambient") },
+      authority: "ambient",
+      declared: false,
+      notice: expect.stringContaining("ambient"),
     });
     const got = await alice.getTask({ tenant: "", id: task.id });
     expect(got.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient" });
@@ -89,7 +98,8 @@ test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", a
     await expect(alice.getTask({ tenant: "", id: own.id })).rejects.toThrow("not found");
   }
   const answer = await rpc(agent, "alice", "a2a/skill/invoke", {
-    ...{ skill: "wait", arguments: { milliseconds: 0 } },
+    skill: "wait",
+    arguments: { milliseconds: 0 },
   });
   expect(at(answer.body, "result", "metadata", EXTENSION_URI)).toMatchObject({
     authority: "ambient",
@@ -189,11 +199,9 @@ test("legacy grants work, and are marked with what they do not promise", async (
     const task = taskIn(await holder.sendMessage(callOf("search_documents", { query: "merger" })));
     expect(resultOf(task)).toEqual(["The merger"]);
     expect(task.metadata?.[EXTENSION_URI]).toEqual({
-      ...{
-        authority: "legacy",
-        capability: granted.id,
-        notice: expect.stringContaining("not limited"),
-      },
+      authority: "legacy",
+      capability: granted.id,
+      notice: expect.stringContaining("not limited"),
     });
     const [event] = await agent.ledger.list({ capability: granted.id, kind: "invocation" });
     expect(event).toMatchObject({ authority: "legacy", grant: "documents:admin" });
@@ -202,7 +210,8 @@ test("legacy grants work, and are marked with what they do not promise", async (
     });
     expect(at(body, "result")).toMatchObject({ active: true, legacy: true, attenuable: false });
     const narrowed = await rpc(agent, "carol", "a2a/capabilities/attenuate", {
-      ...{ token: granted.token, constraints: { operations: ["search"] } },
+      token: granted.token,
+      constraints: { operations: ["search"] },
     });
     expect(textAt(narrowed.body, "error", "data", 0, "reason")).toBe("attenuation_exceeds");
   }

@@ -45,8 +45,12 @@ afterAll(async () => {
 
 function authenticator({ issuer, jwksUri }: AuthorizationServer) {
   return createJwtAuthenticator({
-    ...{ issuer, audience: HERE, jwks: jwksUri, requiredScope: "agent" },
-    ...{ jwksCooldown: 0, clockTolerance: 0 },
+    issuer,
+    audience: HERE,
+    jwks: jwksUri,
+    requiredScope: "agent",
+    jwksCooldown: 0,
+    clockTolerance: 0,
   });
 }
 
@@ -54,7 +58,8 @@ function authenticator({ issuer, jwksUri }: AuthorizationServer) {
 function calls({ server }: TestAgent, authorization?: string): Promise<readonly [Answer, Answer]> {
   const headers = {
     ...(authorization === undefined ? {} : { Authorization: authorization }),
-    ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+    "Content-Type": "application/json",
+    "A2A-Version": "1.0",
   };
   const rpc = { jsonrpc: "2.0", id: 7, method: "ListTasks", params: {} };
   return Promise.all([
@@ -76,7 +81,9 @@ function expectUnauthenticated([rpc, rest]: readonly [Answer, Answer], reason: s
   }
   const info = { reason, domain: ERROR_DOMAIN };
   expect(rpc.body).toMatchObject({
-    ...{ jsonrpc: "2.0", id: null, error: { code: ERROR_CODES.unauthenticated, data: [info] } },
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: ERROR_CODES.unauthenticated, data: [info] },
   });
   expect(rest.body).toMatchObject({
     error: { code: 401, status: "UNAUTHENTICATED", details: [info] },
@@ -148,7 +155,10 @@ test("the SDK's client sees why it is not known", async () => {
 
 test("a token that expires while it is in use", { timeout: 30_000 }, async () => {
   const hasty = await startAuthorizationServer({
-    ...{ users: ["alice"], clients: ["orchestrator"], resource: HERE, lifetime: 2 },
+    users: ["alice"],
+    clients: ["orchestrator"],
+    resource: HERE,
+    lifetime: 2,
   });
   const own = await startAgent({ authenticator: await authenticator(hasty) });
   try {
@@ -165,7 +175,9 @@ test("a token that expires while it is in use", { timeout: 30_000 }, async () =>
 
 test("keys that rotate, and a server that is gone", async () => {
   const changing = await startAuthorizationServer({
-    ...{ users: ["alice"], clients: ["orchestrator"], resource: HERE },
+    users: ["alice"],
+    clients: ["orchestrator"],
+    resource: HERE,
   });
   const own = await startAgent({ authenticator: await authenticator(changing) });
   try {
@@ -201,7 +213,9 @@ test("keys that rotate, and a server that is gone", async () => {
 
 test("an agent that can not reach the keys answers 503, and the card all the same", async () => {
   const late = await startAuthorizationServer({
-    ...{ users: ["alice"], clients: ["orchestrator"], resource: HERE },
+    users: ["alice"],
+    clients: ["orchestrator"],
+    resource: HERE,
   });
   const token = await late.tokenFor("alice", "orchestrator");
   const own = await startAgent({ authenticator: await authenticator(late) });

@@ -22,7 +22,8 @@ test.each(SIDES)(
     const post = async (method: string, params: object, id: unknown = 1) =>
       (
         await send(rpcUrl, {
-          ...{ method: "POST", headers },
+          method: "POST",
+          headers,
           body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
         })
       ).body;
@@ -102,7 +103,8 @@ test.each(SIDES)("parameters that have no form as a text are invalid: %s", async
     ["SendMessage", { message: { messageId: formless, role: "ROLE_USER", parts: [] } }],
   ] as const) {
     const { body } = await send(rpcUrl, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
     expect([method, params, at(body, "error", "code")]).toEqual([method, params, -32602]);
@@ -118,7 +120,8 @@ test.each(SIDES)("further slashes behind the address change nothing: %s", async 
   const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
   for (const slashes of ["/", "//"]) {
     const { body } = await send(`${rpcUrl}${slashes}`, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       body: JSON.stringify({ ...call, params: { message: { ...message, messageId: slashes } } }),
     });
     expect([at(body, "error"), at(body, "result") === null]).toEqual([null, false]);
@@ -133,7 +136,8 @@ test.each(SIDES)("answers that are a caller's own are not to be stored: %s", asy
     await send(`${restUrl}/tasks/none`, { headers }),
     await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(rpc) }),
     await send(rpcUrl, {
-      ...{ method: "POST", headers },
+      method: "POST",
+      headers,
       body: JSON.stringify({ ...rpc, method: "a2a/capabilities/introspect" }),
     }),
   ]) {
@@ -168,8 +172,15 @@ test("the log has the route of a request, and nothing of its address or its meth
     .map((line): unknown => JSON.parse(line).method)
     .slice(-9);
   expect(lines).toEqual([
-    ...["GET /tasks/…", "GET /tasks/…", "GET /…/tasks/…", "POST /tasks/…:cancel"],
-    ...["GET /tasks/…/pushNotificationConfigs/…", "GET /…", "POST", "POST", "tasks/get"],
+    "GET /tasks/…",
+    "GET /tasks/…",
+    "GET /…/tasks/…",
+    "POST /tasks/…:cancel",
+    "GET /tasks/…/pushNotificationConfigs/…",
+    "GET /…",
+    "POST",
+    "POST",
+    "tasks/get",
   ]);
   expect(agent.logged()).not.toContain(token.slice(0, 24));
   expect(agent.logged()).not.toContain(secret);

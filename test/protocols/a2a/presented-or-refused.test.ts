@@ -181,7 +181,9 @@ describe("what a message may not bring along", () => {
     const [example = ""] = /^Ag[A-Za-z0-9_-]{100,}$/m.exec(spec) ?? [];
     expect(example).not.toBe("");
     const strange = createIssuer({
-      ...{ name: "documents-agent", keys: createKeyring(), revocations: createRevocationList() },
+      name: "documents-agent",
+      keys: createKeyring(),
+      revocations: createRevocationList(),
     });
     const foreign = Array.from({ length: 63 }, () => {
       return strange.mint({ grant: "work:do", operations: ["wait"], principal: "alice" }).token;

@@ -62,8 +62,10 @@ async function pushing(origins: readonly string[]) {
     holder.sendMessage({
       ...callOf("wait", { milliseconds }),
       configuration: {
-        ...{ acceptedOutputModes: [], historyLength: undefined },
-        ...{ returnImmediately: milliseconds > 0, taskPushNotificationConfig },
+        acceptedOutputModes: [],
+        historyLength: undefined,
+        returnImmediately: milliseconds > 0,
+        taskPushNotificationConfig,
       },
     });
   return { agent, holder, token, send };

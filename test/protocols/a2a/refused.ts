@@ -140,7 +140,9 @@ export const REFUSED: readonly Refused[] = [
     // Only a key of the issuer's can put such a handle into a capability.
     token: (agent) =>
       agent.issuer.mint({
-        ...{ grant: "documents:read", principal: "alice", operations: ["retrieve"] },
+        grant: "documents:read",
+        principal: "alice",
+        operations: ["retrieve"],
         resourceHandles: [NOISE],
       }).token,
     given: () => ({ resourceHandle: NOISE }),
@@ -162,7 +164,9 @@ export const REFUSED: readonly Refused[] = [
       agent.policy.replace({
         rules: [
           {
-            ...{ principal: "alice", grant: "documents:read", operations: "*" },
+            principal: "alice",
+            grant: "documents:read",
+            operations: "*",
             resources: { collections: ["reports"], filter: { quarter: "2025-Q2" } },
           },
         ],

@@ -28,7 +28,9 @@ test("what a caller makes, in however many tenants, takes no task from another",
 test("a task that goes on holds what it was done with once, however many messages it has", async () => {
   const tasks = new RememberedTasks();
   const use = (operation: string, ...resources: readonly string[]): AuthorityUse => ({
-    ...{ grant: "desk:use", operation, resources },
+    grant: "desk:use",
+    operation,
+    resources,
   });
   for (let at = 0; at < 50; at++) {
     const context = contextOf("alice");

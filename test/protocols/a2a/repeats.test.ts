@@ -62,7 +62,8 @@ async function runsIn(action: () => Promise<unknown>): Promise<number> {
 
 const waiting = (milliseconds: number, messageId: string): Json => ({
   message: {
-    ...{ messageId, role: "ROLE_USER" },
+    messageId,
+    role: "ROLE_USER",
     parts: [{ data: { skill: "wait", arguments: { milliseconds } } }],
   },
 });

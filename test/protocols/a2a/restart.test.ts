@@ -182,7 +182,9 @@ test(`killed ${KILLS} times in the middle of its work, the agent loses nothing t
 });
 
 const later = {
-  ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
+  acceptedOutputModes: [],
+  historyLength: undefined,
+  returnImmediately: true,
   taskPushNotificationConfig: undefined,
 };
 

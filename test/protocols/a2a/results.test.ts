@@ -72,21 +72,27 @@ const RETURNED: { readonly [id: string]: readonly [returned: () => unknown, resu
 const RAN = "it has run, but its result cannot be written as JSON; the agent's log says why";
 
 const SKILLS: readonly Skill[] = Object.entries(RETURNED).map(([id, [returned]]) => ({
-  ...{ id, name: id, description: id, operation: "return", reach: "none" },
+  id,
+  name: id,
+  description: id,
+  operation: "return",
+  reach: "none",
   input: { type: "object", additionalProperties: false },
   run: async () => returned() as Json,
 }));
 
 const TOKEN = "development-token";
 const HEADERS = {
-  ...{ Authorization: `Bearer ${TOKEN}`, "A2A-Version": "1.0" },
+  Authorization: `Bearer ${TOKEN}`,
+  "A2A-Version": "1.0",
   "Content-Type": "application/json",
 };
 
 async function served(place: string) {
   quietConsole();
   const { agent } = await world({
-    ...{ skills: SKILLS, mode: "advertise" },
+    skills: SKILLS,
+    mode: "advertise",
     grants: [{ id: "values:return", description: "Return values", operations: ["return"] }],
     rules: { rules: [{ principal: "alice", grant: "values:return", operations: "*" }] },
   });
@@ -95,9 +101,12 @@ async function served(place: string) {
   const logged: string[] = [];
   const log = (fields: object): void => void logged.push(JSON.stringify(fields));
   const server = await serveAgent({
-    ...{ agent, tasks, card: { name: "Values", description: "Returns values", version: "1" } },
+    agent,
+    tasks,
+    card: { name: "Values", description: "Returns values", version: "1" },
     authenticator: createFixedTokens([{ token: TOKEN, ...ALICE }], {
-      ...{ development: true, announce: () => {} },
+      development: true,
+      announce: () => {},
     }),
     log: { info() {}, warn() {}, error: log },
     rate: { requests: 10_000, seconds: 1 },
@@ -132,7 +141,8 @@ async function sent(server: Server, binding: BindingName, parts: Json, stream: b
   const url = own ? server.rpcUrl : `${server.restUrl}/message:${stream ? "stream" : "send"}`;
   const params = { message };
   const { text } = await send(url, {
-    ...{ method: "POST", headers: HEADERS },
+    method: "POST",
+    headers: HEADERS,
     body: JSON.stringify(own ? { jsonrpc: "2.0", id: 1, method, params } : params),
   });
   const events = text
@@ -196,7 +206,9 @@ throughStores((place) => {
           const answer = await rpc(server, "a2a/skill/invoke", params);
           if (fails) {
             expect(at(answer, "error"), `${id} ${about}`).toMatchObject({
-              ...{ code: -32603, message: RAN, data: [{ reason: "result_not_json" }] },
+              code: -32603,
+              message: RAN,
+              data: [{ reason: "result_not_json" }],
             });
           } else expect(at(answer, "result"), `${id} ${about}`).toMatchObject({ result });
         }

@@ -187,7 +187,11 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     const holder = await withCapability(alice, token);
     const { id } = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
     const config = {
-      ...{ tenant: "", id: "mine", taskId: id, url: "https://caller.example/push", token: "" },
+      tenant: "",
+      id: "mine",
+      taskId: id,
+      url: "https://caller.example/push",
+      token: "",
       authentication: undefined,
     };
     const one = { tenant: "", taskId: id, id: "mine" };

@@ -70,13 +70,15 @@ test.each<readonly [method: string, params: unknown]>([
   const answer = await rpc(agent, "alice", method, JSON.parse(text));
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject({
-    ...{ jsonrpc: "2.0", id: 1 },
+    jsonrpc: "2.0",
+    id: 1,
     error: {
       code: -32602,
       message: expect.stringMatching(/\w/),
       data: [
         {
-          ...{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "invalid_request" },
+          "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+          reason: "invalid_request",
           domain: ERROR_DOMAIN,
         },
       ],
@@ -194,7 +196,9 @@ test("the examples of the SEP are answered as they are written, without id and v
   }
   // Their errors are answered too.
   expect(await post(JSON.stringify({ method: "a2a/skill/invoke", params: {} }))).toMatchObject({
-    ...{ jsonrpc: "2.0", id: null, error: { code: -32602 } },
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32602 },
   });
   // Of no other method: not of ours beside them, and not of A2A's.
   for (const method of ["a2a/capabilities/revoke", "a2a/capabilities/introspect", "SendMessage"]) {
@@ -219,11 +223,14 @@ test("a time with milliseconds, as clocks write it, is taken at the second that 
   const constraints = { expires, notBefore: written(second - 599_001) };
   const narrow = await rpc(agent, "alice", "a2a/capabilities/attenuate", { token, constraints });
   expect(at(narrow.body, "result", "capability", "constraints")).toMatchObject({
-    ...{ expires: kept(second), notBefore: kept(second - 599_000) },
+    expires: kept(second),
+    notBefore: kept(second - 599_000),
   });
   const message = { parts: [{ data: { skill: "wait", arguments: { milliseconds: 0 } } }] };
   const sent = await rpc(agent, "alice", "a2a/task/send", {
-    ...{ message, capabilities: [id], attenuations: { [id]: { expires } } },
+    message,
+    capabilities: [id],
+    attenuations: { [id]: { expires } },
   });
   expect(textAt(sent.body, "result", "task", "status", "state")).toBe("TASK_STATE_COMPLETED");
 });

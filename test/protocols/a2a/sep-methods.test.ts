@@ -50,7 +50,9 @@ test.skipIf(!curl)("a process that knows only HTTP gets through by the methods a
   const id = textAt(answer("request"), "result", "capabilities", 0, "id");
   expect(id).toMatch(/^cap_/);
   expect(at(answer("request"), "result", "capabilities", 0)).toMatchObject({
-    ...{ grant: "documents:read", principal: "alice", operations: ["retrieve", "search"] },
+    grant: "documents:read",
+    principal: "alice",
+    operations: ["retrieve", "search"],
     resourceHandles: [
       { handle: expect.stringMatching(/^rh_/), displayName: expect.any(String), kind: "item" },
       { handle: expect.stringMatching(/^rh_/), displayName: expect.any(String), kind: "item" },
@@ -72,7 +74,8 @@ test.skipIf(!curl)("a process that knows only HTTP gets through by the methods a
   expect(task).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
   // What the task may do is what the attenuation left of the capability.
   expect(at(task, "artifacts", 0, "parts", 0, "data")).toEqual({
-    ...{ capabilities: [id], searched: ["operation_denied"] },
+    capabilities: [id],
+    searched: ["operation_denied"],
   });
   expect(answer("introspect")).toMatchObject({
     result: { active: true, id, hops: 2, principal: "alice" },

@@ -53,8 +53,13 @@ test("each request is logged, with its caller and its refusal, and nothing that 
     .split("\n")
     .map((line): Json => JSON.parse(line));
   expect(lines.at(-1)).toMatchObject({
-    ...{ msg: "request", binding: "jsonrpc", method: "a2a/skill/invoke", status: 200 },
-    ...{ denials: "capability_missing", principal: "alice", invoker: "orchestrator" },
+    msg: "request",
+    binding: "jsonrpc",
+    method: "a2a/skill/invoke",
+    status: 200,
+    denials: "capability_missing",
+    principal: "alice",
+    invoker: "orchestrator",
     milliseconds: expect.any(Number),
   });
   expect(agent.logged()).not.toContain("271828");
@@ -167,7 +172,9 @@ test("another protocol stands beside it on one port, and both stop with it", asy
     place.app.get("/other", (_req, res) => void res.json({ draining: place.isDraining() }));
     const a2a = mountA2A(
       {
-        ...{ agent, tasks, log: { info() {}, warn() {}, error() {} } },
+        agent,
+        tasks,
+        log: { info() {}, warn() {}, error() {} },
         authenticator: createFixedTokens([own], { development: true, announce: () => {} }),
         card: { name: "Documents", description: "Beside another", version: "1.0.0" },
       },

@@ -51,7 +51,9 @@ export function userMessage(parts: Json, more: JsonObject = {}): JsonObject {
 
 /** Has a message answered before its task is over. */
 export const AT_ONCE: SendMessageConfiguration = {
-  ...{ acceptedOutputModes: [], historyLength: undefined, returnImmediately: true },
+  acceptedOutputModes: [],
+  historyLength: undefined,
+  returnImmediately: true,
   taskPushNotificationConfig: undefined,
 };
 

@@ -115,8 +115,12 @@ test("what still comes by an open connection while the server closes is told so"
   const said = text(socket);
   const post = [
     "POST /a2a/jsonrpc HTTP/1.1",
-    ...["Host: agent", `Authorization: Bearer ${CALLERS.alice}`, "Content-Type: application/json"],
-    ...[`Content-Length: ${Buffer.byteLength(body)}`, "", body],
+    "Host: agent",
+    `Authorization: Bearer ${CALLERS.alice}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "",
+    body,
   ].join("\r\n");
   socket.write(post);
   await expect.poll(() => agent.ran.length).toBe(1);

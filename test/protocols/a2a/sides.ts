@@ -41,7 +41,9 @@ async function agentItself(options: SideOptions = {}): Promise<Reached> {
     createFixedTokens(known, { development: true, announce: () => {} }),
   );
   const agent = await agentFor({
-    ...{ runTask, pushOrigins: ["http://a.example"], ...options },
+    runTask,
+    pushOrigins: ["http://a.example"],
+    ...options,
     authenticator: {
       authenticate: async (call) => {
         const known = signedIn ? both : second;
@@ -53,7 +55,8 @@ async function agentItself(options: SideOptions = {}): Promise<Reached> {
   const { token } = await held(agent);
   return {
     ...agent.server,
-    ...{ headers: presenting(token), token },
+    headers: presenting(token),
+    token,
     otherLogin: { ...presenting(token), Authorization: `Bearer ${logins[1]?.token}` },
     rpc: (method, params, headers = presenting(token)) =>
       rpcTo(agent.server.rpcUrl, headers, method, params),
@@ -75,12 +78,17 @@ async function guarded(options: SideOptions = {}): Promise<Reached> {
   const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
   const { token } = capability ?? { token: "" };
   const headers = {
-    ...{ Authorization: "Bearer alice:assistant", "Content-Type": "application/json" },
-    ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
+    Authorization: "Bearer alice:assistant",
+    "Content-Type": "application/json",
+    "A2A-Version": "1.0",
+    "A2A-Extensions": EXTENSION_URI,
     "Proviso-Capability": token,
   };
   return {
-    ...{ rpcUrl: `${url}/rpc`, restUrl: `${url}/rest`, headers, token },
+    rpcUrl: `${url}/rpc`,
+    restUrl: `${url}/rest`,
+    headers,
+    token,
     otherLogin: { ...headers, Authorization: OTHER },
     rpc: (method, params, given = headers) => rpcTo(`${url}/rpc`, given, method, params),
     signOut: () => {

@@ -202,7 +202,9 @@ test.each(EACH)("streams of one caller are bounded: %s, %s", async (_, binding, 
   const message = words("write this");
   const streamed = { jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message } };
   const fourth = await open(reached.rpcUrl, {
-    ...{ method: "POST", headers, body: JSON.stringify(streamed) },
+    method: "POST",
+    headers,
+    body: JSON.stringify(streamed),
   });
   expect(fourth.status).toBe(429);
   // Other calls are not held up.

@@ -38,7 +38,9 @@ beforeAll(async () => {
   login = await startAuthorizationServer({ users, clients: ["orchestrator"], resource: AUDIENCE });
   agent = await startAgent({
     authenticator: await createJwtAuthenticator({
-      ...{ issuer: login.issuer, audience: AUDIENCE, jwks: login.jwksUri },
+      issuer: login.issuer,
+      audience: AUDIENCE,
+      jwks: login.jwksUri,
     }),
     // A careless runner that shows everything that it has.
     runTask: async (task) => {
@@ -110,7 +112,8 @@ test("no token and no signature is kept, logged, counted or told", {
   accessTokens.add(accessToken);
   const headers = {
     Authorization: `Bearer ${accessToken}`,
-    ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+    "Content-Type": "application/json",
+    "A2A-Version": "1.0",
   };
   const rpc = async (method: string, params: object, more: Record<string, string> = {}) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -120,7 +123,8 @@ test("no token and no signature is kept, logged, counted or told", {
   for (const binding of BINDINGS) {
     const client = await sdkClient(agent.server.url, binding, accessToken);
     const granted = await request(client, {
-      ...{ grants: ["documents:read"], purpose: "a full run" },
+      grants: ["documents:read"],
+      purpose: "a full run",
       resourceQuery: { collection: "reports" },
     });
     const work = await request(client, { grants: ["work:do"] });

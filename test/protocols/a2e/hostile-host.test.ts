@@ -55,7 +55,11 @@ test("a host that answers the handshake by an error is left at once, with its re
 });
 
 test("a host that answers in another version is left", async () => {
-  for (const version of [{ a2e: "2.0" }, { version: "2.0" }, { a2e: "1.0", version: 1 }]) {
+  for (const version of [
+    { a2e: "2.0" },
+    { version: "2.0" },
+    { a2e: "1.0", version: 1 },
+  ] as JsonObject[]) {
     const attempt = withHost([{ ...GREETING, ...version }]);
     await expect(attempt).rejects.toMatchObject({ code: "version_mismatch", retryable: false });
   }

@@ -29,9 +29,12 @@ async function overA2A({ agent }: Bank): Promise<string> {
   const tasks = await openTaskStore(database);
   const announce = (): void => {};
   const server = await serveAgent({
-    ...{ agent, tasks, card: { name: "Bank", description: "A bank", version: "1" } },
+    agent,
+    tasks,
+    card: { name: "Bank", description: "A bank", version: "1" },
     authenticator: createFixedTokens([{ token: TOKEN, principal: "bob", invoker: "assistant" }], {
-      ...{ development: true, announce },
+      development: true,
+      announce,
     }),
     log: { info() {}, warn() {}, error() {} },
   });

@@ -13,8 +13,14 @@ function names(answer: Answer): readonly unknown[] {
 }
 
 const ALL = [
-  ...["check_balance", "list_payees", "transfer_funds", "delete_payee", "print_report"],
-  ...["always_fails", "fibs", "waits"],
+  "check_balance",
+  "list_payees",
+  "transfer_funds",
+  "delete_payee",
+  "print_report",
+  "always_fails",
+  "fibs",
+  "waits",
 ];
 
 describe("without credentials", () => {
@@ -38,7 +44,8 @@ describe("without credentials", () => {
           input_fields: [{ name: "account_id", type: "string", description: "The account" }],
         },
       ],
-      ...{ has_more: false, next_cursor: null },
+      has_more: false,
+      next_cursor: null,
     });
     const described = await send(`${url}/capability/describe?name=check_balance`);
     expect(described.body).toMatchObject({ name: "check_balance", input: {}, output: {} });

@@ -88,7 +88,9 @@ describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
 
 describe("a provider", () => {
   const document = {
-    ...{ version: "1.0-draft", issuer: "ORIGIN", default_location: "ORIGIN/run" },
+    version: "1.0-draft",
+    issuer: "ORIGIN",
+    default_location: "ORIGIN/run",
     endpoints: { register: "ORIGIN/agent/register", status: "ORIGIN/agent/status" },
   };
   const meet = async (answers: { readonly [path: string]: object | string }) =>
@@ -132,7 +134,8 @@ describe("a provider", () => {
       "/agent/register": { agent_id: "agent_1", status: "active" },
     });
     const client = await createAgentAuthClient({
-      ...{ provider: origin, hostKey: await generateKey() },
+      provider: origin,
+      hostKey: await generateKey(),
       fetch: (url, init) => {
         sent.push(new Headers(init?.headers).get("authorization") ?? "");
         return fetch(url, init);
@@ -185,7 +188,9 @@ describe("an agent", () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({
-      ...{ name: "Clerk", capabilities: DEFAULTS, idempotencyKey: "one" },
+      name: "Clerk",
+      capabilities: DEFAULTS,
+      idempotencyKey: "one",
     });
     expect(agent.state.status).toBe("active");
     expect(await agent.execute("list_payees")).toEqual(["acc_A", "acc_B"]);
@@ -211,7 +216,9 @@ describe("an agent", () => {
     const home = await bank();
     const client = await clientOf(home);
     const agent = await client.register({
-      ...{ name: "Robot", mode: "autonomous", capabilities: ["transfer_funds"] },
+      name: "Robot",
+      mode: "autonomous",
+      capabilities: ["transfer_funds"],
     });
     const [grant] = agent.state.grants;
     expect(grant).toMatchObject({ capability: "transfer_funds", status: "denied" });
@@ -259,9 +266,12 @@ describe("an agent", () => {
     };
     const origin = await provider({
       "/.well-known/agent-configuration": {
-        ...{ version: "1.0-draft", issuer: "ORIGIN", default_location: "ORIGIN/run" },
+        version: "1.0-draft",
+        issuer: "ORIGIN",
+        default_location: "ORIGIN/run",
         endpoints: {
-          ...{ register: "ORIGIN/register", status: "ORIGIN/status" },
+          register: "ORIGIN/register",
+          status: "ORIGIN/status",
           describe_capability: "ORIGIN/describe",
         },
       },

@@ -141,7 +141,7 @@ export class Driver {
     const answer = await send(`${this.bank.url}/agent/register`, {
       jwt: await this.registrationJwt(odd),
       json: { name: "Assistant", capabilities: DEFAULTS, ...body },
-      ...(headers === undefined ? {} : { headers }),
+      headers,
     });
     this.agentId = textIn(answer.body["agent_id"]) ?? this.agentId;
     return answer;
@@ -150,7 +150,7 @@ export class Driver {
   /** Asks as the host. */
   async asHost(path: string, json?: unknown, odd?: Odd): Promise<Answer> {
     const jwt = await this.hostJwt(odd);
-    return send(`${this.bank.url}${path}`, { jwt, ...(json === undefined ? {} : { json }) });
+    return send(`${this.bank.url}${path}`, { jwt, json });
   }
 
   /** Asks as the agent. */
@@ -164,7 +164,7 @@ export class Driver {
     return send(`${this.bank.url}${path}`, {
       jwt,
       headers,
-      ...(json === undefined ? {} : { json }),
+      json,
     });
   }
 
@@ -173,7 +173,8 @@ export class Driver {
   }
 
   execute(capability: string, given: JsonObject, token?: string, odd?: Odd): Promise<Answer> {
-    const headers = token === undefined ? {} : { "Proviso-Capability": token };
+    const headers: Record<string, string> =
+      token === undefined ? {} : { "Proviso-Capability": token };
     const json = { capability, arguments: given };
     return this.asAgent("/capability/execute", json, odd, headers);
   }
@@ -201,7 +202,7 @@ export class Driver {
     const [waiting] = await approvals.waitingFor(principal);
     const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
     if (found === undefined) throw new Error("nothing waits for a decision");
-    const by = { principal, ...(userCode === undefined ? {} : { userCode }) };
+    const by = { principal, userCode };
     const { id, digest } = found;
     const outcome = await approvals.decide(id, by, { answer: decision, digest, ...more });
     if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message}`);

@@ -138,7 +138,8 @@ describe("execute", () => {
     const wrong = await one.execute("transfer_funds", { amount: "12", to: 7 });
     expect(said(wrong)).toBe("400 invalid_request");
     expect(objectsIn(wrong.body["denials"]).map(({ rule }) => rule)).toEqual([
-      ...["arguments/amount", "arguments/to"],
+      "arguments/amount",
+      "arguments/to",
     ]);
     const closed = await one.execute("transfer_funds", { amount: 1, to: "acc_closed" });
     expect(closed.body).toMatchObject({
@@ -190,7 +191,11 @@ describe("batch-execute", () => {
     const { body } = await one.asAgent("/capability/batch-execute", { requests });
     const responses: readonly JsonObject[] = objectsIn(body["responses"]);
     expect(responses.map(({ id, status }) => `${id} ${status}`)).toEqual([
-      ...["a completed", "1 failed", "2 failed", "3 failed", "e completed"],
+      "a completed",
+      "1 failed",
+      "2 failed",
+      "3 failed",
+      "e completed",
     ]);
     expect(responses[0]?.["data"]).toEqual({ account_id: "acc_1", balance: 12.5 });
     expect(responses[1]?.["error"]).toMatchObject({

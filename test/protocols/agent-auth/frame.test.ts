@@ -11,7 +11,9 @@ test("bodies have limits, and are JSON", async () => {
   const post = async (body: string, headers: Record<string, string> = {}) =>
     said(
       await send(`${home.url}/agent/request-capability`, {
-        ...{ method: "POST", body, jwt: await one.agentJwt() },
+        method: "POST",
+        body,
+        jwt: await one.agentJwt(),
         headers: { "Content-Type": "application/json", ...headers },
       }),
     );
@@ -150,7 +152,10 @@ test("an address whose JWTs do not hold is refused before they are looked at", a
   const answers: string[] = [];
   for (const _ of [1, 2, 3, 4]) answers.push(said(await forged()));
   expect(answers).toEqual([
-    ...["401 invalid_jwt", "401 invalid_jwt", "401 invalid_jwt", "429 rate_limited"],
+    "401 invalid_jwt",
+    "401 invalid_jwt",
+    "401 invalid_jwt",
+    "429 rate_limited",
   ]);
 });
 

@@ -70,7 +70,11 @@ describe("of an agent", () => {
       `${encoded({ alg: "HS256", typ: "agent+jwt" })}.${payload}.AAAA`,
       `${encoded({ alg: "EdDSA", typ: "agent+jwt" })}.${payload}.`,
       `${encoded({ alg: "EdDSA", typ: "agent+jwt" })}.${payload}.AAAA`,
-      ...["a.b", "a.b.c.d", "....", "x".repeat(9000), `e30.e30.${"A".repeat(86)}`],
+      "a.b",
+      "a.b.c.d",
+      "....",
+      "x".repeat(9000),
+      `e30.e30.${"A".repeat(86)}`,
     ];
     for (const jwt of forged) {
       const answer = await send(`${home.url}/agent/status`, { jwt });
@@ -121,7 +125,9 @@ describe("of an agent", () => {
     const home = await bank();
     const one = await linked(home);
     for (const [iat, exp] of [
-      ...[[30, 90] as const, [-30, 0] as const, [-89, -29] as const],
+      [30, 90] as const,
+      [-30, 0] as const,
+      [-89, -29] as const,
       [-90, 86_400] as const,
     ]) {
       const claims = { iat: seconds(home) + iat, exp: seconds(home) + exp };
@@ -162,8 +168,10 @@ describe("of an agent", () => {
     expect(said(await bound({ htu: path }))).toBe("401 request_binding_mismatch");
     const port = new URL(home.url).port;
     for (const htu of [
-      ...[`${home.url}${path}?agent_id=x`, `${home.url}${path}#top`],
-      ...[`HTTP://127.0.0.1:${port}/agent/./x/../status`, `${home.url}/agent/st%61tus`],
+      `${home.url}${path}?agent_id=x`,
+      `${home.url}${path}#top`,
+      `HTTP://127.0.0.1:${port}/agent/./x/../status`,
+      `${home.url}/agent/st%61tus`,
     ]) {
       expect(said(await bound({ htu })), htu).toBe("200");
     }
@@ -192,8 +200,12 @@ describe("of an agent", () => {
     const home = await bank();
     const one = await linked(home);
     for (const path of [
-      ...["/agent/status", "/capability/execute", "/agent/request-capability", "/agent/register"],
-      ...["/host/rotate-key", "/agent/claim"],
+      "/agent/status",
+      "/capability/execute",
+      "/agent/request-capability",
+      "/agent/register",
+      "/host/rotate-key",
+      "/agent/claim",
     ]) {
       const json = path === "/agent/status" ? {} : { json: {} };
       const answer = await send(home.url + path, json);

@@ -36,8 +36,9 @@ async function rotated(one: Driver, next: Key): Promise<Driver> {
 /** A host that a user made, and that enrols as the published SDK does. */
 async function enrolled(home: Bank, principal: string, key: Key, defaults?: readonly string[]) {
   const made = await home.registry.createHost({
-    ...{ principal, name: "Laptop" },
-    ...(defaults === undefined ? {} : { defaults }),
+    principal,
+    name: "Laptop",
+    defaults,
   });
   const token = made.ok ? made.enrolmentToken : undefined;
   const json = { token, public_key: { ...key.jwk, kid: key.thumbprint }, name: "laptop.local" };
@@ -182,7 +183,9 @@ describe("enrolment", () => {
       expect(said(guess)).toBe("401 enrollment_token_invalid");
     }
     expect((await enroll(body)).body).toEqual({
-      ...{ hostId: made.ok && made.host.id, name: "Laptop", status: "active" },
+      hostId: made.ok && made.host.id,
+      name: "Laptop",
+      status: "active",
       default_capabilities: ["check_balance", "list_payees"],
     });
     const other = await driver(home);

@@ -86,7 +86,9 @@ describe("an agent's end", () => {
     expect(grantWords(status)).toEqual(["check_balance denied", "list_payees active"]);
     const ended = grantsIn(status).find(({ capability }) => capability === "check_balance");
     expect(ended).toEqual({
-      ...{ capability: "check_balance", status: "denied", reason: "its host revoked it" },
+      capability: "check_balance",
+      status: "denied",
+      reason: "its host revoked it",
     });
   });
 });
@@ -124,8 +126,12 @@ describe("introspection", () => {
     expect(grants).toContainEqual({ capability: "transfer_funds", status: "active", constraints });
     expect(grants).toHaveLength(3);
     expect(body).toMatchObject({
-      ...{ active: true, agent_id: one.agentId, host_id: host?.id, user_id: "alice" },
-      ...{ mode: "delegated", expires_at: expect.stringMatching(/^2026-05-04T13/) },
+      active: true,
+      agent_id: one.agentId,
+      host_id: host?.id,
+      user_id: "alice",
+      mode: "delegated",
+      expires_at: expect.stringMatching(/^2026-05-04T13/),
     });
     expect(JSON.stringify(body)).not.toContain("token");
     const narrowed = await one.agentJwt({ claims: { capabilities: ["list_payees"] } });
@@ -156,7 +162,10 @@ describe("introspection", () => {
     const used = await one.agentJwt();
     await introspect(home, used);
     const inactive = [
-      ...["a.b.c", "no token", used, await one.hostJwt()],
+      "a.b.c",
+      "no token",
+      used,
+      await one.hostJwt(),
       await at(["print_report"], "https://x.example"),
       await one.agentJwt({ key: await newKey() }),
     ];
@@ -264,7 +273,8 @@ describe("a revocation by the operator", () => {
     expect(await home.registry.activeGrants("alice")).toEqual([]);
     expect(said(await bob.execute("list_payees", {}))).toBe("200");
     expect(await home.registry.revokeUser("alice", { operator: true })).toEqual({
-      ...{ hosts: 0, agents: 0 },
+      hosts: 0,
+      agents: 0,
     });
     const changes = (await home.events()).filter(({ operator }) => operator === true);
     expect(changes.map(({ change }) => change)).toContain("user.revoked");
@@ -276,7 +286,8 @@ describe("a revocation by the operator", () => {
 
 test("introspection has a limit of its own for each address, on top of the one for all endpoints", async () => {
   const home = await bank({
-    ...{ introspection: { requests: 2, seconds: 60 }, trustedProxies: ["127.0.0.1"] },
+    introspection: { requests: 2, seconds: 60 },
+    trustedProxies: ["127.0.0.1"],
   });
   const one = await linked(home);
   const introspect = async (from: string) =>

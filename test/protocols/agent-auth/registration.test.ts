@@ -78,7 +78,8 @@ describe("registration", () => {
       method: "device_authorization",
       verification_uri: `${home.url}/approvals/device`,
       verification_uri_complete: `${home.url}/approvals/device?user_code=${code}`,
-      ...{ expires_in: 300, interval: 5 },
+      expires_in: 300,
+      interval: 5,
     });
 
     expect(said(await one.asAgent("/agent/status"))).toBe("403 agent_pending");
@@ -133,7 +134,9 @@ describe("registration", () => {
     const first = await one.register();
     const again = await one.register({ mode: "autonomous" });
     expect(again.body).toMatchObject({
-      ...{ agent_id: one.agentId, mode: "delegated", status: "pending" },
+      agent_id: one.agentId,
+      mode: "delegated",
+      status: "pending",
     });
     expect(objectIn(again.body["approval"])["user_code"]).toBe(
       objectIn(first.body["approval"])["user_code"],
@@ -219,7 +222,9 @@ describe("registration", () => {
       return said(answer);
     };
     expect([await asked(), await asked(), await asked()]).toEqual([
-      ...["200", "200", "429 rate_limited"],
+      "200",
+      "200",
+      "429 rate_limited",
     ]);
     home.clock.now += 60 * 60 * 1000;
     expect(await asked()).toBe("200");
@@ -235,7 +240,9 @@ describe("registration", () => {
       return said(answer);
     };
     expect([await asked(), await asked(), await asked()]).toEqual([
-      ...["200", "200", "403 limit_exceeded"],
+      "200",
+      "200",
+      "403 limit_exceeded",
     ]);
     home.clock.now += 60 * 60 * 1000;
     expect(await asked()).toBe("200");
@@ -254,7 +261,9 @@ describe("registration", () => {
       said(
         await send(`${home.url}/host/enroll`, {
           json: {
-            ...{ token, name: called, public_key: one.host.jwk },
+            token,
+            name: called,
+            public_key: one.host.jwk,
             proof: await proofOf(home, one.host, "/host/enroll"),
           },
         }),

@@ -37,7 +37,8 @@ describe("request-capability", () => {
     const home = await bank();
     const one = await linked(home);
     const answer = await one.request([TRANSFER], {
-      ...{ reason: "pay the rent", binding_message: "rent, May" },
+      reason: "pay the rent",
+      binding_message: "rent, May",
     });
     expect(answer.body["status"]).toBe("pending");
     const [grant] = grantsIn(answer);

@@ -52,8 +52,13 @@ const NO_REACH = { reach: "none" } as const;
 
 function skills(ran: string[]): readonly Skill[] {
   const said = (id: string, operation: string, effect: Skill["effect"] = "write") => ({
-    ...{ id, name: id, description: `Does what ${id.replaceAll("_", " ")} says`, operation },
-    ...{ ...NO_REACH, effect, input: ANY },
+    id,
+    name: id,
+    description: `Does what ${id.replaceAll("_", " ")} says`,
+    operation,
+    ...NO_REACH,
+    effect,
+    input: ANY,
   });
   return [
     {
@@ -216,11 +221,21 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     offered.some(({ id }) => id === "print_report") ? { print_report: REPORTS } : {},
   );
   const registry = new Registry({
-    ...{ store: openRegistry(database, { mostUsed }), revocations, clock, terms, policy },
+    store: openRegistry(database, { mostUsed }),
+    revocations,
+    clock,
+    terms,
+    policy,
     settings: { defaults: DEFAULTS, ...settings },
   });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, ledger, policy, registry, clock, skills: offered },
+    issuer,
+    revocations,
+    ledger,
+    policy,
+    registry,
+    clock,
+    skills: offered,
   });
   const lines: string[] = [];
   const say = (fields: object, message: string): void => {
@@ -228,7 +243,11 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
   };
   const server = await serveAgentAuth(
     {
-      ...{ agent, registry, policy, ledger, clock },
+      agent,
+      registry,
+      policy,
+      ledger,
+      clock,
       provider: { name: "Example Bank", description: "A bank that agents can use" },
       log: { info: say, warn: say, error: say },
       ...serving,
@@ -245,8 +264,17 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
   };
   onTestFinished(close);
   return {
-    ...{ url: server.url, server, agent, registry, revocations, issuer, keys, policy, ran },
-    ...{ clock: kept.clock, close },
+    url: server.url,
+    server,
+    agent,
+    registry,
+    revocations,
+    issuer,
+    keys,
+    policy,
+    ran,
+    clock: kept.clock,
+    close,
     logged: () => lines.join("\n"),
     events: () => ledger.list(),
     again: async (more = {}) => {

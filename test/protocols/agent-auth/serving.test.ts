@@ -44,7 +44,9 @@ const SKILLS = `
 `;
 
 const CONFIG: Document = {
-  ...{ name: "Bank", description: "A bank that agents can use", home: "home" },
+  name: "Bank",
+  description: "A bank that agents can use",
+  home: "home",
   protocols: ["agent-auth", "revocations"],
   grants: [
     { id: "accounts:read", description: "See accounts", operations: ["balance", "print"] },
@@ -73,7 +75,7 @@ async function decide(hops: { [place: string]: object } = {}, userCode?: string)
     const [waiting] = await approvals.waitingFor("alice");
     const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
     if (found === undefined) throw new Error("nothing waits");
-    const by = { principal: "alice", ...(userCode === undefined ? {} : { userCode }) };
+    const by = { principal: "alice", userCode };
     const answer = { answer: "approve", digest: found.digest, hops } as const;
     const outcome = await approvals.decide(found.id, by, answer);
     if (!outcome.ok) throw new Error(outcome.message);
@@ -103,11 +105,15 @@ async function reportService() {
       onTestFinished(() => revocations.close());
       await revocations.refresh();
       const service = createIssuer({
-        ...{ name: "documents-agent", keys, revocations, audience: location },
+        name: "documents-agent",
+        keys,
+        revocations,
+        audience: location,
       });
       const requires = createCapabilityMiddleware(service);
       const check = requires({
-        ...{ grant: "accounts:read", operation: "print" },
+        grant: "accounts:read",
+        operation: "print",
         arguments: (req: express.Request) => req.body.arguments,
       });
       const print: express.RequestHandler = (req, res) =>
@@ -135,7 +141,10 @@ describe("proviso serve", () => {
     expect(host.discovery.document["provider_name"]).toBe("Bank");
     const key = await generateKey();
     const agent = await host.register({
-      ...{ name: "Clerk", key, capabilities: ["check_balance"], reason: "the books" },
+      name: "Clerk",
+      key,
+      capabilities: ["check_balance"],
+      reason: "the books",
     });
     const { approval, grants } = agent.state;
     expect(grants).toEqual([{ capability: "check_balance", status: "pending" }]);

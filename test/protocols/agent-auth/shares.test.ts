@@ -63,8 +63,13 @@ throughStores((place) => {
   test("in IPv6, 64 bits are one address, and 48 one network", async () => {
     const home = await opened({ pendingHostsPerAddress: 1, pendingHostsPerNetwork: 2 });
     const crowd = [
-      ...["2001:db8:1:1::1", "2001:db8:1:1:ffff::2", "2001:db8:1:2::1", "2001:db8:1:3::1"],
-      ...["2001:db8:2:1::1", "2001:db8::1", "2001:db8:0:0:5::1"],
+      "2001:db8:1:1::1",
+      "2001:db8:1:1:ffff::2",
+      "2001:db8:1:2::1",
+      "2001:db8:1:3::1",
+      "2001:db8:2:1::1",
+      "2001:db8::1",
+      "2001:db8:0:0:5::1",
     ];
     expect(await answers(home, crowd)).toEqual(["200", LATE, "200", LATE, "200", "200", LATE]);
   });

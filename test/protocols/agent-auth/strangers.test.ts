@@ -19,7 +19,8 @@ test("strangers that name a user get a code once her list has no room, and her o
   }
   expect(methods).toEqual(["ciba", "ciba", "device_authorization", "device_authorization"]);
   expect(last === undefined ? {} : approvalIn(last)).toMatchObject({
-    ...{ user_code: expect.any(String), verification_uri: expect.any(String) },
+    user_code: expect.any(String),
+    verification_uri: expect.any(String),
   });
 
   const own = await linked(home);
@@ -87,8 +88,14 @@ test("a stranger that registers again whenever its request has ended leaves 500 
   const home = await bank();
   const alone = await driver(home);
   const capabilities = [
-    ...["check_balance", "list_payees", "transfer_funds", "delete_payee", "print_report"],
-    ...["always_fails", "fibs", "waits"],
+    "check_balance",
+    "list_payees",
+    "transfer_funds",
+    "delete_payee",
+    "print_report",
+    "always_fails",
+    "fibs",
+    "waits",
   ];
   for (let at = 0; at < 66; at++) {
     expect(said(await alone.register({ capabilities }))).toBe("200");

@@ -17,8 +17,10 @@ describe("words for people", () => {
     expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Laptop" });
     const [approval] = await home.registry.approvals.list();
     expect(approval?.subject).toMatchObject({
-      ...{ purpose: "pay here, if 3 < 5", bindingMessage: "rent" },
-      ...{ agent: { name: "Clerk alert(1)" }, host: { name: "Laptop" } },
+      purpose: "pay here, if 3 < 5",
+      bindingMessage: "rent",
+      agent: { name: "Clerk alert(1)" },
+      host: { name: "Laptop" },
     });
     const named = { claims: { host_name: "<i>Desk</i>" } };
     await one.register({ name: "Clerk" }, { odd: named });
@@ -51,7 +53,12 @@ describe("null", () => {
       expect(said(answer), path).toMatch(/^400 invalid_(request|public_key)$/);
     }
     for (const member of [
-      ...["capabilities", "mode", "reason", "host_name", "preferred_method", "login_hint"],
+      "capabilities",
+      "mode",
+      "reason",
+      "host_name",
+      "preferred_method",
+      "login_hint",
       "binding_message",
     ]) {
       const stranger = await driver(home);
@@ -68,7 +75,13 @@ describe("null", () => {
     const answer = await one.register();
     const { body } = await one.asHost(`/agent/status?agent_id=${one.agentId}`);
     expect(Object.keys(body).sort()).toEqual([
-      ...["agent_capability_grants", "agent_id", "created_at", "host_id", "mode", "name", "status"],
+      "agent_capability_grants",
+      "agent_id",
+      "created_at",
+      "host_id",
+      "mode",
+      "name",
+      "status",
     ]);
     expect(JSON.stringify([answer.body, body])).not.toContain("null");
     const alone = await driver(home);
@@ -98,19 +111,27 @@ describe("grants in answers", () => {
     const { id, digest } = waiting;
     const by = { principal: "alice" };
     await home.registry.approvals.decide(id, by, {
-      ...{ answer: "approve", digest, granted: [0, 2], reason: "no deletions" },
+      answer: "approve",
+      digest,
+      granted: [0, 2],
+      reason: "no deletions",
     });
     await one.asHost("/agent/revoke-capability", {
-      ...{ agent_id: one.agentId, capabilities: ["print_report", "delete_payee"] },
+      agent_id: one.agentId,
+      capabilities: ["print_report", "delete_payee"],
     });
     const grants = grantsIn(await one.asAgent("/agent/status"));
     const of = (name: string) => grants.find(({ capability }) => capability === name);
     expect(of("transfer_funds")).toMatchObject({ status: "active", constraints: limits });
     expect(of("delete_payee")).toEqual({
-      ...{ capability: "delete_payee", status: "denied", reason: expect.any(String) },
+      capability: "delete_payee",
+      status: "denied",
+      reason: expect.any(String),
     });
     expect(of("print_report")).toEqual({
-      ...{ capability: "print_report", status: "denied", reason: "its host revoked it" },
+      capability: "print_report",
+      status: "denied",
+      reason: "its host revoked it",
     });
   });
 

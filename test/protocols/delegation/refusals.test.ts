@@ -90,7 +90,8 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
   test("all that is wrong with it is told at once", async () => {
     const parts = await narrowed();
     const body = {
-      ...{ delegateeAgentId: AGENTS.orchestrator, ttlSeconds: 1 },
+      delegateeAgentId: AGENTS.orchestrator,
+      ttlSeconds: 1,
       scopes: ["agents:raed", "sealed"],
     };
     const answer = await delegate(parts, parts.token, body);
@@ -98,7 +99,8 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
       code: "VALIDATION_ERROR",
       message: 'there is no scope "agents:raed"; did you mean "agents:read"?',
       details: {
-        ...{ field: "scopes", reason: "scope_unknown" },
+        field: "scopes",
+        reason: "scope_unknown",
         problems: [
           ["scopes", "scope_unknown"],
           ["scopes", "scope_not_held"],
@@ -119,7 +121,9 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
   test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("without %s", async (name) => {
     const parts = await narrowed();
     const whole: JsonObject = {
-      ...{ delegateeAgentId: AGENTS.summarizer, scopes: ["agents:read"], ttlSeconds: 60 },
+      delegateeAgentId: AGENTS.summarizer,
+      scopes: ["agents:read"],
+      ttlSeconds: 60,
     };
     const { [name]: _, ...body } = whole;
     const answer = await send(parts, "POST", "/oauth2/token/delegate", parts.token, body);
@@ -436,8 +440,11 @@ describe("delegation", () => {
       },
       { kind: "revocation", decision: "allowed", change: "delegation.revoked", ...about },
       {
-        ...{ kind: "revocation", decision: "refused", codes: ["not_the_delegator"] },
-        ...{ principal: "alice", invoker: "archiver" },
+        kind: "revocation",
+        decision: "refused",
+        codes: ["not_the_delegator"],
+        principal: "alice",
+        invoker: "archiver",
       },
     ]);
   });

@@ -22,7 +22,10 @@ function madeBy({ keys }: World, service: string, id: string, grant = "agents"):
   const own = importKeyring(keys.serviceKeys(service));
   const revocations = createRevocationList();
   const issuer = createIssuer({
-    ...{ name: "documents-agent", keys: own, revocations, clock: () => NOW },
+    name: "documents-agent",
+    keys: own,
+    revocations,
+    clock: () => NOW,
   });
   const operations = ["read", "write", "delete"];
   return issuer.issue(() => ({ grant, operations, principal: "alice" }), { id, service }).capability
@@ -60,7 +63,8 @@ describe("a token under another service's key", () => {
     expect(verdict).toMatchObject({ valid: false, reason: "audience_denied" });
     expect(verdict["delegatorAgentId"]).toBeNull();
     expect(await verify(parts, narrowed(token))).toMatchObject({
-      ...{ valid: true, delegatorAgentId: AGENTS.orchestrator },
+      valid: true,
+      delegatorAgentId: AGENTS.orchestrator,
     });
   });
 });
@@ -72,7 +76,9 @@ describe("a token under the key of the agent's own audience", () => {
     const own = madeBy(parts, "documents-agent", id);
     expect(summary(await delegate(parts, own))).toBe("401 UNAUTHORIZED - token_invalid");
     expect(await verify(parts, narrowed(own))).toMatchObject({
-      ...{ valid: false, reason: "delegator_unknown", delegatorAgentId: null },
+      valid: false,
+      reason: "delegator_unknown",
+      delegatorAgentId: null,
     });
   });
 });
@@ -104,7 +110,8 @@ test("a verdict names the services that a delegation is for", async () => {
   expect(await verify(parts, narrowed(token))).not.toHaveProperty("audience");
   const bound = narrowed(token, { audience: ["documents-agent", "files.example"] });
   expect(await verify(parts, bound)).toMatchObject({
-    ...{ valid: true, audience: ["documents-agent", "files.example"] },
+    valid: true,
+    audience: ["documents-agent", "files.example"],
   });
 });
 

@@ -67,8 +67,12 @@ const GRANTS: readonly Grant[] = [
 /** A skill for each operation, which does nothing. */
 function skillFor(operation: string): Skill {
   return {
-    ...{ id: `do_${operation}`, name: operation, description: operation, operation },
-    ...{ reach: "none", input: { type: "object" } },
+    id: `do_${operation}`,
+    name: operation,
+    description: operation,
+    operation,
+    reach: "none",
+    input: { type: "object" },
     run: async () => ({ done: operation }),
   };
 }
@@ -107,7 +111,10 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   const skills = GRANTS.flatMap(({ operations }) => operations).map(skillFor);
   const keys = createKeyring({ clock: now });
   const issuer = createIssuer({
-    ...{ name: "documents-agent", keys, revocations, clock: now },
+    name: "documents-agent",
+    keys,
+    revocations,
+    clock: now,
     grants: expandGrants(GRANTS, skills),
   });
   const policy = createPolicyTable({
@@ -115,7 +122,11 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   });
   const parts = { issuer, revocations, ledger };
   const agent = await createIssuingAgent({
-    ...{ ...parts, policy, skills, clock: now, lifetime: 24 * 60 * 60 },
+    ...parts,
+    policy,
+    skills,
+    clock: now,
+    lifetime: 24 * 60 * 60,
   });
   const fixed = Object.entries(ACCESS).map(([name, token]) =>
     name === "bob"
@@ -127,11 +138,16 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
     logged.push(JSON.stringify({ ...fields, message }));
   };
   const server = await serveDelegation({
-    ...{ agent, registry, revocations, ledger, clock: now },
+    agent,
+    registry,
+    revocations,
+    ledger,
+    clock: now,
     authenticator: createFixedTokens(fixed, { development: true, announce: () => {} }),
     log: { info: say, warn: say, error: say },
     agents: Object.entries(AGENTS).map(([invoker, id]) => ({
-      ...{ id, invoker },
+      id,
+      invoker,
       ...(invoker === "stranger" ? { tenant: "other" } : {}),
     })),
     ...options,
@@ -162,8 +178,16 @@ export async function register(
   await registry.change(async (draft) => {
     await draft.agents.get(id);
     await draft.put("agents", {
-      ...{ id, host: "host", tenant: "default", name: id, mode: "delegated", status: "active" },
-      ...{ key: {}, thumbprint: `thumb-${id}`, created: NOW, updated: NOW },
+      id,
+      host: "host",
+      tenant: "default",
+      name: id,
+      mode: "delegated",
+      status: "active",
+      key: {},
+      thumbprint: `thumb-${id}`,
+      created: NOW,
+      updated: NOW,
       ...more,
     });
   });

@@ -132,8 +132,11 @@ describe("a delegation made offline", () => {
     parts.clock.now += 5 * SECOND;
     const seen = await verify(parts, offline);
     expect(seen).toMatchObject({
-      ...{ valid: true, chainId: id, delegatorAgentId: AGENTS.orchestrator },
-      ...{ issuedAt: time(NOW + 5 * SECOND), issuedAtSource: "first_seen" },
+      valid: true,
+      chainId: id,
+      delegatorAgentId: AGENTS.orchestrator,
+      issuedAt: time(NOW + 5 * SECOND),
+      issuedAtSource: "first_seen",
     });
     parts.clock.now += 5 * SECOND;
     expect(await verify(parts, offline)).toEqual(seen);
@@ -175,7 +178,9 @@ describe("a delegation made offline", () => {
     const start = { notBefore: second(NOW), expires: "10m" };
     const brief = narrowed(narrowed(token, { ...HOP, ...start }), { expires: "5s" });
     expect(await verify(parts, brief)).toMatchObject({
-      ...{ valid: true, issuedAt: time(NOW), expiresAt: time(NOW + 5 * SECOND) },
+      valid: true,
+      issuedAt: time(NOW),
+      expiresAt: time(NOW + 5 * SECOND),
     });
   });
 
@@ -183,7 +188,9 @@ describe("a delegation made offline", () => {
     const parts = await world();
     const minted = parts.issuer.mint({ grant: "agents" }).token;
     expect(await verify(parts, narrowed(minted, { ...HOP, expires: "5m" }))).toMatchObject({
-      ...{ valid: false, reason: "delegator_unknown", delegatorAgentId: null },
+      valid: false,
+      reason: "delegator_unknown",
+      delegatorAgentId: null,
     });
   });
 });
@@ -206,7 +213,10 @@ test("of a capability for another service is that service's to judge", async () 
   expect(summary(await delegate(parts, token))).toBe("401 UNAUTHORIZED - token_invalid");
   const made = narrowed(token, { ...HOP, expires: "5m" });
   expect(await verify(parts, made)).toMatchObject({
-    ...{ valid: false, reason: "audience_denied", delegatorAgentId: "payer", audience: [service] },
+    valid: false,
+    reason: "audience_denied",
+    delegatorAgentId: "payer",
+    audience: [service],
   });
   const call = { operation: "read", grant: "agents", invoker: "summarizer" };
   expect(parts.issuer.authorize(made, { ...call, audience: service }).allowed).toBe(true);
@@ -220,7 +230,9 @@ test("dies with its delegator's and its delegatee's registration", async () => {
   const { body } = await delegate(parts, token, { delegateeAgentId: "two" });
   const made = body["delegationToken"];
   expect(await verify(parts, made)).toMatchObject({
-    ...{ valid: true, delegatorAgentId: "one", delegateeAgentId: "two" },
+    valid: true,
+    delegatorAgentId: "one",
+    delegateeAgentId: "two",
   });
   await register(parts, "two", { status: "revoked" });
   expect(await verify(parts, made)).toMatchObject({ valid: false, reason: "delegatee_inactive" });
@@ -254,8 +266,8 @@ describe("whatever is delegated", () => {
         const parent = before === undefined ? token : narrowed(token, { operations: before });
         const held: readonly string[] = before ?? OPERATIONS;
         const body: JsonObject = {
-          ...{ delegateeAgentId: AGENTS[delegatee === "archiver" ? "archiver" : "summarizer"] },
-          ...{ scopes: SCOPES.filter((_, at) => asked.includes(OPERATIONS[at] ?? "read")) },
+          delegateeAgentId: AGENTS[delegatee === "archiver" ? "archiver" : "summarizer"],
+          scopes: SCOPES.filter((_, at) => asked.includes(OPERATIONS[at] ?? "read")),
           ttlSeconds: ttl,
         };
         const answer = await delegate(parts, parent, body);

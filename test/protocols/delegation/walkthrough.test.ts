@@ -30,8 +30,12 @@ describe("delegation", () => {
       expect(Object.keys(made.body)).toHaveLength(6);
       expect(made.headers.get("Cache-Control")).toBe("no-store");
       const all = {
-        ...{ chainId, delegatorAgentId: AGENTS.orchestrator, delegateeAgentId: AGENTS.summarizer },
-        ...{ scopes: ["agents:read"], issuedAt: time(NOW), expiresAt: time(NOW + HOUR) },
+        chainId,
+        delegatorAgentId: AGENTS.orchestrator,
+        delegateeAgentId: AGENTS.summarizer,
+        scopes: ["agents:read"],
+        issuedAt: time(NOW),
+        expiresAt: time(NOW + HOUR),
         revokedAt: null,
       };
       expect(await verify(parts, delegationToken)).toEqual({ valid: true, ...all });
@@ -58,7 +62,9 @@ describe("delegation", () => {
       }
       const revoked = { ...all, revokedAt: time(NOW + MINUTE) };
       expect(await verify(parts, delegationToken)).toEqual({
-        ...{ valid: false, ...revoked, reason: "revoked" },
+        valid: false,
+        ...revoked,
+        reason: "revoked",
       });
       expect((await agent.invoke(by, call)).ok).toBe(false);
       // What it came from lives on.
@@ -83,11 +89,14 @@ describe("delegation", () => {
         const { delegationToken } = made.body;
         expect(inspect(String(delegationToken)).authority.expires).toBe(expires);
         expect(await verify(parts, delegationToken)).toMatchObject({
-          ...{ valid: true, expiresAt: time(end) },
+          valid: true,
+          expiresAt: time(end),
         });
         const offline = attenuate(token, {
-          ...{ operations: ["read"], invokers: ["summarizer"] },
-          ...{ notBefore: new Date(parts.clock.now), expires: new Date(end) },
+          operations: ["read"],
+          invokers: ["summarizer"],
+          notBefore: new Date(parts.clock.now),
+          expires: new Date(end),
         });
         expect(offline.ok && (await verify(parts, offline.token))).toMatchObject({ valid: true });
       }
@@ -132,13 +141,17 @@ describe("delegation", () => {
     expect(attenuate(text, hop).ok).toBe(false);
     const forced = attenuate(token, { operations: ["read"], invokers: ["summarizer", "archiver"] });
     expect(forced.ok && (await verify(parts, forced.token))).toEqual({
-      ...{ valid: false, reason: "several_delegatees" },
+      valid: false,
+      reason: "several_delegatees",
     });
     // The delegatee may narrow it for itself.
     const own = attenuate(text, { operations: ["read"] });
     expect(own.ok && (await verify(parts, own.token))).toMatchObject({
-      ...{ valid: true, scopes: ["agents:read"], delegateeAgentId: AGENTS.summarizer },
-      ...{ delegatorAgentId: AGENTS.orchestrator, issuedAt: body["issuedAt"] ?? time(NOW) },
+      valid: true,
+      scopes: ["agents:read"],
+      delegateeAgentId: AGENTS.summarizer,
+      delegatorAgentId: AGENTS.orchestrator,
+      issuedAt: body["issuedAt"] ?? time(NOW),
     });
   });
 
@@ -153,7 +166,10 @@ describe("delegation", () => {
     await parts.revocations.add(entry);
     expect(await verify(parts, ofAll["delegationToken"])).toMatchObject({ valid: true });
     expect(await verify(parts, ofNarrowed["delegationToken"])).toMatchObject({
-      ...{ valid: false, reason: "revoked", revokedAt: time(NOW), scopes: ["agents:read"] },
+      valid: false,
+      reason: "revoked",
+      revokedAt: time(NOW),
+      scopes: ["agents:read"],
     });
     // Nor can one delegate whose own token is revoked.
     expect((await delegate(parts, narrowed.token)).status).toBe(401);
@@ -168,13 +184,18 @@ describe("delegation", () => {
     const path = "/token/introspect";
     const none = await send(parts, "GET", path, ACCESS.orchestrator);
     expect(none.body).toEqual({
-      ...{ active: true, agentId: AGENTS.orchestrator, scopes: [], expiresAt: null },
+      active: true,
+      agentId: AGENTS.orchestrator,
+      scopes: [],
+      expiresAt: null,
       capabilities: [],
     });
     const first = await issued(parts, { operations: ["read", "write"] });
     const scopes = ["agents:read", "agents:write"];
     const one = {
-      ...{ active: true, agentId: AGENTS.orchestrator, scopes },
+      active: true,
+      agentId: AGENTS.orchestrator,
+      scopes,
       expiresAt: first.expires.replace("Z", ".000Z"),
       capabilities: [
         { capabilityId: first.id, scopes, expiresAt: first.expires.replace("Z", ".000Z") },
@@ -186,7 +207,8 @@ describe("delegation", () => {
     const both = await send(parts, "GET", path, ACCESS.orchestrator);
     expect(both.body["scopes"]).toEqual(["agents:read", "agents:write", "documents:read"]);
     expect((await send(parts, "GET", path, ACCESS.unlisted)).body).toMatchObject({
-      ...{ agentId: null, scopes: [] },
+      agentId: null,
+      scopes: [],
     });
   });
 

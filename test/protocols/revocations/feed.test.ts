@@ -104,7 +104,8 @@ describe("an answer", () => {
     list.add({ kind: "key", id: "key_1", at: AT });
     let reads = 0;
     const feed = createRevocationFeed({
-      ...{ keys, clock: () => NOW },
+      keys,
+      clock: () => NOW,
       revocations: {
         version: 1,
         find: (query) => list.find(query),

@@ -33,7 +33,11 @@ describe("a copy", () => {
     const clock = (): number => made.now;
     const agent = createIssuer({ name: "agent", keys: root, revocations: made.list, clock });
     const service = createIssuer({
-      ...{ name: "agent", keys: own, revocations: follower, audience: SERVICE, clock },
+      name: "agent",
+      keys: own,
+      revocations: follower,
+      audience: SERVICE,
+      clock,
     });
     const { token } = agent.mint({ grant: "files", operations: ["get"], service: SERVICE });
     expect(codes(service.authorize(token, CALL))).toEqual(["revocation_stale"]);
@@ -168,7 +172,8 @@ describe("an answer that its issuer did not make for this service", () => {
     made.between = async (asked) => {
       let answer = new Response();
       const theirs = followRevocations({
-        ...{ url: "https://agent.example/revocations", keys: other },
+        url: "https://agent.example/revocations",
+        keys: other,
         fetch: async (input, init) => {
           const request = new Request(input, init);
           const nonce = asked.headers.get("Proviso-Feed-Nonce") ?? "";
@@ -213,7 +218,9 @@ describe("an answer that its issuer did not make for this service", () => {
     made.list.add({ kind: "key", id: "key_1", at: AT });
     await made.follower.refresh();
     const restored = createRevocationFeed({
-      ...{ keys: made.root, revocations: createRevocationList(), clock: () => made.now },
+      keys: made.root,
+      revocations: createRevocationList(),
+      clock: () => made.now,
     });
     made.between = (request) => restored.fetch(request);
     const problem = await problemOf(made.follower.refresh());

@@ -33,7 +33,9 @@ async function resourceServer(service: string, feed: string): Promise<Resource> 
   await bench.output("keys", "service", service, "--output", file);
   const words = [
     childProgram("protocols/revocations", "resource-server"),
-    ...[bench.path(file), feed, "documents-agent"],
+    bench.path(file),
+    feed,
+    "documents-agent",
   ];
   const running = new RunningProgram(words, {}, bench.folder);
   const url = (await running.says(/^http:\S+\n/)).trim();

@@ -44,7 +44,9 @@ export function pair({
   const answers: Response[] = [];
   const made: { now: number; between: Pair["between"] } = { now: NOW, between: undefined };
   const follower = followRevocations({
-    ...{ url: "https://agent.example/revocations", keys: own, clock },
+    url: "https://agent.example/revocations",
+    keys: own,
+    clock,
     fetch: async (input, init) => {
       const request = new Request(input, init);
       requests.push(request);

@@ -18,20 +18,32 @@ const open = { collections: ["reports"], filter: { confidential: false } };
 const shared = { description: "A skill", operation: "read" };
 const agent = await createIssuingAgent({
   issuer: createIssuer({
-    ...{ name: "documents-agent", keys: createKeyring(), revocations },
+    name: "documents-agent",
+    keys: createKeyring(),
+    revocations,
     grants: [{ id: "documents:read", description: "Read", operations: ["read"] }],
   }),
-  ...{ revocations, ledger, resources: folder },
+  revocations,
+  ledger,
+  resources: folder,
   policy: createPolicyTable({
     rules: [{ principal: "alice", grant: "documents:read", operations: "*", resources: open }],
   }),
   skills: [
     {
-      ...{ ...shared, id: "list", name: "List", reach: "scoped", input: { type: "object" } },
+      ...shared,
+      id: "list",
+      name: "List",
+      reach: "scoped",
+      input: { type: "object" },
       run: async ({ resources }) => [...resources.values()].map(({ displayName }) => displayName),
     },
     {
-      ...{ ...shared, id: "retrieve", name: "Retrieve", reach: "named", input: { type: "object" } },
+      ...shared,
+      id: "retrieve",
+      name: "Retrieve",
+      reach: "named",
+      input: { type: "object" },
       run: async ({ resources }) => resources.size === 1,
     },
   ],

@@ -102,8 +102,13 @@ onBothDatabases((place) => {
       const cyclic: { self?: unknown } = {};
       cyclic.self = cyclic;
       const event = invocation({
-        ...{ principal: long, invoker: long, purpose: long, capability: long, grant: long },
-        ...{ skill: long, operation: long },
+        principal: long,
+        invoker: long,
+        purpose: long,
+        capability: long,
+        grant: long,
+        skill: long,
+        operation: long,
         handles: Array.from({ length: 10_000 }, () => long),
         codes: Array.from({ length: 10_000 }, (_, i) => `code_${i}`),
         path: Array.from({ length: 10_000 }, () => ({ revocationId: long })),
@@ -152,7 +157,9 @@ onBothDatabases((place) => {
     const events = [
       invocation({ at: "2026-01-01T00:00:00.000Z", principal: "alice", capability: "cap_1" }),
       invocation({
-        ...{ at: "2026-01-01T00:00:00.999Z", principal: "bob", decision: "refused" },
+        at: "2026-01-01T00:00:00.999Z",
+        principal: "bob",
+        decision: "refused",
         invoker: 'an "Agent" \\ %_',
       }),
       invocation({ at: "2026-01-01T00:00:01.000Z", principal: "alice", kind: "issuance" }),
@@ -211,8 +218,8 @@ onBothDatabases((place) => {
         const event = invocation({
           at: new Date(Date.parse(AT) + i * 250).toISOString(),
           decision: i % 11 === 0 ? "refused" : "allowed",
-          ...(principal === undefined ? {} : { principal }),
-          ...(capability === undefined ? {} : { capability }),
+          principal,
+          capability,
         });
         all.push(event);
         // Some alone, some in batches of different sizes.

@@ -44,14 +44,18 @@ async function troubled(
   const options = {
     interval: 1,
     clock: () => Date.parse("2026-01-01T00:00:00Z"),
-    ...(capacity === undefined ? {} : { capacity }),
+    capacity,
     onProblem: (problem: LedgerProblem) => void problems.push(problem),
   };
   return { ledger: await newLedger(options, database), database, problems };
 }
 
 const ISSUED = {
-  ...{ id: "cap_1", identifier: "{}", hop: "{}", principal: "alice", invoker: "assistant" },
+  id: "cap_1",
+  identifier: "{}",
+  hop: "{}",
+  principal: "alice",
+  invoker: "assistant",
   expires: "2026-01-02T00:00:00Z",
 };
 

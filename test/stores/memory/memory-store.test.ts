@@ -48,7 +48,10 @@ throughStores((place) => {
       expect(await memory.set("alice", `k${at}`, "before")).toMatchObject({ made: true });
       const text = Buffer.byteLength(JSON.stringify(value));
       expect(await memory.set("alice", `k${at}`, value)).toEqual({
-        ...{ key: `k${at}`, bytes: 2 + text, updated: 1000, made: false },
+        key: `k${at}`,
+        bytes: 2 + text,
+        updated: 1000,
+        made: false,
       });
     }
     const next = openMemory(await database(where));

@@ -235,12 +235,14 @@ const pending = { before: waiting };
 const RACES: readonly StoreRace[] = [
   {
     name: "approve, deny, cancel and expire",
-    ...{ ...pending, contenders: [approve, ends("denied"), ends("cancelled"), ends("expired")] },
+    ...pending,
+    contenders: [approve, ends("denied"), ends("cancelled"), ends("expired")],
     after: standsAsDecided,
   },
   {
     name: "approve, revoke grant, agent and host",
-    ...{ ...pending, contenders: [approve, revokeGrant, revokeAgent, revokeHost] },
+    ...pending,
+    contenders: [approve, revokeGrant, revokeAgent, revokeHost],
     after: standsTogether,
   },
   {
@@ -255,11 +257,14 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    ...{ name: "four uses", ...pending, contenders: [uses, uses, uses, uses] },
+    name: "four uses",
+    ...pending,
+    contenders: [uses, uses, uses, uses],
     after: async (view, n) => expect((await recordsOf(view, n)).grant.lastUsed).toBe(NOW + 4),
   },
   {
-    ...{ name: "remove a grant and use it", ...pending },
+    name: "remove a grant and use it",
+    ...pending,
     contenders: [forgets, usesIfThere, forgets],
     after: async (view, n, did) => {
       const kept = await view.grants.get(n);
@@ -267,7 +272,9 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    ...{ name: "ask twice with one idempotency key", ...pending, contenders: [ask, ask, ask] },
+    name: "ask twice with one idempotency key",
+    ...pending,
+    contenders: [ask, ask, ask],
     after: async (view, n, did) => {
       expect(onlyOne(did)).toBe("asked");
       const grants = await view.grants.find({ agent: n });
@@ -312,7 +319,8 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    ...{ name: "see a delegation first", contenders: [firstSeen, firstSeen, firstSeen] },
+    name: "see a delegation first",
+    contenders: [firstSeen, firstSeen, firstSeen],
     after: async (_view, _n, did) => expect(onlyOne(did)).toBe("seen"),
   },
   {
@@ -337,7 +345,8 @@ const RACES: readonly StoreRace[] = [
     },
   },
   {
-    ...{ name: "use one id, and prune", contenders: [use, prune, use, use] },
+    name: "use one id, and prune",
+    contenders: [use, prune, use, use],
     after: async (_view, _n, did) => expect(onlyOne(did)).toBe("used once"),
   },
 ];

@@ -50,7 +50,11 @@ onBothDatabases((place) => {
         subject: subject("r", { purpose: "rent", audience: ["bank"], host: { id: "h" } }),
         decisions: [
           {
-            ...{ approver: "alice", at: NOW, answer: "approve", granted: [0], reason: "fine" },
+            approver: "alice",
+            at: NOW,
+            answer: "approve",
+            granted: [0],
+            reason: "fine",
             hops: { "0": { constraints: { payee: "rent" } } },
           },
         ],
@@ -245,8 +249,13 @@ onBothDatabases((place) => {
         await draft.put("hosts", host("h"));
         await draft.put("agents", agent("a"));
         draft.note({
-          ...{ kind: "registration", at: AT, decision: "allowed", change: "agent.activated" },
-          ...{ record: "a", principal: "alice", invoker: "a" },
+          kind: "registration",
+          at: AT,
+          decision: "allowed",
+          change: "agent.activated",
+          record: "a",
+          principal: "alice",
+          invoker: "a",
         });
         if (fails) throw new RangeError("no");
         return "done";
@@ -258,8 +267,13 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.agents.get("a"))).toEqual(agent("a"));
     expect(await ledger.list({ kind: "registration" })).toEqual([
       {
-        ...{ kind: "registration", at: AT, decision: "allowed", change: "agent.activated" },
-        ...{ record: "a", principal: "alice", invoker: "a" },
+        kind: "registration",
+        at: AT,
+        decision: "allowed",
+        change: "agent.activated",
+        record: "a",
+        principal: "alice",
+        invoker: "a",
       },
     ]);
     await ledger.close();
@@ -485,7 +499,8 @@ onBothDatabases((place) => {
       host("unlinked but used", { ...old, lastUsed: NOW - DAY }),
       host("unlinked with an agent", old),
       host("enrolling", {
-        ...{ ...linked, status: "enrolling" },
+        ...linked,
+        status: "enrolling",
         enrolment: { hash: "x", expires: NOW - 2 * DAY },
       }),
     );
@@ -526,10 +541,16 @@ onBothDatabases((place) => {
       records.find({}).then((found) => found.map(({ id }) => id).sort());
     await store.read(async (view) => {
       expect(await ids(view.hosts)).toEqual([
-        ...["linked", "revoked lately", "unlinked but used", "unlinked with an agent"],
+        "linked",
+        "revoked lately",
+        "unlinked but used",
+        "unlinked with an agent",
       ]);
       expect(await ids(view.agents)).toEqual([
-        ...["alive", "expired lately", "revoked lately", "revoked with a grant"],
+        "alive",
+        "expired lately",
+        "revoked lately",
+        "revoked with a grant",
       ]);
       expect(await ids(view.grants)).toEqual(["active", "denied lately", "waiting"]);
     });

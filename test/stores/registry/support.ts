@@ -21,42 +21,67 @@ export async function databaseAt(place: string): Promise<StoreDatabase> {
 
 export function host(id: string, more: Partial<HostRecord> = {}): HostRecord {
   return {
-    ...{ id, tenant: "default", name: "Laptop", status: "active", defaults: ["list_payees"] },
+    id,
+    tenant: "default",
+    name: "Laptop",
+    status: "active",
+    defaults: ["list_payees"],
     key: { kty: "OKP", crv: "Ed25519", x: id },
     thumbprint: `thumb-${id}`,
-    ...{ created: NOW, updated: NOW },
+    created: NOW,
+    updated: NOW,
     ...more,
   };
 }
 
 export function agent(id: string, more: Partial<AgentRecord> = {}): AgentRecord {
   return {
-    ...{ id, host: "h", tenant: "default", name: "Payments", mode: "delegated", status: "active" },
+    id,
+    host: "h",
+    tenant: "default",
+    name: "Payments",
+    mode: "delegated",
+    status: "active",
     key: { kty: "OKP", crv: "Ed25519", x: id },
     thumbprint: `thumb-${id}`,
-    ...{ created: NOW, updated: NOW },
+    created: NOW,
+    updated: NOW,
     ...more,
   };
 }
 
 export function grant(id: string, more: Partial<AgentGrant> = {}): AgentGrant {
   return {
-    ...{ id, agent: "a", host: "h", capability: "transfer_funds", grant: "payments:write" },
-    ...{ operation: "transfer", status: "active", capabilityId: `cap_${id}` },
+    id,
+    agent: "a",
+    host: "h",
+    capability: "transfer_funds",
+    grant: "payments:write",
+    operation: "transfer",
+    status: "active",
+    capabilityId: `cap_${id}`,
     hops: [
       { by: "agent", hop: { constraints: { amount: { max: 1000 } } } },
       { by: "approver", who: "alice", hop: { expires: "2026-01-02T00:00:00Z" } },
     ],
-    ...{ created: NOW, updated: NOW },
+    created: NOW,
+    updated: NOW,
     ...more,
   };
 }
 
 export function approval(id: string, more: Partial<Approval> = {}): Approval {
   return {
-    ...{ id, digest: "d", state: "pending", rule: {}, method: "backchannel", decisions: [] },
+    id,
+    digest: "d",
+    state: "pending",
+    rule: {},
+    method: "backchannel",
+    decisions: [],
     subject: subject(`request-${id}`),
-    ...{ created: NOW, updated: NOW, expires: NOW + 600_000 },
+    created: NOW,
+    updated: NOW,
+    expires: NOW + 600_000,
     ...more,
   };
 }
@@ -66,11 +91,16 @@ export function subject(
   more: Partial<Approval["subject"]> = {},
 ): Approval["subject"] {
   return {
-    ...{ kind: "agent-grants", request, principal: "alice", lifetime: 3600 },
+    kind: "agent-grants",
+    request,
+    principal: "alice",
+    lifetime: 3600,
     agent: { id: "a", name: "Payments" },
     asked: [
       {
-        ...{ grant: "payments:write", operations: ["transfer"], agentGrant: "g" },
+        grant: "payments:write",
+        operations: ["transfer"],
+        agentGrant: "g",
         hops: [{ by: "agent", hop: { constraints: { amount: { max: 1000 } } } }],
         resources: [{ name: "payees/1", displayName: "Rent", kind: "item" }],
         description: "Sends money",
@@ -82,9 +112,16 @@ export function subject(
 
 export function delegation(id: string, more: Partial<DelegationRecord> = {}): DelegationRecord {
   return {
-    ...{ id, tenant: "default", delegator: "a", delegatee: "b", scopes: ["payments:write"] },
-    ...{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", ancestors: [], capabilityId: "cap_a" },
-    ...{ created: NOW, expires: NOW + 600_000 },
+    id,
+    tenant: "default",
+    delegator: "a",
+    delegatee: "b",
+    scopes: ["payments:write"],
+    revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA",
+    ancestors: [],
+    capabilityId: "cap_a",
+    created: NOW,
+    expires: NOW + 600_000,
     ...more,
   };
 }

@@ -195,8 +195,14 @@ onBothDatabases((place) => {
         const where = await place();
         const { database, store } = await opened(where);
         const rows = Array.from({ length: 10_003 }, (_, at) => ({
-          ...{ kind: "capability", id: `"cap_${at}"`, at: 0, before: null, until: null },
-          ...{ reason: null, party: null, changed: at + 1 },
+          kind: "capability",
+          id: `"cap_${at}"`,
+          at: 0,
+          before: null,
+          until: null,
+          reason: null,
+          party: null,
+          changed: at + 1,
         }));
         for (let at = 0; at < rows.length; at += 1000) {
           await tablesOf(database).write((db) =>

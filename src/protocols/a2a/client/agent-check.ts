@@ -118,7 +118,7 @@ export class AgentCheck {
     const { protocolName } = this.#client.transport;
     const binding = BINDINGS.find((one) => one === protocolName);
     return {
-      ...(binding === undefined ? {} : { binding }),
+      binding,
       ...requirements,
       protocolVersion: this.version,
     };

@@ -115,7 +115,7 @@ export class CapabilityClient {
   async revoke(token: string, reason?: string): Promise<JsonObject> {
     assertString(token, "token");
     assertOptionalString(reason, "reason");
-    return this.#method(METHODS.revoke, { token, ...(reason === undefined ? {} : { reason }) });
+    return this.#method(METHODS.revoke, { token, reason });
   }
 
   /** What a token is good for now. @throws A2AError */
@@ -151,7 +151,7 @@ export class CapabilityClient {
     if (part?.content?.$case !== "data") throw new Error(failureIn(answer));
     const authority: AuthorityMarks | undefined = metadata?.[EXTENSION_URI];
     const result: Json = part.content.value ?? null;
-    return { result, taskId, ...(authority === undefined ? {} : { authority }) };
+    return { result, taskId, authority };
   }
 
   async #method(method: string, params: object): Promise<JsonObject> {

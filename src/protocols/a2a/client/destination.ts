@@ -86,8 +86,8 @@ export async function destinationDenials(
   const judged = judgeCard(
     { ...card, interfaces },
     {
-      ...(protocolVersion === undefined ? {} : { protocolVersion }),
-      ...(wanted === undefined ? {} : { binding: wanted }),
+      protocolVersion,
+      binding: wanted,
     },
   );
   return judged.ok ? addressDenials(place, binding, discovery, named) : judged.denials;

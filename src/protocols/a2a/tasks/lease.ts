@@ -177,7 +177,10 @@ const INTERRUPTED =
 
 function failedTask(task: Task, why: string, now: number): Task {
   const message = Message.fromJSON({
-    ...{ messageId: randomUUID(), contextId: task.contextId, taskId: task.id, role: "ROLE_AGENT" },
+    messageId: randomUUID(),
+    contextId: task.contextId,
+    taskId: task.id,
+    role: "ROLE_AGENT",
     parts: [{ text: why, mediaType: "text/plain" }],
   });
   const timestamp = new Date(now).toISOString();

@@ -56,9 +56,10 @@ function checkedAccess({ principal, paths, invoker, covers }: TaskAccess): TaskA
     return Object.freeze([...path]);
   });
   return Object.freeze({
-    ...{ principal, paths: Object.freeze(copied) },
-    ...(invoker === undefined ? {} : { invoker }),
-    ...(covers === undefined ? {} : { covers }),
+    principal,
+    paths: Object.freeze(copied),
+    invoker,
+    covers,
   });
 }
 

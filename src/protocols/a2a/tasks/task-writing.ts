@@ -180,7 +180,9 @@ export class TaskWriting {
       const { numUpdatedRows: written } = await db
         .updateTable("task")
         .set({
-          ...{ ...fields, uses: usesText([...before, ...viewer.uses]), saved: clock() },
+          ...fields,
+          uses: usesText([...before, ...viewer.uses]),
+          saved: clock(),
           instance: isRunning(fields.state) ? this.#instance : null,
           ...(message === undefined ? {} : { messages: JSON.stringify([...keys, message]) }),
         })

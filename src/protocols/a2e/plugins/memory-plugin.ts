@@ -1,4 +1,4 @@
-import type { Json } from "../../../bytes/json.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
 import { assertMembers } from "../../../checks/members.js";
 import { MemoryError } from "../../../stores/memory/memory-limits.js";
 import type { MemoryEntry, MemoryStore } from "../../../stores/memory/memory-store.js";
@@ -100,7 +100,7 @@ async function list(
   const page = fitting(entries.map(written));
   const last = entries[page.length - 1];
   const goesOn = more || page.length < entries.length;
-  const next = goesOn && last !== undefined ? { next: last.key } : {};
+  const next: JsonObject = goesOn && last !== undefined ? { next: last.key } : {};
   return { entries: page, ...next };
 }
 

@@ -165,7 +165,7 @@ async function* keysOf(
   }
   let after: string | undefined;
   do {
-    const more = after === undefined ? {} : { after };
+    const more: JsonObject = after === undefined ? {} : { after };
     const page = await call("memory/list", { arguments: { prefix, ...more } });
     const { entries, next } = isJsonObject(page) ? page : {};
     for (const one of Array.isArray(entries) ? entries : []) {

@@ -153,7 +153,8 @@ export class AgentAuthAgent {
     const { idempotencyKey: key } = own;
     const body = { capabilities: askedBody(capabilities), ...askingBody(own) };
     const answer = await wire.ask("request_capability", "/agent/request-capability", {
-      ...{ jwt: await this.#jwt(), body },
+      jwt: await this.#jwt(),
+      body,
       ...(key === undefined ? {} : { headers: { "Idempotency-Key": key } }),
     });
     const asked = agentIn(answer, wire.discovery.issuer);
@@ -162,7 +163,9 @@ export class AgentAuthAgent {
     const { approval, grants } = asked;
     this.#deadline = Math.max(this.#deadline, this.#deadlineOf(asked));
     this.#state = {
-      ...{ id: this.id, status: this.#state.status, grants: [...others, ...grants] },
+      id: this.id,
+      status: this.#state.status,
+      grants: [...others, ...grants],
       ...(approval === undefined ? {} : { approval }),
     };
     return asked;
@@ -191,10 +194,12 @@ export class AgentAuthAgent {
     if (wrong !== undefined) throw new TypeError(`the arguments of ${capability}: ${wrong}`);
     const presented = token ?? (await this.#token(capability));
     const aud = location ?? wire.discovery.issuer;
+    const headers: Record<string, string> =
+      presented === undefined ? {} : { [CAPABILITY_HEADER]: presented };
     const request = {
       jwt: await this.#jwt(aud, [capability]),
       body: { capability, arguments: own },
-      headers: presented === undefined ? {} : { [CAPABILITY_HEADER]: presented },
+      headers,
     };
     const answer = await (location === undefined
       ? wire.askAt(wire.discovery.defaultLocation, request)
@@ -248,7 +253,9 @@ export class AgentAuthAgent {
   #jwt(aud?: string, capabilities?: readonly string[]): Promise<string> {
     const { wire, key, hostId } = this.#parts;
     return key.sign("agent+jwt", {
-      ...{ iss: hostId, sub: this.id, aud: aud ?? wire.discovery.issuer },
+      iss: hostId,
+      sub: this.id,
+      aud: aud ?? wire.discovery.issuer,
       ...(capabilities === undefined ? {} : { capabilities }),
     });
   }
@@ -261,7 +268,8 @@ export class AgentAuthAgent {
     const { wire, host } = this.#parts;
     const key = host();
     return key.sign("host+jwt", {
-      ...{ iss: key.thumbprint, aud: wire.discovery.issuer },
+      iss: key.thumbprint,
+      aud: wire.discovery.issuer,
       host_public_key: key.publicKey,
     });
   }

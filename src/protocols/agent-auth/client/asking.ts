@@ -19,7 +19,11 @@ export interface AskOptions {
 
 /** The properties of {@link AskOptions}. @internal */
 export const ASK_OPTIONS: readonly string[] = [
-  ...["reason", "bindingMessage", "loginHint", "preferredMethod", "idempotencyKey"],
+  "reason",
+  "bindingMessage",
+  "loginHint",
+  "preferredMethod",
+  "idempotencyKey",
 ];
 
 /**

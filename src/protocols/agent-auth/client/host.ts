@@ -84,7 +84,8 @@ export class AgentAuthClient {
       throw new TypeError(`options.name must be a non-empty string, not ${described(name)}`);
     }
     const asked = {
-      ...{ name, ...askingBody(own) },
+      name,
+      ...askingBody(own),
       ...(capabilities === undefined ? {} : { capabilities: askedBody(capabilities) }),
       ...(mode === undefined ? {} : { mode }),
     };
@@ -94,7 +95,8 @@ export class AgentAuthClient {
     const htu = endpoints.get("register") ?? `${issuer.replace(/\/$/, "")}/agent/register`;
     const jwt = await this.#jwt({ agent_public_key: key.publicKey, htm: "POST", htu });
     const answer = await this.#wire.ask("register", "/agent/register", {
-      ...{ jwt, body: asked },
+      jwt,
+      body: asked,
       ...(idempotencyKey === undefined ? {} : { headers: { "Idempotency-Key": idempotencyKey } }),
     });
     return this.#agent(agentIn(answer, this.discovery.issuer), key);
@@ -160,7 +162,9 @@ export class AgentAuthClient {
     const claims = this.#proving(path, this.#host.thumbprint);
     const proof = await this.#host.sign("host+jwt", claims);
     const body = {
-      ...{ token, public_key: this.#host.publicKey, proof },
+      token,
+      public_key: this.#host.publicKey,
+      proof,
       ...(name === undefined ? {} : { name }),
     };
     const answer = await this.#wire.ask("", path, { body });
@@ -180,7 +184,8 @@ export class AgentAuthClient {
   #jwt(more: JsonObject = {}): Promise<string> {
     const { hostName } = this.#options;
     return this.#host.sign("host+jwt", {
-      ...{ iss: this.#host.thumbprint, aud: this.discovery.issuer },
+      iss: this.#host.thumbprint,
+      aud: this.discovery.issuer,
       host_public_key: this.#host.publicKey,
       ...(hostName === undefined ? {} : { host_name: hostName }),
       ...more,
@@ -190,7 +195,11 @@ export class AgentAuthClient {
   #agent(state: ReceivedAgent, key: Signer): AgentAuthAgent {
     const hostId = state.hostId ?? this.#host.thumbprint;
     return new AgentAuthAgent(state, {
-      ...{ wire: this.#wire, host: () => this.#host, key, hostId, clock: this.#clock },
+      wire: this.#wire,
+      host: () => this.#host,
+      key,
+      hostId,
+      clock: this.#clock,
     });
   }
 }

@@ -102,7 +102,8 @@ export function definitionIn(value: JsonObject): CapabilityDefinition | undefine
   const { name, description, location, input, output, grant_status: granted } = value;
   if (typeof name !== "string") return undefined;
   return {
-    ...{ name, description: textIn(description) ?? "" },
+    name,
+    description: textIn(description) ?? "",
     ...(typeof location === "string" ? { location } : {}),
     ...(isGiven(input) ? { input: objectIn(input) } : {}),
     ...(isGiven(output) ? { output: objectIn(output) } : {}),
@@ -122,7 +123,8 @@ export function agentIn(body: JsonObject, origin: string): ReceivedAgent {
     throw new ClientError("answer_malformed", message, origin);
   }
   return {
-    ...{ id, status: textIn(status) ?? "unknown" },
+    id,
+    status: textIn(status) ?? "unknown",
     grants: objectsIn(body["agent_capability_grants"]).flatMap(grantIn),
     ...(typeof hostId === "string" ? { hostId } : {}),
     ...(isGiven(approval) ? { approval: approvalIn(objectIn(approval)) } : {}),
@@ -133,7 +135,8 @@ function grantIn(one: JsonObject): readonly ReceivedGrant[] {
   const { capability, status, constraints, reason, token, token_expires_at: expires } = one;
   if (typeof capability !== "string" || typeof status !== "string") return [];
   const grant: ReceivedGrant = {
-    ...{ capability, status },
+    capability,
+    status,
     ...(isGiven(constraints) ? { constraints: objectIn(constraints) } : {}),
     ...(typeof reason === "string" ? { reason } : {}),
     ...(typeof token === "string" ? { token } : {}),
@@ -160,6 +163,6 @@ export function listingIn(body: JsonObject): Listing {
   const cursor = textIn(body["next_cursor"]);
   return {
     capabilities: objectsIn(body["capabilities"]).flatMap((one) => definitionIn(one) ?? []),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
 }

@@ -26,8 +26,12 @@ async function compile(schema: JsonObject): Promise<ValidateFunction | undefined
   if (isDeeperThan(schema, DEEPEST) || JSON.stringify(schema).length > LONGEST) return undefined;
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   const ajv = new Ajv2020({
-    ...{ strict: false, validateFormats: false, ownProperties: true, addUsedSchema: false },
-    ...{ logger: false, code: { regExp: anyText } },
+    strict: false,
+    validateFormats: false,
+    ownProperties: true,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: anyText },
   });
   try {
     const validate = ajv.compile(schema);

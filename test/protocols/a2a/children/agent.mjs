@@ -59,11 +59,17 @@ const agent = await createIssuingAgent({
   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "*", operations: "*" }] }),
   skills: [
     {
-      ...{ ...shared, id: "retrieve_document", operation: "retrieve", reach: "named" },
+      ...shared,
+      id: "retrieve_document",
+      operation: "retrieve",
+      reach: "named",
       run: async ({ resources }) => [...resources.values()].map(({ displayName }) => displayName),
     },
     {
-      ...{ ...shared, id: "wait", operation: "wait", reach: "none" },
+      ...shared,
+      id: "wait",
+      operation: "wait",
+      reach: "none",
       run: async ({ arguments: { milliseconds }, signal }) => {
         await pause(milliseconds, undefined, { signal });
         return { waited: milliseconds };
@@ -72,7 +78,9 @@ const agent = await createIssuingAgent({
   ],
 });
 const server = await serveAgent({
-  ...{ agent, tasks, rate: { requests: 1_000_000, seconds: 1 } },
+  agent,
+  tasks,
+  rate: { requests: 1_000_000, seconds: 1 },
   authenticator: createFixedTokens(
     [{ token: "development-token-of-alice", principal: "alice", invoker: "orchestrator" }],
     { development: true, announce: () => {} },

@@ -15,11 +15,19 @@ function part(content: Part["content"], more: Partial<Part> = {}): Part {
 
 function said(text: string, parts: readonly Part[] = [], more: Partial<Message> = {}) {
   return {
-    ...{ tenant: "", metadata: undefined, configuration: undefined },
+    tenant: "",
+    metadata: undefined,
+    configuration: undefined,
     message: {
-      ...{ messageId: crypto.randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER },
+      messageId: crypto.randomUUID(),
+      contextId: "",
+      taskId: "",
+      role: Role.ROLE_USER,
       parts: [part({ $case: "text", value: text }), ...parts],
-      ...{ metadata: undefined, extensions: [], referenceTaskIds: [], ...more },
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+      ...more,
     },
   } satisfies SendMessageRequest;
 }
@@ -105,7 +113,11 @@ const CASES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   "push configurations": async (client) => {
     const { id: taskId } = taskIn(await client.sendMessage(said("write one")));
     const config = {
-      ...{ tenant: "", id: "mine", taskId, url: "http://127.0.0.1:9/", token: "t" },
+      tenant: "",
+      id: "mine",
+      taskId,
+      url: "http://127.0.0.1:9/",
+      token: "t",
       authentication: undefined,
     };
     const created = await client.createTaskPushNotificationConfig(config);

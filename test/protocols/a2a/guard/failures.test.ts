@@ -30,8 +30,10 @@ async function answers(options: DeskOptions): Promise<readonly string[]> {
   const { url } = await startDesk(issuing, { tasks, access: tasks, ...options });
   const [one] = await granted(issuing.agent, { grants: ["desk:use"] });
   const headers = {
-    ...{ Authorization: "Bearer alice:assistant", "Content-Type": "application/json" },
-    ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
+    Authorization: "Bearer alice:assistant",
+    "Content-Type": "application/json",
+    "A2A-Version": "1.0",
+    "A2A-Extensions": EXTENSION_URI,
     [CAPABILITY_HEADER]: one?.token ?? "",
   };
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "write one" }] };

@@ -72,7 +72,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
 };
 
 const HEADERS = {
-  ...{ "Content-Type": "application/json", "A2A-Version": "1.0" },
+  "Content-Type": "application/json",
+  "A2A-Version": "1.0",
   "A2A-Extensions": EXTENSION_URI,
 };
 
@@ -85,7 +86,7 @@ async function answerOf(url: string, token: string, { path = "/rpc", ...asked }:
       "Proviso-Capability": token,
       ...asked.headers,
     },
-    ...(asked.body === undefined ? {} : { body: asked.body }),
+    body: asked.body,
   });
   // Express makes tags of bodies, which no answer to a POST is compared by.
   const headers = [...answer.headers].filter(([name]) => !["date", "etag"].includes(name));

@@ -31,9 +31,11 @@ async function start(options: DeskOptions) {
   const { url, desk: own } = await startDesk(await desk({ mode: "prefer" }), options);
   const ask: Ask = (method, params, invoker = "assistant", signal = new AbortController().signal) =>
     send(`${url}/rpc`, {
-      ...{ method: "POST", signal },
+      method: "POST",
+      signal,
       headers: {
-        ...{ "Content-Type": "application/json", Authorization: `Bearer alice:${invoker}` },
+        "Content-Type": "application/json",
+        Authorization: `Bearer alice:${invoker}`,
         "A2A-Version": "1.0",
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
@@ -70,7 +72,8 @@ test("requests of one headers object run each for its own caller", async () => {
   const holding = hold();
   let headers: IncomingHttpHeaders | undefined;
   const { say, ranFor } = await start({
-    ...{ apart: true, between: holding.between },
+    apart: true,
+    between: holding.between,
     caller: (req) => {
       const [, invoker = ""] = req.get("Authorization")?.split(":") ?? [];
       headers ??= req.headers;
@@ -186,7 +189,8 @@ test("an app that gives one object for all requests, and changes it", async () =
     const { status } = await send(`${url}${path}`, {
       method: "POST",
       headers: {
-        ...{ "Content-Type": "application/json", Authorization: "Bearer alice:assistant" },
+        "Content-Type": "application/json",
+        Authorization: "Bearer alice:assistant",
         "A2A-Version": "1.0",
       },
       body: JSON.stringify(body),

@@ -37,14 +37,23 @@ const RULES = {
   rules: GRANTS.map(({ id }) => ({ principal: "alice", grant: id, operations: "*" as const })),
 };
 const OPERATIONS: Readonly<Record<string, string>> = {
-  ...{ say: "talk", ask: "talk", wait: "talk", fail: "talk", refer: "talk", data: "talk" },
-  ...{ write: "write", file: "file", shred: "shred" },
+  say: "talk",
+  ask: "talk",
+  wait: "talk",
+  fail: "talk",
+  refer: "talk",
+  data: "talk",
+  write: "write",
+  file: "file",
+  shred: "shred",
 };
 
 /** The issuing agent that stands beside the desk. */
 export function desk(options: WorldOptions = {}): Promise<World> {
   return world({
-    ...{ grants: GRANTS, rules: RULES, skills: [] },
+    grants: GRANTS,
+    rules: RULES,
+    skills: [],
     operations: ["talk", "write", "file"].map((operation) => ({ operation, reach: "none" })),
     ...options,
   });
@@ -93,15 +102,22 @@ function deskExecutor(guarded: boolean): Desk {
     if (guarded) cleared.push(clearanceOf(request.context));
     const [verb = "", ...rest] = wordsOf(userMessage);
     const message = (said: string): Message => ({
-      ...{ messageId: crypto.randomUUID(), role: Role.ROLE_AGENT, parts: [text(said)] },
-      ...{ taskId, contextId, metadata: {}, extensions: [], referenceTaskIds: [] },
+      messageId: crypto.randomUUID(),
+      role: Role.ROLE_AGENT,
+      parts: [text(said)],
+      taskId,
+      contextId,
+      metadata: {},
+      extensions: [],
+      referenceTaskIds: [],
     });
     if (verb === "fail") throw new Error("the printer is on fire");
     if (verb === "say" && task === undefined) {
       return bus.publish(AgentEvent.message({ ...message(rest.join(" ")), taskId: "" }));
     }
     const at = (state: TaskState, said?: string): Task["status"] => ({
-      ...{ state, timestamp: new Date().toISOString() },
+      state,
+      timestamp: new Date().toISOString(),
       message: said === undefined ? undefined : message(said),
     });
     const update = (state: TaskState, said?: string): void =>
@@ -110,7 +126,11 @@ function deskExecutor(guarded: boolean): Desk {
       );
     bus.publish(
       AgentEvent.task({
-        ...{ id: taskId, contextId, artifacts: [], history: [userMessage], metadata: {} },
+        id: taskId,
+        contextId,
+        artifacts: [],
+        history: [userMessage],
+        metadata: {},
         ...(task === undefined ? {} : { history: task.history }),
         status: at(TaskState.TASK_STATE_WORKING),
       }),
@@ -121,8 +141,12 @@ function deskExecutor(guarded: boolean): Desk {
       verb === "write" ? rest.map((word) => [text(word)]) : [userMessage.parts];
     for (const [count, parts] of chunks.entries()) {
       const artifact = {
-        ...{ artifactId: "paper", name: "paper", description: "", parts: [...parts] },
-        ...{ metadata: {}, extensions: [] },
+        artifactId: "paper",
+        name: "paper",
+        description: "",
+        parts: [...parts],
+        metadata: {},
+        extensions: [],
       };
       const last = count === chunks.length - 1;
       const chunk = { artifact, append: count > 0, lastChunk: last, metadata: {} };
@@ -196,13 +220,17 @@ export async function startDesk(
   const url = `http://127.0.0.1:${port}`;
   const own = deskExecutor(agent !== undefined && !bare);
   const card = AgentCard.fromJSON({
-    ...{ name: "Desk", description: "A desk", version: "1", skills: [] },
+    name: "Desk",
+    description: "A desk",
+    version: "1",
+    skills: [],
     supportedInterfaces: [
       { url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
     ],
     capabilities: {
-      ...{ streaming: true, pushNotifications: true },
+      streaming: true,
+      pushNotifications: true,
       extensions: agent === undefined ? [] : [capabilityExtension(agent)],
     },
   });

@@ -47,9 +47,14 @@ async function fill(tasks: InMemoryTaskStore, count: number): Promise<void> {
   for (let at = 0; at < count; at++) {
     await tasks.save(
       {
-        ...{ id: `other-${at}`, contextId: "c", artifacts: [], history: [], metadata: {} },
+        id: `other-${at}`,
+        contextId: "c",
+        artifacts: [],
+        history: [],
+        metadata: {},
         status: {
-          ...{ state: TaskState.TASK_STATE_COMPLETED, message: undefined },
+          state: TaskState.TASK_STATE_COMPLETED,
+          message: undefined,
           timestamp: new Date(at).toISOString(),
         },
       },
@@ -117,7 +122,11 @@ test.each([false, true])(
     const [maker, reader] = [await holder(), await holder()];
     const { id } = taskIn(await maker.sendMessage(messageOf(["write this"])));
     const config = {
-      ...{ tenant: "", taskId: id, id: "mine", url: "http://127.0.0.1:9/", token: "t" },
+      tenant: "",
+      taskId: id,
+      id: "mine",
+      url: "http://127.0.0.1:9/",
+      token: "t",
       authentication: undefined,
     };
     await maker.createTaskPushNotificationConfig(config);

@@ -127,8 +127,11 @@ async function post(url: string, body: object, headers: object = {}) {
   return send(url, {
     method: "POST",
     headers: {
-      ...{ Authorization: `Bearer ${LOGIN}`, "Content-Type": "application/json" },
-      ...{ "A2A-Version": "1.0", "A2A-Extensions": "urn:proviso:a2a:capabilities:1", ...headers },
+      Authorization: `Bearer ${LOGIN}`,
+      "Content-Type": "application/json",
+      "A2A-Version": "1.0",
+      "A2A-Extensions": "urn:proviso:a2a:capabilities:1",
+      ...headers,
     },
     body: JSON.stringify(body),
   });
@@ -232,7 +235,9 @@ async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly 
     await able(first(client.resubscribeTask({ tenant: "", id }))),
     await able(
       client.createTaskPushNotificationConfig({
-        ...{ ...push, url: "http://127.0.0.1:9/", token: "" },
+        ...push,
+        url: "http://127.0.0.1:9/",
+        token: "",
         authentication: undefined,
       }),
     ),
@@ -289,8 +294,13 @@ test("what runs is handed no task that its caller does not see, and may pass on 
   expect(own.referred).toEqual([0, 0, 0, 1, 1]);
   const clearance = own.cleared.at(-1);
   expect(clearance).toMatchObject({
-    ...{ operation: "talk", principal: "alice", caller: ALICE, authority: "capability" },
-    ...{ arguments: { about: "to" }, handles: [], capability: { grant: "desk:use" } },
+    operation: "talk",
+    principal: "alice",
+    caller: ALICE,
+    authority: "capability",
+    arguments: { about: "to" },
+    handles: [],
+    capability: { grant: "desk:use" },
   });
   const passed = clearance?.delegate({ operations: ["talk"] }) ?? "";
   expect(clearance?.delegate({ operations: ["file"] })).toBeUndefined();
@@ -299,7 +309,12 @@ test("what runs is handed no task that its caller does not see, and may pass on 
   await lower.sendMessage(words("say hi"));
   const lines = await issuing.ledger.list({ decision: "allowed", kind: "invocation" });
   expect(lines.map(({ operation }) => operation)).toEqual([
-    ...["write", "write", "talk", "talk", "talk", "talk"],
+    "write",
+    "write",
+    "talk",
+    "talk",
+    "talk",
+    "talk",
   ]);
 });
 
@@ -354,7 +369,8 @@ test("the extension's own methods are answered, and a token is verified the firs
   expect([at(shown, "result", "active"), tag.mock.calls.length]).toEqual([true, 1]);
   const sent = await rpc("a2a/task/send", { message: MESSAGE, capabilities: [{ token }] });
   expect([at(sent, "result", "message", "parts", 0, "text"), tag.mock.calls.length]).toEqual([
-    ...["hi", 0],
+    "hi",
+    0,
   ]);
   const skill = await rpc("a2a/skill/invoke", { skill: "say", token });
   expect(at(skill, "error", "code")).toBe(-32601);
@@ -509,8 +525,10 @@ function posted(url: string, params: object, token: string, method = "SendMessag
   return send(`${url}/rpc`, {
     method: "POST",
     headers: {
-      ...{ "Content-Type": "application/json", Authorization: `Bearer ${LOGIN}` },
-      ...{ "A2A-Version": "1.0", "A2A-Extensions": EXTENSION_URI },
+      "Content-Type": "application/json",
+      Authorization: `Bearer ${LOGIN}`,
+      "A2A-Version": "1.0",
+      "A2A-Extensions": EXTENSION_URI,
       ...(token === "" ? {} : { "Proviso-Capability": token }),
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),

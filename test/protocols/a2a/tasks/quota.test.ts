@@ -63,7 +63,10 @@ throughStores((place, dialect) => {
     const config = { id: "c", tenant: "", url: "http://127.0.0.1/", token: "", taskId: "a" };
     const push = (id: string, characters: number) =>
       store.pushConfigs.save("a", alice, {
-        ...{ ...config, id, token: "x".repeat(characters), authentication: undefined },
+        ...config,
+        id,
+        token: "x".repeat(characters),
+        authentication: undefined,
       });
     await store.save(task("a", LARGE), alice);
     await push("first", 800);

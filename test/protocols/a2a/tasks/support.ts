@@ -110,7 +110,11 @@ export const executor: AgentExecutor = {
       [true, "two"],
     ] as const) {
       const artifact = {
-        ...{ artifactId: "a", name: "", description: "", metadata: undefined, extensions: [] },
+        artifactId: "a",
+        name: "",
+        description: "",
+        metadata: undefined,
+        extensions: [],
         parts: [part(value)],
       };
       const last = { append, lastChunk: append, metadata: undefined };
@@ -149,8 +153,14 @@ export function sending(
   metadata: undefined;
 } {
   const message = {
-    ...{ messageId: crypto.randomUUID(), contextId: "", taskId, role: Role.ROLE_USER },
-    ...{ parts: [part(text)], metadata: undefined, extensions: [], referenceTaskIds: [] },
+    messageId: crypto.randomUUID(),
+    contextId: "",
+    taskId,
+    role: Role.ROLE_USER,
+    parts: [part(text)],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
   };
   return { tenant: "", message, configuration: undefined, metadata: undefined };
 }

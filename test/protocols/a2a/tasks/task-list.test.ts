@@ -41,8 +41,13 @@ throughStores((place) => {
 });
 
 const REQUEST = {
-  ...{ tenant: "", contextId: "", status: 0, pageToken: "", pageSize: 100 },
-  ...{ statusTimestampAfter: undefined, historyLength: undefined },
+  tenant: "",
+  contextId: "",
+  status: 0,
+  pageToken: "",
+  pageSize: 100,
+  statusTimestampAfter: undefined,
+  historyLength: undefined,
 };
 
 /** Counts the characters of all texts that queries give. */

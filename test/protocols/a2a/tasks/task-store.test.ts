@@ -36,13 +36,11 @@ throughStores((place) => {
       status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 7),
       artifacts: [
         {
-          ...{
-            artifactId: "a",
-            name: "n",
-            description: "",
-            metadata: { k: [1, null] },
-            extensions: ["x"],
-          },
+          artifactId: "a",
+          name: "n",
+          description: "",
+          metadata: { k: [1, null] },
+          extensions: ["x"],
           parts: [
             { ...part("text\0"), metadata: { a: 1 } },
             { ...part(""), content: { $case: "raw", value: Buffer.from([0, 255, 10]) } },

@@ -35,8 +35,8 @@ export async function call(
   const found = plugin.operations[operation];
   if (found === undefined) throw new Error(`the plugin has no ${operation}`);
   const made: PluginCall = {
-    ...(name === undefined ? {} : { name }),
-    ...(server === undefined ? {} : { server }),
+    name,
+    server,
     arguments: given,
     principal,
     session: { id: session, agentId: "tester" },

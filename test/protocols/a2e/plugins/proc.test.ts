@@ -108,7 +108,7 @@ describe("a program", () => {
     const id = await started(proc, "echo", {}, { word: "$(id);ls" });
     expect((await outcome(proc, id)).all).toBe("$(id);ls\n");
     const start = (given: JsonObject) => refusal(call(proc, "proc/start", given, { name: "echo" }));
-    const bad = [
+    const bad: JsonObject[] = [
       {},
       { word: "HELLO" },
       { word: "a b" },

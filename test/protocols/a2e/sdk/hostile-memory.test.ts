@@ -126,7 +126,11 @@ test("wrong entries are refused, whatever they would be taken for", async () => 
     ]);
   }
   expect(await ask("memory/forget", { memory_id })).toBe("arguments_invalid");
-  for (const members of [{ namespace: "a/b" }, { scope: { a: 1 } }, { metadata: { a: 1 } }]) {
+  for (const members of [
+    { namespace: "a/b" },
+    { scope: { a: 1 } },
+    { metadata: { a: 1 } },
+  ] as JsonObject[]) {
     expect([members, await ask("memory/init", members)]).toEqual([members, "arguments_invalid"]);
   }
   expect(await keys()).toEqual([]);

@@ -25,7 +25,8 @@ test("a constraint on any member of any message is judged, wherever the member s
   const served = Object.entries(types).map(([namespace, type]): SessionPlugin => {
     const operations = Object.keys(SDK_TYPES).filter((one) => one.startsWith(`${namespace}/`));
     const run = async () => ran.push(namespace);
-    const listing = type === "tools" ? { "tool/list": { listing: true, run } } : {};
+    const listing: SessionPlugin["operations"] =
+      type === "tools" ? { "tool/list": { listing: true, run } } : {};
     const others = operations.map((one) => [one, { run }] as const);
     return {
       name: namespace,
@@ -101,7 +102,7 @@ test("no value is converted on its way to a constraint, nor on its way to a tool
     { a: 1 },
     { __proto__x: 1 },
     { constructor: "x" },
-  ]) {
+  ] as JsonObject[]) {
     expect([more, await call({ a: 1 }, more)]).toEqual([more, "message_invalid"]);
   }
   expect(held.ran).toEqual([]);
@@ -158,7 +159,7 @@ test("a limit on resource handles is passed by no handle, wherever a message has
     { ...call, arguments: { a: own, b: [{ c: other }] } },
     { ...call, arguments: { [own]: 1 } },
     { tool_name: own, arguments: {} },
-  ]) {
+  ] as JsonObject[]) {
     expect([members, await ask("tool/call", members)]).toEqual([members, "permission_denied"]);
   }
   for (const content of ["a", own, other, { deep: [own] }]) {
@@ -189,7 +190,7 @@ test("no argument stands in for what is called, and no member for an argument", 
     { tool_name: "fail", arguments: { tool_name: "add" } },
     { tool_name: "", arguments: { tool_name: "add" } },
     { arguments: { tool_name: "add" } },
-  ]) {
+  ] as JsonObject[]) {
     expect(await ask("tool/call", members)).toBe("message_invalid");
   }
   expect(await ask("tool/call", { tool_name: "", arguments: {} })).toBe("permission_denied");
@@ -242,7 +243,7 @@ test("an operation's own message is judged before what a plugin has is shown", a
     { cmd: ["count", "5"], env: { A: "b" } },
     { cmd: ["count", "5"], timeout: "5" },
     { cmd: ["count", "5"], stdin_mode: "tty" },
-  ]) {
+  ] as JsonObject[]) {
     expect([members, await ask("proc/spawn", members)]).toEqual([members, "arguments_invalid"]);
   }
   const reading = await opened(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../../../src/bytes/json.js";
+import type { Json, JsonObject } from "../../../../src/bytes/json.js";
 import { createMemoryPlugin, type SessionPlugin } from "../../../../src/protocols/a2e/index.js";
 import { SDK_TYPES } from "../../../../src/protocols/a2e/sdk/types.js";
 import { createStores } from "../../../../src/stores/database.js";
@@ -79,7 +79,12 @@ test("a handshake that is refused for its form decides nothing about the next on
 
 test("both names of the version must be right, and a refusal can be read", async () => {
   const host = await hosted();
-  for (const more of [{ version: "2.0" }, { version: 1 }, { version: null }, { a2e: "2.0" }]) {
+  for (const more of [
+    { version: "2.0" },
+    { version: 1 },
+    { version: null },
+    { a2e: "2.0" },
+  ] as JsonObject[]) {
     const peer = await Peer.at(host.port);
     peer.send({ ...sdk("handshake", { agent_caps: ["tools"] }), ...more });
     expect(await peer.next()).toMatchObject({
@@ -102,7 +107,11 @@ test("both names of the version must be right, and a refusal can be read", async
 test("what the SDK writes empty counts as left out; a session may be left out, and another is refused", async () => {
   const { peer, greeting } = await opened(["tools"], ({ token }) => [token("tools")]);
   const call = { tool_name: "echo", arguments: { a: 1 }, correlation_id: "", timeout: 0 };
-  for (const session of [{}, { session_id: "" }, { session_id: greeting["session_id"] ?? "" }]) {
+  for (const session of [
+    {},
+    { session_id: "" },
+    { session_id: greeting["session_id"] ?? "" },
+  ] as JsonObject[]) {
     peer.send(sdk("tool/call", { ...call, ...session, streaming: false }));
     expect(await peer.next()).toEqual({
       a2e: "1.0",
@@ -173,7 +182,7 @@ test("tools are listed at the top, with their parameters, and filtered as the SD
     },
     required: ["city"],
   };
-  const listed = [
+  const listed: Json[] = [
     { name: "weather", description: "Forecasts", input, tags: ["net", "sky"] },
     { name: "time", tags: ["net"] },
     "bare",
@@ -295,7 +304,9 @@ test("a value that was set by proviso's own message is an entry that the SDK's c
   for (const [value, content, score] of [
     [{ content: "tea", score: 0.5, tags: ["drink"] }, "tea", 0.5],
     // One member of another type, and the client would drop the answer with all of its entries.
-    ...[{ score: "high" }, { tags: "drink" }, { source: 1 }, { created_at: "now" }].map((more) => {
+    ...(
+      [{ score: "high" }, { tags: "drink" }, { source: 1 }, { created_at: "now" }] as JsonObject[]
+    ).map((more) => {
       const odd = { content: "tea", ...more };
       return [odd, odd, 1] as const;
     }),

@@ -45,23 +45,43 @@ export async function startOurs(): Promise<AgentAuthServer> {
   const terms = new Map(known);
   const store = openRegistry(database);
   const registry = new Registry({
-    ...{ store, revocations, clock, terms, policy: POLICY },
+    store,
+    revocations,
+    clock,
+    terms,
+    policy: POLICY,
     settings: {
       defaults: DEFAULTS,
       bounds: {
-        ...{ pendingHosts: UNLIMITED, pendingHostsPerAddress: UNLIMITED },
-        ...{ pendingHostsPerNetwork: UNLIMITED, agentsPerHost: UNLIMITED },
-        ...{ grantsPerAgent: UNLIMITED },
-        ...{ pendingPerAgent: UNLIMITED, pendingPerHost: UNLIMITED, pendingPerUser: UNLIMITED },
-        ...{ hostsPerUser: UNLIMITED },
+        pendingHosts: UNLIMITED,
+        pendingHostsPerAddress: UNLIMITED,
+        pendingHostsPerNetwork: UNLIMITED,
+        agentsPerHost: UNLIMITED,
+        grantsPerAgent: UNLIMITED,
+        pendingPerAgent: UNLIMITED,
+        pendingPerHost: UNLIMITED,
+        pendingPerUser: UNLIMITED,
+        hostsPerUser: UNLIMITED,
       },
     },
   });
   const agent = await createIssuingAgent({
-    ...{ issuer, revocations, ledger, policy: POLICY, clock, skills, registry },
+    issuer,
+    revocations,
+    ledger,
+    policy: POLICY,
+    clock,
+    skills,
+    registry,
   });
   const server = await serveAgentAuth({
-    ...{ agent, registry, policy: POLICY, ledger, clock, log: SILENT, public: "*" },
+    agent,
+    registry,
+    policy: POLICY,
+    ledger,
+    clock,
+    log: SILENT,
+    public: "*",
     provider: { name: "bank", description: "A small bank" },
     rate: { requests: UNLIMITED, seconds: 1 },
     introspection: { requests: UNLIMITED, seconds: 1 },
@@ -69,8 +89,12 @@ export async function startOurs(): Promise<AgentAuthServer> {
   const { url: origin } = server;
   const user = (name: string): Approver => approver(`${name}@example.com`, registry);
   return {
-    ...{ name: "ours", origin, issuer: origin, now: clock },
-    ...{ alice: user("alice"), bob: user("bob") },
+    name: "ours",
+    origin,
+    issuer: origin,
+    now: clock,
+    alice: user("alice"),
+    bob: user("bob"),
     expire: (agentId) =>
       store.change(async (draft) => {
         const agent = await draft.agents.get(agentId);
@@ -93,10 +117,14 @@ export async function startOurs(): Promise<AgentAuthServer> {
 
 function skillOf({ name, description, input, output }: BankCapability): Skill {
   return {
-    ...{ id: name, name, description, operation: name, reach: "none" },
+    id: name,
+    name,
+    description,
+    operation: name,
+    reach: "none",
     effect: DEFAULTS.includes(name) ? "read" : "write",
     input: input ?? { type: "object" },
-    ...(output === undefined ? {} : { output }),
+    output,
     run: async ({ arguments: given }) => runCapability(name, given),
   };
 }

@@ -193,7 +193,7 @@ export class PartyAgent {
     const approval = isObject(answer.body) ? answer.body["approval"] : undefined;
     const userCode = textMember(approval, "user_code");
     if (this.id === undefined) throw new TypeError("it is not registered");
-    return { agentId: this.id, ...(userCode === undefined ? {} : { userCode }) };
+    return { agentId: this.id, userCode };
   }
 }
 

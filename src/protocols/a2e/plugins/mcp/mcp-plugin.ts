@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../../bytes/json.js";
 import { shown } from "../../../../caveats/scalar.js";
 import { assertMembers, meant } from "../../../../checks/members.js";
 import { type PluginCall, PluginError, type SessionPlugin } from "../../plugin.js";
@@ -71,7 +72,7 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
       "mcp/list": {
         input: objectSchema({}),
         listing: true,
-        async run(call) {
+        async run(call): Promise<JsonObject> {
           const { server, mayCall } = call;
           if (server === undefined) {
             return { servers: [...servers.keys()].filter((one) => mayCall(CALL, { server: one })) };

@@ -60,7 +60,7 @@ export class ServerTransport implements Transport {
       shell: false,
       windowsHide: true,
       stdio: ["pipe", "pipe", this.#onStderr === undefined ? "ignore" : "pipe"],
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
     });
     this.#child = child;
     child.on("error", (error) => this.onerror?.(error));

@@ -10,6 +10,12 @@ import { REQUESTS } from "./requests.js";
 
 /** The flows of the differential test; each begins with parties of its own. */
 export const FLOWS: readonly Flow[] = [
-  ...[...LISTING, ...REGISTRATION, ...REQUESTS, ...EXECUTION, ...ENDINGS],
-  ...[...CREDENTIALS, ...JWTS, ...BODIES],
+  ...LISTING,
+  ...REGISTRATION,
+  ...REQUESTS,
+  ...EXECUTION,
+  ...ENDINGS,
+  ...CREDENTIALS,
+  ...JWTS,
+  ...BODIES,
 ];
