@@ -1,5 +1,9 @@
-import { inspect } from "../src/capability/inspect.js";
-import type { InspectedLink, InspectedMacaroon, RawBytes } from "../src/capability/inspection.js";
+import {
+  type InspectedLink,
+  type InspectedMacaroon,
+  inspect,
+  type RawBytes,
+} from "../src/capability/inspect.js";
 import { type ArgumentDomain, constraintFrom } from "../src/caveats/argument-domain.js";
 import type { Authority } from "../src/caveats/authority.js";
 import type { Domain } from "../src/caveats/domain.js";

@@ -17,14 +17,15 @@ export { chainId } from "./capability/chain-id.js";
 export { type AuthorityChange, diff, type TokenDiff } from "./capability/diff.js";
 export { bindDischarges } from "./capability/discharge.js";
 export type { Identifier } from "./capability/identifier.js";
-export { type InspectOptions, inspect } from "./capability/inspect.js";
-export type {
-  InspectedLink,
-  InspectedMacaroon,
-  Inspection,
-  InspectionWarning,
-  RawBytes,
-} from "./capability/inspection.js";
+export {
+  type InspectedLink,
+  type InspectedMacaroon,
+  type Inspection,
+  type InspectionWarning,
+  type InspectOptions,
+  inspect,
+  type RawBytes,
+} from "./capability/inspect.js";
 export { CAPABILITY_LIMITS, type CapabilityLimits } from "./capability/limits.js";
 export type { ArgumentDomain, ArgumentType } from "./caveats/argument-domain.js";
 export type { Authority } from "./caveats/authority.js";

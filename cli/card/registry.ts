@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
 import {
+  assertRegistry,
   CAPABILITY_REGISTRY,
   type CapabilityRegistry,
   type CapabilityTier,
   tierAt,
 } from "../../src/discovery/registry.js";
-import { assertRegistry } from "../../src/discovery/registry-form.js";
 import { checkRegistry, checkStability } from "../../src/discovery/stability.js";
 import { parseVersion } from "../../src/discovery/versions.js";
 import type { Context } from "../context.js";

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { TokenError } from "../../src/bytes/token-error.js";
-import { inspect } from "../../src/capability/inspect.js";
-import type { Inspection } from "../../src/capability/inspection.js";
+import { type Inspection, inspect } from "../../src/capability/inspect.js";
 import { objectsIn, textIn } from "../../src/client/received.js";
 import { type ReceivedRefusedGrant, refusedGrantsIn } from "../../src/client/refusal.js";
 import { type CliError, environmentError } from "../exit.js";

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { diff, type TokenDiff } from "../../src/capability/diff.js";
-import { inspect } from "../../src/capability/inspect.js";
-import type { Inspection } from "../../src/capability/inspection.js";
+import { type Inspection, inspect } from "../../src/capability/inspect.js";
 import type { Context } from "../context.js";
 import { EXIT } from "../exit.js";
 import { type Paint, printAnswer, printable, quoted, stdoutPaint } from "../output.js";

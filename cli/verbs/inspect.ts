@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { inspect } from "../../src/capability/inspect.js";
-import type { Inspection } from "../../src/capability/inspection.js";
+import { type Inspection, inspect } from "../../src/capability/inspect.js";
 import { parseTime } from "../../src/caveats/time.js";
 import { readMacaroons } from "../../src/macaroon/read.js";
 import { writeMacaroons } from "../../src/macaroon/write.js";

@@ -17,8 +17,7 @@ import {
   type RequestRefusal,
   refusedQuery,
 } from "./refusal.js";
-import { checkFilter } from "./resources/filter.js";
-import { unknownCollection } from "./resources/query-denial.js";
+import { checkFilter, unknownCollection } from "./resources/filter.js";
 import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 import { targetOfOperation } from "./skill.js";
 

@@ -2,19 +2,21 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { encodeBase64url } from "../bytes/base64.js";
 import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
-import { meetOf } from "../caveats/meet.js";
+import type { Authority } from "../caveats/authority.js";
+import type { Hop } from "../caveats/hop.js";
+import type { HopProblem } from "../caveats/hop-rule.js";
+import { emptyRules, meetOf } from "../caveats/meet.js";
 import { readHop } from "../caveats/read-hop.js";
+import { parseTime } from "../caveats/time.js";
 import { assertString } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 import { binaryV2Length } from "../macaroon/binary-v2.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
-import { readMacaroons } from "../macaroon/read.js";
+import { type MacaroonFormat, readMacaroons } from "../macaroon/read.js";
 import { revocationIdOf } from "../revocation/id.js";
 import { decodeIdentifier, type Identifier } from "./identifier.js";
-import type { InspectedLink, InspectedMacaroon, Inspection, RawBytes } from "./inspection.js";
 import { readServiceKeyId } from "./key-id.js";
 import { CAPABILITY_LIMITS, overCapabilityLimits } from "./limits.js";
-import { warningsFor } from "./warnings.js";
 
 export interface InspectOptions {
   /** The moment to compare times with, in milliseconds since 1970; now unless given. */
@@ -96,4 +98,140 @@ function capabilityOf(macaroon: Macaroon): Identifier | undefined {
     if (error instanceof TokenError) return undefined;
     throw error;
   }
+}
+
+/** Bytes in base64url, and as text if they are UTF-8, else in hex. */
+export interface RawBytes {
+  readonly base64url: string;
+  readonly text?: string;
+  readonly hex?: string;
+}
+
+/** One unverified link of a chain. */
+export interface InspectedLink {
+  /** 1 for the first caveat. */
+  readonly number: number;
+  /** `hop`: readable. `unreadable`: a check would refuse it. `third-party`: needs a discharge. */
+  readonly kind: "hop" | "unreadable" | "third-party";
+  readonly hop?: Hop;
+  readonly problems?: readonly HopProblem[];
+  /** The caveat's own bytes, for links that are not hops. */
+  readonly raw?: RawBytes;
+  /** The location that a third-party caveat gives for its discharge. */
+  readonly location?: string;
+}
+
+/** The unverified content of a macaroon. Never holds its signature. */
+export interface InspectedMacaroon {
+  readonly location?: string;
+  /** The identifier's bytes. */
+  readonly identifier: RawBytes;
+  readonly links: readonly InspectedLink[];
+}
+
+/** The content of a token. Anyone can write a token that says anything: nothing here is verified. */
+export interface Inspection extends InspectedMacaroon {
+  readonly verified: false;
+  readonly format: MacaroonFormat;
+  /** Size of all macaroons in v2 binary form. */
+  readonly bytes: number;
+  /** The grant's id, such as `documents:read`; absent if this macaroon is not a capability. */
+  readonly grant?: string;
+  /** The content of the identifier; absent if this macaroon is not a capability. */
+  readonly capability?: Identifier;
+  /** The service whose key the token names; absent for a root key. */
+  readonly service?: string;
+  /** The authority that the readable hops together leave. */
+  readonly authority: Authority;
+  /** Revocation id of the last link: revoking it refuses this token and all that is narrowed from it. */
+  readonly revocationId: string;
+  readonly discharges: readonly InspectedMacaroon[];
+  readonly warnings: readonly InspectionWarning[];
+}
+
+/** Something about a token that its holder should know. */
+export interface InspectionWarning {
+  readonly code:
+    | "not_a_capability"
+    | "unreadable_caveat"
+    | "no_expiry"
+    | "long_expiry"
+    | "expired"
+    | "not_yet_valid"
+    | "no_operations"
+    | "nothing_left"
+    | "discharge_needed"
+    | "over_limit";
+  readonly message: string;
+}
+
+// A token that lives longer than a day deserves a look.
+const LONG = 24 * 60 * 60 * 1000;
+
+/**
+ * Returns the warnings for a token's holder.
+ *
+ * @param over - Message about the limit that the token exceeds, if any.
+ * @param now - The moment to compare times with, in milliseconds since 1970.
+ */
+function warningsFor(
+  inspection: Omit<Inspection, "warnings">,
+  over: string | undefined,
+  now: number,
+): InspectionWarning[] {
+  if (inspection.capability === undefined) {
+    const message =
+      "this is a macaroon, but not a capability of proviso: every check here refuses it";
+    return [{ code: "not_a_capability", message }];
+  }
+  const warnings: InspectionWarning[] = [];
+  for (const { number, kind, problems } of inspection.links) {
+    if (kind !== "unreadable") continue;
+    const why = (problems ?? []).map((problem) => problem.message).join("; ");
+    const message = `link ${number} would be refused: ${why}`;
+    warnings.push({ code: "unreadable_caveat", message });
+  }
+  warnings.push(...timeWarnings(inspection, now));
+  const { authority, links, discharges } = inspection;
+  if (authority.operations === undefined) {
+    const message = "no hop names operations, so every operation of its grant is allowed";
+    warnings.push({ code: "no_operations", message });
+  }
+  const empty = emptyRules(authority);
+  if (empty.length > 0) {
+    const message = `the hops contradict each other in ${empty.join(", ")}: nothing is allowed`;
+    warnings.push({ code: "nothing_left", message });
+  }
+  const needed = [{ links }, ...discharges].flatMap((one) => one.links);
+  const open = needed.filter((link) => link.kind === "third-party").length - discharges.length;
+  if (open > 0) {
+    const message = `${open} third-party ${open === 1 ? "caveat needs a discharge" : "caveats need discharges"}`;
+    warnings.push({ code: "discharge_needed", message });
+  }
+  if (over !== undefined) {
+    warnings.push({ code: "over_limit", message: `every check would refuse it: ${over}` });
+  }
+  return warnings;
+}
+
+function timeWarnings(
+  { authority }: Omit<Inspection, "warnings">,
+  now: number,
+): InspectionWarning[] {
+  const warnings: InspectionWarning[] = [];
+  const { expires, notBefore } = authority;
+  const end = expires === undefined ? undefined : parseTime(expires);
+  if (end === undefined) {
+    const message = "no hop says when the token expires, so every check refuses it";
+    warnings.push({ code: "no_expiry", message });
+  } else if (end <= now) {
+    warnings.push({ code: "expired", message: `it expired at ${expires}` });
+  } else if (end - now > LONG) {
+    warnings.push({ code: "long_expiry", message: "it lives for more than a day" });
+  }
+  const start = notBefore === undefined ? undefined : parseTime(notBefore);
+  if (start !== undefined && start > now) {
+    warnings.push({ code: "not_yet_valid", message: `it is not valid before ${notBefore}` });
+  }
+  return warnings;
 }

@@ -41,3 +41,54 @@ export class ClientError extends Error {
     this.status = status;
   }
 }
+
+/** Why a request got no answer, by the code of the error beneath it. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "there is no host of that name",
+  EAI_AGAIN: "the name could not be looked up",
+  ECONNRESET: "it closed the connection",
+  EPIPE: "it closed the connection",
+  UND_ERR_SOCKET: "it closed the connection",
+  ETIMEDOUT: "it does not answer",
+  UND_ERR_CONNECT_TIMEOUT: "it does not answer",
+  EHOSTUNREACH: "there is no way to it",
+  ENETUNREACH: "there is no way to it",
+};
+
+const TLS_CODES =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO)/;
+const NO_TLS = /^(ERR_SSL_|EPROTO)/;
+
+/** What a request that got no answer, or one that cannot be read, failed from. */
+export function networkError(error: unknown, { origin }: URL): ClientError {
+  const [code, message] = causeOf(error);
+  const where = `could not reach ${origin}`;
+  if (NO_TLS.test(code)) {
+    const text = `${where} over TLS (${code}); an agent on this machine may speak plain http://`;
+    return new ClientError("tls_failed", text, origin);
+  }
+  if (TLS_CODES.test(code)) {
+    const text = `${where}: its certificate is not trusted here: ${message}`;
+    return new ClientError("tls_failed", text, origin);
+  }
+  // The parser's own code is lost in some versions of Node.
+  if (code.startsWith("HPE_") || message.includes("does not match the HTTP/1.1 protocol")) {
+    return new ClientError("not_http", `${origin} does not speak HTTP`, origin);
+  }
+  const why = message === "bad port" ? "no agent is at this port" : UNREACHABLE[code];
+  return new ClientError("unreachable", `${where}: ${why ?? message}`, origin);
+}
+
+// fetch says only that it failed; why stands in the errors beneath.
+function causeOf(error: unknown): readonly [code: string, message: string] {
+  let found: readonly [string, string] = ["", "it failed"];
+  let next = error;
+  for (let depth = 0; depth < 4 && next instanceof Error; depth++) {
+    const code = "code" in next && typeof next.code === "string" ? next.code : "";
+    found = [code, next.message.split("\n", 1)[0] ?? ""];
+    if (code !== "") return found;
+    next = next.cause;
+  }
+  return found;
+}

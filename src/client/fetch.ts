@@ -1,8 +1,7 @@
 import { isDeeperThan, type Json } from "../bytes/json.js";
 import { isWithin } from "./address.js";
-import { ClientError } from "./client-error.js";
+import { ClientError, networkError } from "./client-error.js";
 import { AgentFault, faultIn } from "./fault.js";
-import { networkError } from "./network-error.js";
 
 /** What a request to an agent may do. */
 export interface AgentAccess {

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { type AllowedOrigins, addressRefused, isNamed, specialKind } from "./address-rules.js";
+import { ClientError } from "./client-error.js";
 
 /** An IP address, as the system's resolver gives it. */
 export interface Address {
@@ -14,7 +15,7 @@ export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
 /** Every address of a URL's host, that host itself if it is one. @throws The resolver's error. */
-export async function hostAddresses(
+async function hostAddresses(
   { hostname }: URL,
   resolve: Resolve = resolveBySystem,
 ): Promise<readonly Address[]> {
@@ -56,4 +57,44 @@ export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
     } else if (options.all === true) callback(null, [...fitting]);
     else callback(null, first.address, first.family);
   };
+}
+
+/**
+ * Checks a place that another client is going to ask and look up again: every address must be public unless
+ * the caller named the place.
+ *
+ * @param timeout - Milliseconds for the look-up.
+ * @throws ClientError `address_refused`, `unreachable` or `timed_out`
+ */
+export async function assertReachable(
+  url: URL,
+  origins: AllowedOrigins,
+  timeout: number,
+  resolve?: Resolve,
+): Promise<void> {
+  const found = await within(timeout, url, hostAddresses(url, resolve));
+  if (found.length === 0) throw notFound(url);
+  if (isNamed(url, origins)) return;
+  const [kind] = found.flatMap(({ address }) => specialKind(address) ?? []);
+  if (kind !== undefined) throw addressRefused(url, kind);
+}
+
+/** The system's resolver cannot be stopped: what it finds too late is passed over. */
+function within(
+  timeout: number,
+  url: URL,
+  found: Promise<readonly Address[]>,
+): Promise<readonly Address[]> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => {
+      const message = `the host of ${url.origin} was not found in time`;
+      reject(new ClientError("timed_out", message, url.origin));
+    };
+    const timer = setTimeout(late, timeout);
+    found.then(resolve, () => reject(notFound(url))).finally(() => clearTimeout(timer));
+  });
+}
+
+function notFound({ origin }: URL): ClientError {
+  return new ClientError("unreachable", `the host of ${origin} is not found`, origin);
 }

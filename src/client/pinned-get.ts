@@ -2,8 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { isLoopback } from "./address.js";
 import type { AllowedOrigins } from "./address-rules.js";
-import { ClientError } from "./client-error.js";
-import { networkError } from "./network-error.js";
+import { ClientError, networkError } from "./client-error.js";
 import { pinnedAddresses, pinnedLookup, type Resolve } from "./pinned-addresses.js";
 
 /** What a request for a document may do. */

@@ -1,7 +1,7 @@
 import { type JsonObject, quotedName } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
 import { objectIn, textIn, textsIn } from "../client/received.js";
-import type { CardReading } from "./card.js";
+import { type CardReading, DISCOVERY_URI } from "./card.js";
 import type { CardVersion } from "./card-version.js";
 import { extensionRemarks } from "./extension-remarks.js";
 import { pointer, shownPath } from "./faults.js";
@@ -9,7 +9,6 @@ import { listIn } from "./fields.js";
 import type { Remark } from "./finding.js";
 import { hasCapability } from "./judge.js";
 import { isVendorCapability, registeredCapability, tierAt } from "./registry.js";
-import { DISCOVERY_URI } from "./uris.js";
 import { rangeText } from "./versions.js";
 
 const MEDIA_TYPE =

@@ -3,8 +3,7 @@ import { type CardChange, type ChangeImpact, differences } from "./change.js";
 import { isSameJson } from "./fields.js";
 import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
-import { CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
-import { assertRegistry } from "./registry-form.js";
+import { assertRegistry, CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 
 /** Changes of one card. */
 const MOST = 1000;

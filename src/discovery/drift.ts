@@ -1,12 +1,11 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { assertArray } from "../checks/kinds.js";
 import { plainObject } from "../checks/plain.js";
-import { assertReading, type CardReading } from "./card.js";
+import { assertReading, type CardReading, DISCOVERY_URI } from "./card.js";
 import type { DiscoveryDenial } from "./denial.js";
 import { fieldsOf } from "./fields.js";
 import { hasCapability } from "./judge.js";
 import { agentPlace } from "./link.js";
-import { DISCOVERY_URI } from "./uris.js";
 
 /** Something that an agent was seen to do. */
 export type Behaviour =

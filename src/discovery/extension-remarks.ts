@@ -3,13 +3,12 @@ import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/j
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Suggest } from "../checks/nearest.js";
 import { objectIn, textIn } from "../client/received.js";
-import type { CardReading } from "./card.js";
+import { CAPABILITIES_URI, type CardReading, DISCOVERY_URI } from "./card.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shown, shownPath } from "./faults.js";
 import { listIn } from "./fields.js";
 import type { Remark } from "./finding.js";
 import { BINDINGS } from "./requirements.js";
-import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 
 /** The form of each of the capability extension's params (docs/a2a.md, section 2). */
 const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, form: string])[] = [

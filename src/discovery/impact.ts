@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
 import { objectIn, objectsIn, textsIn } from "../client/received.js";
+import { CAPABILITIES_URI } from "./card.js";
 import { type CardChange, type ChangeImpact, change, type Difference } from "./change.js";
 import { pointer } from "./faults.js";
 import {
@@ -9,7 +10,6 @@ import {
   tierAt,
 } from "./registry.js";
 import { versionsWith } from "./schema-members.js";
-import { CAPABILITIES_URI } from "./uris.js";
 import {
   isInAny,
   type ProtocolVersion,

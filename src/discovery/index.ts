@@ -4,7 +4,13 @@
  *
  * @module proviso/discovery
  */
-export type { CardDelegate, CardGrant, CardInterface, CardReading } from "./card.js";
+export {
+  type CardDelegate,
+  type CardGrant,
+  type CardInterface,
+  type CardReading,
+  DISCOVERY_URI,
+} from "./card.js";
 export { type CardCache, type CardCacheOptions, createCardCache } from "./card-cache.js";
 export { type ChainDiscovery, validateChain } from "./chain.js";
 export type { CardChange, ChangeImpact } from "./change.js";
@@ -32,4 +38,3 @@ export type { DiscoveryRequirements, GrantRequirement } from "./requirements.js"
 export { type DiscoverOptions, safeDiscover } from "./safe-discover.js";
 export { type SignOptions, signCard } from "./sign-card.js";
 export { checkRegistry, checkStability, type StabilityProblem } from "./stability.js";
-export { DISCOVERY_URI } from "./uris.js";

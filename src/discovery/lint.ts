@@ -3,6 +3,7 @@ import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { type Suggest, suggestions } from "../checks/nearest.js";
 import { objectIn, textIn } from "../client/received.js";
+import { DISCOVERY_URI } from "./card.js";
 import { cardRemarks } from "./card-remarks.js";
 import { asCardVersion, type CardVersion, versionOfCard } from "./card-version.js";
 import { bounded, pointer, shownPath } from "./faults.js";
@@ -22,7 +23,6 @@ import {
   paramsRemarks,
   type SchemaRemarks,
 } from "./schema-remarks.js";
-import { DISCOVERY_URI } from "./uris.js";
 
 /** Characters of a card. */
 const MAX_CARD_LENGTH = 1024 * 1024;

@@ -1,10 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "../client/received.js";
-import type { CardInterface, CardReading } from "./card.js";
+import { CAPABILITIES_URI, type CardInterface, type CardReading, DISCOVERY_URI } from "./card.js";
+import { hasOlderForm } from "./card-version.js";
 import { camelCase, listIn, snakeCase } from "./fields.js";
-import { hasOlderForm } from "./older-form.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
-import { CAPABILITIES_URI, DISCOVERY_URI } from "./uris.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
 // The meaning of a card, whichever way it is written: one object by which two cards are compared, with everything that
@@ -80,7 +79,7 @@ function meaningOf(card: CardReading, own: ReadonlySet<string>): JsonObject {
     capabilities: Object.fromEntries(card.capabilities),
     features: features(objectIn(capabilities), card),
     interfaces: interfaces(card),
-    preference: [...new Set(card.interfaces.map(placeOf))],
+    preference: [...new Set(card.interfaces.map(addressOf))],
     grants: grants(card),
     delegates: delegates(card),
     extensions: extensions(objectIn(capabilities)),
@@ -101,7 +100,7 @@ function features(capabilities: JsonObject, card: CardReading): JsonObject {
 function interfaces(card: CardReading): JsonObject {
   const places = new Map<string, readonly CardInterface[]>();
   for (const one of card.interfaces) {
-    const place = placeOf(one);
+    const place = addressOf(one);
     places.set(place, [...(places.get(place) ?? []), one]);
   }
   return Object.fromEntries(
@@ -119,7 +118,7 @@ function interfaces(card: CardReading): JsonObject {
 }
 
 /** Binding, address and tenant, which requests must carry: with another tenant it is another place. */
-function placeOf({ url, binding, tenant }: CardInterface): string {
+function addressOf({ url, binding, tenant }: CardInterface): string {
   return `${binding} ${url}${tenant === undefined ? "" : ` (tenant ${tenant})`}`;
 }
 

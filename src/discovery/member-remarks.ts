@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject, quotedName } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
+import { DISCOVERY_URI } from "./card.js";
 import type { CardVersion } from "./card-version.js";
 import { pointer, shownPath } from "./faults.js";
 import { camelCase, snakeCase } from "./fields.js";
 import type { Remark } from "./finding.js";
 import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
 import { CARD_SCHEMAS, hasMember, versionsWith } from "./schema-members.js";
-import { DISCOVERY_URI } from "./uris.js";
 
 /** A member that the schema of the card's version does not have. */
 export interface UnknownMember {

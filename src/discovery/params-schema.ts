@@ -1,7 +1,7 @@
 import type { JsonObject } from "../bytes/json.js";
+import { DISCOVERY_URI } from "./card.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { closed } from "./security-schema.js";
-import { DISCOVERY_URI } from "./uris.js";
 
 const version = {
   type: "string",

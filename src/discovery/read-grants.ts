@@ -1,8 +1,9 @@
 import { isJsonObject, type Json } from "../bytes/json.js";
-import { textIn } from "../client/received.js";
-import type { CardGrant } from "./card.js";
+import { objectIn, textIn } from "../client/received.js";
+import type { CardDelegate, CardGrant } from "./card.js";
 import { type Faults, pointer, shown } from "./faults.js";
 import { fieldsOf, type Holder, isFlag, isList, isSameJson, isText, ofKind } from "./fields.js";
+import { type CapabilityRegistry, registeredName } from "./registry.js";
 
 /** Grants of one card, and operations of one grant. */
 const MOST = 512;
@@ -57,7 +58,7 @@ function readGrant(holder: Holder, faults: Faults): CardGrant {
 }
 
 /** The texts in an array; whatever else is in it is a fault. */
-export function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
+function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
   const [list] = ofKind(fieldsOf([holder], name), isList, "an array of strings", faults);
   if (list === undefined) return [];
   if (list.value.length > MOST) faults.add("too_many", list.path, `more than ${MOST} items`);
@@ -65,4 +66,31 @@ export function readTexts(holder: Holder, name: string, faults: Faults): readonl
     .slice(0, MOST)
     .map((value: Json, at) => ({ path: pointer(list.path, at), value }));
   return ofKind(items, isText, "a string", faults).map(({ value }) => value);
+}
+
+/** Agents that one agent delegates to. */
+const MOST_DELEGATES = 64;
+
+/** The agents that a card's agent delegates to; `undefined` if the card does not say. */
+export function readDelegates(
+  contract: readonly Holder[],
+  registry: CapabilityRegistry,
+  faults: Faults,
+): readonly CardDelegate[] | undefined {
+  const [list] = ofKind(fieldsOf(contract, "delegates"), isList, "an array", faults);
+  if (list === undefined) return undefined;
+  if (list.value.length > MOST_DELEGATES)
+    faults.add("too_many", list.path, `more than ${MOST_DELEGATES} delegates`);
+  return list.value.slice(0, MOST_DELEGATES).flatMap((item, at): CardDelegate[] => {
+    const path = pointer(list.path, at);
+    const value = objectIn(item);
+    const url = textIn(value["url"]);
+    if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+      const message = `expected an absolute http or https URL, not ${shown(url ?? null)}`;
+      faults.add("url", pointer(path, "url"), message);
+      return [];
+    }
+    const names = readTexts({ path, value }, "capabilities", faults);
+    return [{ url, capabilities: names.map((name) => registeredName(name, registry)), path }];
+  });
 }

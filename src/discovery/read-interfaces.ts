@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn, textIn } from "../client/received.js";
 import type { CardInterface } from "./card.js";
+import { hasOlderForm, olderInterfaces, UNNAMED, type WrittenInterface } from "./card-version.js";
 import { type Faults, pointer, shown } from "./faults.js";
 import {
   agreed,
@@ -12,7 +13,6 @@ import {
   listAt,
   ofKind,
 } from "./fields.js";
-import { hasOlderForm, olderInterfaces, UNNAMED, type WrittenInterface } from "./older-form.js";
 import { readVersions } from "./read-range.js";
 import { BINDINGS } from "./requirements.js";
 import {

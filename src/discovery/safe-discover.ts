@@ -3,7 +3,7 @@ import { assertMembers } from "../checks/members.js";
 import { readAddress, readUrl } from "../client/address.js";
 import { readHostAndPort } from "../client/address-rules.js";
 import { ClientError } from "../client/client-error.js";
-import { assertReachable } from "../client/reachable.js";
+import { assertReachable } from "../client/pinned-addresses.js";
 import type { CardReading } from "./card.js";
 import { type DiscoveryDenial, type DiscoveryWarning, fetchDenial } from "./denial.js";
 import type { Discovery, RefusedAgent, UsableAgent } from "./discovery.js";

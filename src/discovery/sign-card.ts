@@ -4,8 +4,7 @@ import { assertMembers } from "../checks/members.js";
 import { plainObject } from "../checks/plain.js";
 import { a2aMembers } from "./a2a-members.js";
 import { isSameJson } from "./fields.js";
-import { loadJose } from "./signature.js";
-import { signedForms } from "./signed-forms.js";
+import { loadJose, signedForms } from "./signature.js";
 import type { SigningKey } from "./trusted-keys.js";
 
 /** Options of {@link signCard}. */

@@ -1,9 +1,9 @@
 import {
+  assertRegistry,
   type CapabilityRegistry,
   type RegisteredCapability,
   registeredCapability,
 } from "./registry.js";
-import { assertRegistry } from "./registry-form.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
 /** A rule of stability that a registry breaks. */

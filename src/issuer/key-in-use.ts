@@ -1,7 +1,7 @@
 import { decodeBase64 } from "../bytes/base64.js";
 import { hasServiceMark, readServiceKeyId } from "../capability/key-id.js";
 import { RootKey } from "../macaroon/root-key.js";
-import { FeedKey } from "./feed-key.js";
+import { FeedKey } from "./derived-keys.js";
 import { HandleKey } from "./handle.js";
 import { type RootJwk, SECRET_LENGTH } from "./root-jwk.js";
 import { TextKey } from "./sealed-text.js";

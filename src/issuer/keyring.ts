@@ -7,7 +7,7 @@ import { assertString, notA } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import { plainCopy, plainObject } from "../checks/plain.js";
 import type { RootKey } from "../macaroon/root-key.js";
-import type { FeedKey } from "./feed-key.js";
+import type { FeedKey } from "./derived-keys.js";
 import type { HandleKey } from "./handle.js";
 import { type KeyInUse, keyInUse, serviceOf } from "./key-in-use.js";
 import {

@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64url } from "../bytes/base64.js";
 import { serviceKeyId } from "../capability/key-id.js";
 import { assertMembers } from "../checks/members.js";
-import { serviceSecret } from "./service-key.js";
+import { serviceSecret } from "./derived-keys.js";
 
 /** A root key as a JSON Web Key (RFC 7517, RFC 7518 section 6.4). It holds the secret. */
 export interface RootJwk {

@@ -5,13 +5,16 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { VerifiedCapability } from "../capability/authorize.js";
-import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
-import { admit } from "./node-request.js";
-import type { RouteRequirement } from "./requirement.js";
+import {
+  type CapabilityAuthority,
+  createCheck,
+  type ResourceServerOptions,
+  type RouteRequirement,
+} from "./check.js";
+import { checkOrAnswer } from "./node-request.js";
 
-export type { CapabilityAuthority, ResourceServerOptions } from "./check.js";
+export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } from "./check.js";
 export type { RefusalBody, RefusalError } from "./refusal.js";
-export type { RouteRequirement } from "./requirement.js";
 
 /**
  * A route's middleware. In TypeScript, annotate the functions' request, such as `(req: Request<{ id: string
@@ -85,7 +88,7 @@ export function createCapabilityMiddleware(
     return async (req, res, next) => {
       let capability: VerifiedCapability | undefined;
       try {
-        capability = await admit(check, req, res);
+        capability = await checkOrAnswer(check, req, res);
       } catch (error) {
         return next(error);
       }

@@ -6,16 +6,16 @@
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { CAPABILITY_HEADER } from "../http/headers.js";
 import {
+  type Awaitable,
   type CapabilityAuthority,
   createCheck,
   PRIVATE,
   type ResourceServerOptions,
+  type RouteRequirement,
 } from "./check.js";
-import type { Awaitable, RouteRequirement } from "./requirement.js";
 
-export type { CapabilityAuthority, ResourceServerOptions } from "./check.js";
+export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } from "./check.js";
 export type { RefusalBody, RefusalError } from "./refusal.js";
-export type { RouteRequirement } from "./requirement.js";
 
 /**
  * Puts a requirement before a handler. Both also get what the server passes beside the request, such as

@@ -8,7 +8,7 @@ import { PRIVATE, type RouteCheck } from "./check.js";
  *
  * @returns The allowed capability; `undefined` for an answered request. Throws what the check throws.
  */
-export async function admit<Req extends IncomingMessage>(
+export async function checkOrAnswer<Req extends IncomingMessage>(
   check: RouteCheck<readonly [req: Req]>,
   req: Req,
   res: ServerResponse,

@@ -6,13 +6,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { VerifiedCapability } from "../capability/authorize.js";
 import { plainObject } from "../checks/plain.js";
-import { type CapabilityAuthority, createCheck, type ResourceServerOptions } from "./check.js";
-import { admit } from "./node-request.js";
-import type { Awaitable, RouteRequirement } from "./requirement.js";
+import {
+  type Awaitable,
+  type CapabilityAuthority,
+  createCheck,
+  type ResourceServerOptions,
+  type RouteRequirement,
+} from "./check.js";
+import { checkOrAnswer } from "./node-request.js";
 
-export type { CapabilityAuthority, ResourceServerOptions } from "./check.js";
+export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } from "./check.js";
 export type { RefusalBody, RefusalError } from "./refusal.js";
-export type { RouteRequirement } from "./requirement.js";
 
 /** What all routes of a server of `node:http` have in common. */
 export interface NodeOptions extends ResourceServerOptions {
@@ -81,7 +85,7 @@ export function createCapabilityMiddleware(
     const check = checkOf(requirement);
     return async (req, res) => {
       try {
-        const capability = await admit(check, req, res);
+        const capability = await checkOrAnswer(check, req, res);
         if (capability !== undefined) await handler(req, res, capability);
       } catch (error) {
         fail(res);

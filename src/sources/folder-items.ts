@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
+import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/filter.js";
 import type { Resource } from "../agent/resources/resource.js";
 import { errorCode } from "../system/error-code.js";
 import { collectionResource } from "./collection-names.js";

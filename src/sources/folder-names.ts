@@ -1,4 +1,4 @@
-import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/field-value.js";
+import { MAX_RESOURCE_NAME_BYTES } from "../agent/resources/filter.js";
 
 /** UTF-8 bytes of a file's or a folder's name, as file systems have it. */
 const MAX_SEGMENT_BYTES = 255;

@@ -1,5 +1,5 @@
 import type * as Yaml from "yaml";
-import { isFilterable, MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
+import { isFilterable, MAX_NAME_LENGTH } from "../agent/resources/filter.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import { type Scalar, shown } from "../caveats/scalar.js";
 import { ResourceError } from "./resource-error.js";

@@ -1,7 +1,6 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { checkFilter, matches } from "../agent/resources/filter.js";
-import { unknownCollection } from "../agent/resources/query-denial.js";
+import { checkFilter, matches, unknownCollection } from "../agent/resources/filter.js";
 import type {
   QueryResult,
   Resource,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { MAX_NAME_LENGTH } from "../agent/resources/field-value.js";
+import { MAX_NAME_LENGTH } from "../agent/resources/filter.js";
 import { isObject } from "../bytes/json.js";
 import { isWellFormed } from "../bytes/utf8.js";
 import { shown, shownList } from "../caveats/scalar.js";

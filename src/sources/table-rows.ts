@@ -4,7 +4,7 @@ import {
   isFilterable,
   MAX_RESOURCE_NAME_BYTES,
   MAX_TEXT_LENGTH,
-} from "../agent/resources/field-value.js";
+} from "../agent/resources/filter.js";
 import type { FieldCondition, Resource, ResourceFilter } from "../agent/resources/resource.js";
 import { canonicalJson } from "../bytes/json.js";
 import type { Scalar } from "../caveats/scalar.js";

@@ -1,5 +1,4 @@
-import { checkFilter, matches } from "../agent/resources/filter.js";
-import { unknownCollection } from "../agent/resources/query-denial.js";
+import { checkFilter, matches, unknownCollection } from "../agent/resources/filter.js";
 import type {
   QueryResult,
   Resource,

@@ -1,5 +1,4 @@
-import { checkFilter, matches } from "../../src/agent/resources/filter.js";
-import { unknownCollection } from "../../src/agent/resources/query-denial.js";
+import { checkFilter, matches, unknownCollection } from "../../src/agent/resources/filter.js";
 import type {
   QueryResult,
   Resource,

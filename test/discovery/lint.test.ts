@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { suggestions } from "../../src/checks/nearest.js";
+import { CAPABILITIES_URI } from "../../src/discovery/card.js";
 import { cardRemarks } from "../../src/discovery/card-remarks.js";
 import { DISCOVERY_URI, lintCard, readCard } from "../../src/discovery/index.js";
-import { CAPABILITIES_URI } from "../../src/discovery/uris.js";
 import { startDocumentsAgent } from "../support/documents-agent.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { discoveryVectors } from "../vectors/support.js";

@@ -1,7 +1,6 @@
 import { isObject } from "../../bytes/json.js";
-import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
-import { isFilterable, MAX_NAME_LENGTH, MAX_TEXT_LENGTH } from "./field-value.js";
-import { fieldPath, invalidValue, unknownName } from "./query-denial.js";
+import { isScalar, type Scalar, shown, shownList } from "../../caveats/scalar.js";
+import { nearest } from "../../checks/nearest.js";
 import type {
   FieldCondition,
   QueryDenial,
@@ -184,4 +183,45 @@ export function readResourceQuery(value: unknown): ResourceQueryReading {
 
 function refused(path: string, message: string): QueryRefusal {
   return { ok: false, denial: invalidValue(path, message) };
+}
+
+/** The path of a condition: what a denial of it names. */
+function fieldPath(field: string): string {
+  return `filter.${field}`;
+}
+
+/** Denies a query that names a collection that is not there. */
+export function unknownCollection(name: string, known: readonly string[]): QueryDenial {
+  const what = `there is no collection ${shown(name)}`;
+  return unknownName("unknown_collection", "collection", what, name, known);
+}
+
+/** Denies a value that is not what it must be. */
+function invalidValue(path: string, message: string): QueryDenial {
+  return { code: "invalid_value", path, known: [], message };
+}
+
+/** Denies an unknown name. @param what - How the message begins; known and meant names are added. */
+function unknownName(
+  code: QueryDenial["code"],
+  path: string,
+  what: string,
+  name: string,
+  known: readonly string[],
+): QueryDenial {
+  const near = nearest(name, known);
+  const hint = near === undefined ? "" : `; did you mean ${shown(near)}?`;
+  return { code, path, known, message: `${what}; known: ${shownList(known)}${hint}` };
+}
+
+/** UTF-16 code units of a field's or a collection's name. */
+export const MAX_NAME_LENGTH = 256;
+/** UTF-16 code units of a text in a field or a condition. */
+export const MAX_TEXT_LENGTH = 1024;
+/** UTF-8 bytes of a resource's name. */
+export const MAX_RESOURCE_NAME_BYTES = 512;
+
+/** Whether a value can be a field's: a scalar; of texts, one of at most 1024 code units. */
+export function isFilterable(value: unknown): value is Scalar {
+  return isScalar(value) && (typeof value !== "string" || value.length <= MAX_TEXT_LENGTH);
 }

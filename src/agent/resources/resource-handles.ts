@@ -1,7 +1,7 @@
 import { encodeUtf8 } from "../../bytes/utf8.js";
 import type { HandleScope } from "../../issuer/handle.js";
 import type { Issuer } from "../../issuer/issuer.js";
-import { MAX_RESOURCE_NAME_BYTES } from "./field-value.js";
+import { MAX_RESOURCE_NAME_BYTES } from "./filter.js";
 import type { ResourceNumbers } from "./resource-numbers.js";
 
 /** Names of resources as handles, and back: the issuer seals the numbers that the names have. */

@@ -14,7 +14,7 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Json } from "../../bytes/json.js";
 import { AGENT, assertHas } from "../../checks/kinds.js";
 import { plainObject } from "../../checks/plain.js";
-import { DISCOVERY_URI } from "../../discovery/uris.js";
+import { DISCOVERY_URI } from "../../discovery/card.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
 import { INPUT_MODES } from "./parts.js";
 

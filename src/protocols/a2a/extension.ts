@@ -5,7 +5,7 @@
 /** What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`. */
 export const EXTENSION_URI: typeof CAPABILITIES_URI = CAPABILITIES_URI;
 
-import { CAPABILITIES_URI } from "../../discovery/uris.js";
+import { CAPABILITIES_URI } from "../../discovery/card.js";
 
 export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 

@@ -10,7 +10,7 @@ import { describing } from "./answers.js";
 import { isJsonObject } from "./bodies.js";
 import { type Fault, fault } from "./errors.js";
 import type { Party } from "./party.js";
-import { cursorOf, MAX_QUERY, placeOf, search } from "./search.js";
+import { cursorOf, MAX_QUERY, positionOf, search } from "./search.js";
 
 export interface Catalogue {
   /** By name. */
@@ -56,7 +56,7 @@ export async function listCapabilities(
   const listing = { party: partyName(party), query };
   let start = 0;
   if (cursor !== undefined) {
-    const after = placeOf(catalogue.issuer, cursor, listing);
+    const after = positionOf(catalogue.issuer, cursor, listing);
     start = found.findIndex(({ name }) => name === after) + 1;
     if (start === 0) {
       const message = "cursor: is not one that this list gave to this party; start without one";

@@ -23,7 +23,7 @@ export function search<Of extends Searched>(all: readonly Of[], query: string): 
 }
 
 /** Where a page of a list starts. */
-interface Place {
+interface Position {
   /** Who lists: a cursor is good for that party alone. */
   readonly party: string;
   readonly query: string;
@@ -36,15 +36,15 @@ const PURPOSE = "agent-auth-cursor";
 const LIFETIME = "1h";
 
 /** A cursor: opaque, and signed by being sealed. */
-export function cursorOf(issuer: Issuer, { party, query, after }: Place): string {
+export function cursorOf(issuer: Issuer, { party, query, after }: Position): string {
   return issuer.seal(PURPOSE, JSON.stringify([party, query, after]), LIFETIME);
 }
 
 /** Where a list goes on; `undefined` for a cursor that is not of this server, party and query. */
-export function placeOf(
+export function positionOf(
   issuer: Issuer,
   cursor: string,
-  { party, query }: Omit<Place, "after">,
+  { party, query }: Omit<Position, "after">,
 ): string | undefined {
   const text = issuer.open(PURPOSE, cursor);
   if (text === undefined) return undefined;

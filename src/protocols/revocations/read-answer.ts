@@ -4,7 +4,7 @@ import { canonicalJson, isJsonObject, type Json } from "../../bytes/json.js";
 import { TokenError } from "../../bytes/token-error.js";
 import { parseTime } from "../../caveats/time.js";
 import { ClientError } from "../../client/client-error.js";
-import type { FeedKey } from "../../issuer/feed-key.js";
+import type { FeedKey } from "../../issuer/derived-keys.js";
 import { digestOf, MAC_HEADER, type Statement, statementMac, TRUST_HEADER } from "./statement.js";
 
 /** An answer of the feed that the issuer made for this service. */

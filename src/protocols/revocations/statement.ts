@@ -6,7 +6,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "../../bytes/base64.js";
 import { encodeUtf8 } from "../../bytes/utf8.js";
-import type { FeedKey } from "../../issuer/feed-key.js";
+import type { FeedKey } from "../../issuer/derived-keys.js";
 
 /** Where the feed is, below the issuer's address. */
 export const FEED_PATH = "/revocations";

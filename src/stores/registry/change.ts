@@ -83,32 +83,32 @@ export class Change {
   }
 
   #saw(kind: Kind, id: string, version: number): void {
-    const known = this.#versions.get(placeOf(kind, id));
-    if (known === undefined) this.#versions.set(placeOf(kind, id), version);
+    const known = this.#versions.get(versionKey(kind, id));
+    if (known === undefined) this.#versions.set(versionKey(kind, id), version);
     // PostgreSQL shows what others have committed since.
     else if (known !== version) throw this.#conflicts();
   }
 
   async #put<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<void> {
     const row = rowOf(kind, kept);
-    const version = this.#versions.get(placeOf(kind, kept.id));
+    const version = this.#versions.get(versionKey(kind, kept.id));
     const write = () => (version ? this.#update(kind, row, version) : this.#insert(kind, row));
     if (!(await this.#claim(kind, kept)) || !(await write())) {
       if (version === undefined) await this.#assertRead(kind, kept.id);
       throw this.#conflicts();
     }
-    this.#versions.set(placeOf(kind, kept.id), (version ?? 0) + 1);
+    this.#versions.set(versionKey(kind, kept.id), (version ?? 0) + 1);
     await putApprovers(this.#open(), row.id, APPROVERS[kind](kept));
   }
 
   async #remove(kind: Kind, id: string): Promise<void> {
-    const version = this.#versions.get(placeOf(kind, id));
+    const version = this.#versions.get(versionKey(kind, id));
     if (!version) throw new TypeError(`${kind}: a record must be read before it is removed`);
     const table = sql.table(TABLES[kind]);
     const statement = sql`DELETE FROM ${table} WHERE ${this.#unchanged(kind, key(id), version)}`;
     const { numAffectedRows } = await statement.execute(this.#open());
     if (numAffectedRows !== 1n) throw this.#conflicts();
-    this.#versions.set(placeOf(kind, id), 0);
+    this.#versions.set(versionKey(kind, id), 0);
   }
 
   /** A record as it was read. One that another transaction is changing is a conflict at once, too. */
@@ -182,7 +182,7 @@ function rowOf<K extends Kind>(kind: K, kept: RegistryKinds[K]): Row {
   return { ...COLUMNS[kind](kept), id: key(kept.id), created: kept.created, body };
 }
 
-function placeOf(kind: Kind, id: string): string {
+function versionKey(kind: Kind, id: string): string {
   return `${kind} ${id}`;
 }
 

@@ -1,7 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import type { RegistryKinds } from "../../agent/registry/registry-store.js";
 import { BATCH, inBatches } from "../batches.js";
 import type { TableDatabase } from "../database.js";
-import { type Places, pruneEnded } from "./ended.js";
+import { key, TABLES } from "./kinds.js";
+import { keptIn, type Row } from "./view.js";
 
 /** Removes some of the used ids that have expired. @param now - Milliseconds since 1970. */
 export function usedOnceOver(now: number): RawBuilder<unknown> {
@@ -21,7 +24,7 @@ export async function pruneRegistry(
   database: TableDatabase,
   now: number,
   before: number,
-  places: Places,
+  places: PruneCursors,
 ): Promise<number> {
   const most = sql.lit(BATCH);
   const steps = [
@@ -44,4 +47,120 @@ export async function pruneRegistry(
     );
   }
   return removed + (await pruneEnded(database, before, places));
+}
+
+type Ending = "grants" | "agents" | "hosts";
+
+/** Up to where the records of each kind have been looked at: the next call goes on there. */
+export type PruneCursors = { [Kind in Ending]?: PruneCursor | undefined };
+
+/** Pages of each kind that one call reads at most. */
+const PAGES = 50;
+
+/**
+ * Removes grants, agents and hosts that ended before a moment: first grants, then agents that have no grant
+ * left, then hosts that have no agent left. Each page of records is read without a lock; a record that has
+ * changed since stays.
+ *
+ * @param before - Milliseconds since 1970.
+ * @param places - Kept between the calls; at the end of a kind's records, the next call begins again.
+ * @returns How many were removed.
+ */
+async function pruneEnded(
+  database: TableDatabase,
+  before: number,
+  places: PruneCursors,
+): Promise<number> {
+  const grants = await prunePages(database, "grants", before, places, grantIsOver, NO_APPROVAL);
+  const agents = await prunePages(database, "agents", before, places, agentIsOver, NO_GRANT);
+  const hosts = await prunePages(database, "hosts", before, places, hostIsOver, NO_AGENT);
+  return grants + agents + hosts;
+}
+
+// What keeps a record although it is over.
+const NO_APPROVAL = sql`NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = registry_grant.approval
+  AND approval.state IN (${key("pending")}, ${key("approved")}))`;
+const NO_GRANT = sql`NOT EXISTS
+  (SELECT 1 FROM registry_grant WHERE registry_grant.agent = registry_agent.id)`;
+const NO_AGENT = sql`NOT EXISTS
+  (SELECT 1 FROM registry_agent WHERE registry_agent.host = registry_host.id)`;
+
+function grantIsOver({ status, updated, expires }: AgentGrant, before: number): boolean {
+  if (status === "active") return expires !== undefined && expires <= before;
+  return updated <= before;
+}
+
+/** An agent that is expired can be used again, but not so long after. */
+function agentIsOver(agent: AgentRecord, before: number): boolean {
+  const { status, updated, expires, lastUsed = 0 } = agent;
+  if (status === "active") return expires !== undefined && Math.max(expires, lastUsed) <= before;
+  return Math.max(updated, lastUsed, status === "expired" ? (expires ?? 0) : 0) <= before;
+}
+
+/** A host that a user has taken on stays until it is revoked. */
+function hostIsOver(host: HostRecord, before: number): boolean {
+  const { status, principal, enrolment, updated, lastUsed = 0 } = host;
+  if (status === "revoked") return updated <= before;
+  if (status === "enrolling") return (enrolment?.expires ?? updated) <= before;
+  return principal === undefined && Math.max(updated, lastUsed) <= before;
+}
+
+interface PruneCursor {
+  readonly created: number;
+  readonly id: string;
+}
+
+async function prunePages<K extends Ending>(
+  database: TableDatabase,
+  kind: K,
+  before: number,
+  places: PruneCursors,
+  isOver: (kept: RegistryKinds[K], before: number) => boolean,
+  unless: RawBuilder<unknown>,
+): Promise<number> {
+  const table = sql.table(TABLES[kind]);
+  let removed = 0;
+  for (let pages = 0; pages < PAGES; pages++) {
+    const after: PruneCursor | undefined = places[kind];
+    const from =
+      after === undefined ? sql`` : sql`AND (created, id) > (${after.created}, ${after.id})`;
+    const page = await database.read((db) =>
+      sql<Row & { created: number }>`SELECT id, version, body, created FROM ${table}
+        WHERE created <= ${before} ${from} ORDER BY created, id LIMIT ${sql.lit(BATCH)}`.execute(
+        db,
+      ),
+    );
+    const over = page.rows.filter((row) => endedRow(kind, row, (kept) => isOver(kept, before)));
+    if (over.length > 0) {
+      const same = sql.join(
+        over.map(({ id, version }) => sql`(id = ${id} AND version = ${version})`),
+        sql` OR `,
+      );
+      removed += await database.write(
+        async (db) => {
+          const statement = sql`DELETE FROM ${table} WHERE (${same}) AND ${unless}`;
+          return Number((await statement.execute(db)).numAffectedRows ?? 0);
+        },
+        { urgent: true },
+      );
+    }
+    const last = page.rows.at(-1);
+    const isLast = last === undefined || page.rows.length < BATCH;
+    places[kind] = isLast ? undefined : { created: Number(last.created), id: last.id };
+    if (isLast) break;
+  }
+  return removed;
+}
+
+/** A row that cannot be read stays: looking the record up reports it. */
+function endedRow<K extends Ending>(
+  kind: K,
+  row: Row,
+  isOver: (kept: RegistryKinds[K]) => boolean,
+): boolean {
+  try {
+    return isOver(keptIn(kind, row));
+  } catch {
+    return false;
+  }
 }

@@ -14,8 +14,7 @@ import { errorCode } from "../../system/error-code.js";
 import { type StoreDatabase, type TableDatabase, tablesOf } from "../database.js";
 import { KnownHops } from "../ledger/writing.js";
 import { Change, Conflict } from "./change.js";
-import type { Places } from "./ended.js";
-import { pruneRegistry } from "./pruning.js";
+import { type PruneCursors, pruneRegistry } from "./pruning.js";
 import { UsedOnce } from "./used-once.js";
 import { viewOf } from "./view.js";
 
@@ -48,7 +47,7 @@ class StoredRegistry implements RegistryStore {
   readonly #runs: number;
   readonly #used: UsedOnce;
   readonly #usedByStrangers: UsedOnce;
-  readonly #places: Places = {};
+  readonly #places: PruneCursors = {};
   readonly #hops = new KnownHops();
 
   constructor(database: StoreDatabase, options: RegistryStoreOptions) {

@@ -1,3 +1,5 @@
+// What stored records look like, checked when they are read: a damaged one is an error of the database.
+
 import type {
   Approval,
   ApprovalCause,
@@ -23,19 +25,57 @@ import type {
 } from "../../agent/registry/records.js";
 import type { AnsweredRequest, RegistryKinds } from "../../agent/registry/registry-store.js";
 import type { Resource } from "../../agent/resources/resource.js";
-import {
-  hop,
-  isTrue,
-  listOf,
-  mapOf,
-  maybe,
-  moment,
-  object,
-  oneOf,
-  record,
-  text,
-  texts,
-} from "./shape.js";
+import { canonicalBytes, isObject, isTexts, type Json } from "../../bytes/json.js";
+import { readHop } from "../../caveats/read-hop.js";
+
+/** Whether a value that was read is of one shape. */
+type Shape = (value: unknown) => boolean;
+
+/** An object, whose every member has its shape; what it has besides is not looked at. */
+function record<Kept>(
+  members: {
+    readonly [Name in keyof Required<Kept>]: Shape;
+  },
+): (value: unknown) => value is Kept {
+  const shapes = Object.entries<Shape>(members);
+  return (value): value is Kept =>
+    isObject(value) && shapes.every(([name, fits]) => fits(value[name]));
+}
+
+const text: Shape = (value) => typeof value === "string";
+const moment: Shape = Number.isSafeInteger;
+const texts: Shape = isTexts;
+const object: Shape = isObject;
+const isTrue: Shape = (value) => value === true;
+
+/** A hop of a token; anything else would not be what was agreed. */
+function hop(value: unknown): boolean {
+  try {
+    // It was read as JSON.
+    return readHop(canonicalBytes(value as Json)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** One of the values of a type, all of which are named. */
+function oneOf<Value extends string>(values: { readonly [One in Value]: true }): Shape {
+  return (value) => typeof value === "string" && Object.hasOwn(values, value);
+}
+
+/** What may be absent. */
+function maybe(fits: Shape): Shape {
+  return (value) => value === undefined || fits(value);
+}
+
+function listOf(fits: Shape): Shape {
+  return (value) => Array.isArray(value) && value.every(fits);
+}
+
+/** An object whose members, whatever their names, have one shape. */
+function mapOf(fits: Shape): Shape {
+  return (value) => isObject(value) && Object.values(value).every(fits);
+}
 
 const grantHops = listOf(
   record<GrantHop>({

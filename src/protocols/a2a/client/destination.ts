@@ -4,7 +4,7 @@ import { isJsonObject, isObject, type Json, type JsonObject } from "../../../byt
 import { described } from "../../../checks/described.js";
 import { isLoopback, readUrl } from "../../../client/address.js";
 import { ClientError } from "../../../client/client-error.js";
-import { assertReachable } from "../../../client/reachable.js";
+import { assertReachable } from "../../../client/pinned-addresses.js";
 import type { CardReading } from "../../../discovery/card.js";
 import { type DiscoveryDenial, fetchDenial } from "../../../discovery/denial.js";
 import { FETCH_TIMEOUT } from "../../../discovery/fetch-card.js";
