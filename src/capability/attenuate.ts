@@ -8,6 +8,7 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meet, meetOf } from "../caveats/meet.js";
+import { prefixesOfPaths } from "../caveats/operation-mistakes.js";
 import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 import { assertString } from "../checks/kinds.js";
@@ -163,7 +164,7 @@ export function appendHop(
   const { bytes, hop } = intersect
     ? canonicalHop(intersectHop(authority, wanted.hop), fits)
     : wanted;
-  const found = overreaches(authority, hop);
+  const found = [...overreaches(authority, hop), ...prefixesOfPaths(wanted.hop)];
   if (found.length > 0) return { ok: false, overreaches: found };
   const child = addFirstPartyCaveat(parent, bytes);
   const over = overCapabilityLimits([child], limits);

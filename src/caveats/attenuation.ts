@@ -4,7 +4,7 @@ import type { Hop } from "./hop.js";
 import { MAX_REPORTED, type Overreach } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
-import { deadEntries, mistakesIn } from "./operation-mistakes.js";
+import { deadEntries, foreignEntries, withoutForeignEntries } from "./operation-mistakes.js";
 
 /**
  * The attenuation lint: everything that `hop` names as allowed must be something `authority` still
@@ -32,8 +32,9 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
     const message = `"${rule}" would leave nothing`;
     return { rule, value: null, allowed: null, message };
   });
-  const others = [...mistakesIn(hop, after.operations), ...deadEntries(authority, after, hop)];
-  return [...empty, ...others].slice(0, MAX_REPORTED);
+  if (empty.length > 0) return empty.slice(0, MAX_REPORTED);
+  const others = [...deadEntries(authority, after, hop), ...foreignEntries(hop, after.operations)];
+  return others.slice(0, MAX_REPORTED);
 }
 
 /**
@@ -43,5 +44,5 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
  */
 export function intersectHop(authority: Authority, hop: Hop): Hop {
   const lowered = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
-  return Object.fromEntries(lowered);
+  return withoutForeignEntries(Object.fromEntries(lowered), meet(authority, hop, 0).operations);
 }

@@ -6,20 +6,23 @@ import { authorityOver, deadArguments, EVERY_OPERATION, entryRule } from "./oper
 import { shown, shownList } from "./scalar.js";
 
 /**
- * Finds what is well formed in a hop, and nearly always a mistake: an entry for an operation that the
- * token does not have, and `prefix` beside `path` or `url`.
+ * Finds the mistakes that make a hop weaker than it reads: an entry for an operation that the token does
+ * not have, and `prefix` beside `path` or `url`.
  *
  * @param operations - The operations that the token has with this hop; absent if it may have any.
  */
 export function mistakesIn(hop: Hop, operations: readonly string[] | undefined): Overreach[] {
-  return [...unknownOperations(hop, operations), ...prefixesOfPaths(hop)];
+  return [...foreignEntries(hop, operations), ...prefixesOfPaths(hop)];
 }
 
-function* unknownOperations(
+const KEYS = ["operationConstraints", "arguments"] as const;
+
+/** Yields each entry for an operation that the token does not have, which limits nothing. */
+export function* foreignEntries(
   hop: Hop,
   operations: readonly string[] | undefined,
 ): Iterable<Overreach> {
-  for (const key of ["operationConstraints", "arguments"] as const) {
+  for (const key of KEYS) {
     for (const operation of Object.keys(ownMember(hop, key) ?? {})) {
       if (operation === EVERY_OPERATION || operations?.includes(operation) !== false) continue;
       const rule = entryRule(key, operation);
@@ -32,7 +35,8 @@ function* unknownOperations(
   }
 }
 
-function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
+/** Yields each `prefix` beside `path` or `url`. */
+export function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
   for (const [operation, entry] of Object.entries(ownMember(hop, "operationConstraints") ?? {})) {
     for (const [argument, constraint] of Object.entries(entry)) {
       const rule = `${ruleOf(entryRule("operationConstraints", operation), argument)}`;
@@ -51,6 +55,18 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
   return constraint.each === undefined ? [constraint] : [constraint, constraint.each];
 }
 
+/** Takes out the entries for operations that the token does not have; leaves a hop of nothing else as it is. */
+export function withoutForeignEntries(hop: Hop, operations: readonly string[] | undefined): Hop {
+  const left = Object.entries(hop).flatMap(([key, value]): [string, unknown][] => {
+    if (!KEYS.some((own) => own === key)) return [[key, value]];
+    const entries = Object.entries(value).filter(
+      ([operation]) => operation === EVERY_OPERATION || operations?.includes(operation) !== false,
+    );
+    return entries.length === 0 ? [] : [[key, Object.fromEntries(entries)]];
+  });
+  return left.length === 0 ? hop : Object.fromEntries(left);
+}
+
 /**
  * Finds the operations that an entry of the hop leaves without any call, though the token before it had some.
  *
@@ -58,8 +74,7 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
  * @param after - What it leaves with the hop.
  */
 export function deadEntries(before: Authority, after: Authority, hop: Hop): Overreach[] {
-  const keys = ["operationConstraints", "arguments"] as const;
-  const named = keys.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));
+  const named = KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));
   return [...new Set(named)].flatMap((operation) => {
     const [dead] = deadArguments(authorityOver(operation, after));
     if (dead === undefined || deadArguments(authorityOver(operation, before)).length > 0) return [];

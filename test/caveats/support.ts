@@ -1,3 +1,4 @@
+import type { Overreach } from "../../src/caveats/hop-rule.js";
 import {
   type CheckedInvocation,
   checkInvocation,
@@ -24,6 +25,14 @@ export function problemsIn(caveat: string | Uint8Array): string[] {
 /** A checked invocation of `retrieve`, unless something else is asked for. */
 export function asked(init: Partial<Invocation> = {}): CheckedInvocation {
   return checkInvocation({ operation: "retrieve", ...init }, () => NOW);
+}
+
+/** Whether what the lint found is about calls of an operation, and not about the entry of another alone. */
+export function concerns(found: readonly Overreach[], operation: string): boolean {
+  return found.some(({ rule }) => {
+    const [, entry] = /^(?:operationConstraints|arguments)\.([^.[]+)/.exec(rule) ?? [];
+    return entry === undefined || entry === "*" || entry === operation;
+  });
 }
 
 /** The message of the TypeError that `run` throws; anything else thrown is thrown on. */
