@@ -4,7 +4,8 @@ import type { Hop } from "./hop.js";
 import { MAX_REPORTED, type Overreach } from "./hop-rule.js";
 import { overHop } from "./hop-rules.js";
 import { emptyRules, meet } from "./meet.js";
-import { deadEntries, foreignEntries, withoutForeignEntries } from "./operation-mistakes.js";
+import { forOperations } from "./operation-entries.js";
+import { deadEntries, foreignEntries } from "./operation-mistakes.js";
 
 /**
  * The attenuation lint: everything that `hop` names as allowed must be something `authority` still
@@ -43,6 +44,9 @@ export function overreaches(authority: Authority, hop: Hop): Overreach[] {
  * reports it.
  */
 export function intersectHop(authority: Authority, hop: Hop): Hop {
-  const lowered = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
-  return withoutForeignEntries(Object.fromEntries(lowered), meet(authority, hop, 0).operations);
+  const values = overHop(hop, (rule, value, key) => [key, rule.intersect(value, authority)]);
+  const lowered: Hop = Object.fromEntries(values);
+  const { operations } = meet(authority, hop, 0);
+  const own = operations === undefined ? lowered : forOperations(lowered, operations);
+  return Object.keys(own).length === 0 ? lowered : own;
 }

@@ -55,18 +55,6 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
   return constraint.each === undefined ? [constraint] : [constraint, constraint.each];
 }
 
-/** Takes out the entries for operations that the token does not have; leaves a hop of nothing else as it is. */
-export function withoutForeignEntries(hop: Hop, operations: readonly string[] | undefined): Hop {
-  const left = Object.entries(hop).flatMap(([key, value]): [string, unknown][] => {
-    if (!KEYS.some((own) => own === key)) return [[key, value]];
-    const entries = Object.entries(value).filter(
-      ([operation]) => operation === EVERY_OPERATION || operations?.includes(operation) !== false,
-    );
-    return entries.length === 0 ? [] : [[key, Object.fromEntries(entries)]];
-  });
-  return left.length === 0 ? hop : Object.fromEntries(left);
-}
-
 /**
  * Finds the operations that an entry of the hop leaves without any call, though the token before it had some.
  *

@@ -100,6 +100,29 @@ describe("an issuer that knows its grants mints no others, and nothing beyond th
       'the grant "files" has no operation "gut"; did you mean "',
     ],
     ["no operation at all", { grant: "files", operations: [] }, '"operations" must be a non-empty'],
+    [
+      "limits on an operation that is misspelt",
+      { grant: "files", operationConstraints: { gett: { path: { path: "/data" } } } },
+      '"operationConstraints.gett": the token does not have the operation "gett"; did you mean "get"?',
+    ],
+    [
+      "a closed list of an operation that is not asked for",
+      { grant: "files", operations: ["get"], arguments: { put: ["path"] } },
+      '"arguments.put": the token does not have the operation "put"; it has "get"',
+    ],
+    [
+      "limits on an operation of another grant, with any operation",
+      { grant: "files", anyOperation: true, arguments: { forecast: [] } },
+      '"arguments.forecast": the token does not have the operation "forecast"; it has "put", "get"',
+    ],
+    [
+      "a prefix beside a path",
+      {
+        grant: "files",
+        operationConstraints: { get: { p: { path: "/data", prefix: "/data/a" } } },
+      },
+      '"operationConstraints.get.p": "prefix" beside "path"',
+    ],
     ["operations that are no list", { grant: "files", operations: "get" }, '"operations" must be'],
   ])("%s", (_, request, message) => {
     expect(misuse(() => knowing.mint(request as MintRequest))).toContain(message);

@@ -3,7 +3,11 @@ import { intersectHop, overreaches } from "../../src/caveats/attenuation.js";
 import type { Hop, HopInit } from "../../src/caveats/hop.js";
 import { judgeHop } from "../../src/caveats/judge.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
-import { authorityOver, leftOfArgument } from "../../src/caveats/operation-authority.js";
+import {
+  authorityOver,
+  leftOfArgument,
+  limitsArguments,
+} from "../../src/caveats/operation-authority.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { asked, misuse, problemsIn } from "./support.js";
 
@@ -228,6 +232,18 @@ test("what is left says whether an argument may be missing", () => {
     missing: false,
     types: [],
   });
+});
+
+test("an authority limits the arguments of the operations that have an entry, or of every one", () => {
+  const limited = (hop: HopInit, operation?: string): boolean =>
+    limitsArguments(meetOf([[normalizeHop(hop)]]), operation);
+  const own = { operationConstraints: { get: { n: 1 } } };
+  expect([limited(own, "get"), limited(own, "put"), limited(own)]).toEqual([true, false, true]);
+  const list = { arguments: { get: ["n"] } };
+  expect([limited(list, "get"), limited(list, "put"), limited(list)]).toEqual([true, false, true]);
+  expect(limited({ arguments: { "*": ["n"] } }, "put")).toBe(true);
+  expect(limited({ constraints: { n: 1 } }, "put")).toBe(true);
+  expect(limited({ operations: ["get"] })).toBe(false);
 });
 
 test("an intersection lowers each entry to what the operation is left with", () => {

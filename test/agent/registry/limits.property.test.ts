@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exactConstraints } from "../../../src/agent/registry/constraints.js";
 import { covers } from "../../../src/agent/registry/granting.js";
 import type { Json } from "../../../src/bytes/json.js";
-import type { Constraint, Hop } from "../../../src/caveats/hop.js";
+import type { Constraint, Hop, HopInit } from "../../../src/caveats/hop.js";
 import type { Scalar } from "../../../src/caveats/scalar.js";
 import { normalizeHop } from "../../../src/caveats/write-hop.js";
 import { sized } from "../../support/size.js";
@@ -82,6 +82,52 @@ test("the exact intersection that answers show allows what all limits together a
     }),
     { numRuns: sized(3000, 300) },
   );
+});
+
+describe("limits of single operations", () => {
+  const hop = (init: HopInit): Hop => normalizeHop(init);
+  const shown = (...hops: readonly HopInit[]) => exactConstraints(hops.map(hop), "pay");
+
+  test("are shown where they are the operation's, and never as none", () => {
+    const own = { amount: { max: 5 } };
+    expect(shown({ operationConstraints: { pay: own } })).toEqual(own);
+    expect(shown({ operationConstraints: { "*": own } })).toEqual(own);
+    expect(shown({ operationConstraints: { list: own } })).toBeUndefined();
+    expect(
+      shown({ constraints: { amount: { max: 9 } } }, { operationConstraints: { pay: own } }),
+    ).toEqual(own);
+    // What Agent-Auth has no word for has an operator that it does not know.
+    const others = {
+      "/to/iban": { prefix: "DE" },
+      bcc: { absent: true as const },
+      note: { in: ["a"], optional: true as const },
+    };
+    expect(shown({ operationConstraints: { pay: others } })).toEqual(others);
+    expect(shown({ arguments: { pay: ["amount"] } })).toEqual({ "*": { arguments: ["amount"] } });
+    expect(shown({ arguments: { pay: ["to"] } }, { constraints: { amount: 1 } })).toEqual({
+      amount: { in: [] },
+      "*": { arguments: ["to"] },
+    });
+    expect(shown({ constraints: { "/to/iban": "DE" } })).toEqual({ "/to/iban": "DE" });
+  });
+
+  test("cover what they take nothing away from, and nothing else", () => {
+    const isCovered = (granted: HopInit, asked: HopInit): boolean =>
+      covers([hop(granted)], [hop(asked)], "pay", NOW);
+    const own: HopInit = { operationConstraints: { pay: { amount: { max: 5 } } } };
+    const list: HopInit = { arguments: { pay: ["amount"] } };
+    const any: HopInit = { purpose: "anything" };
+    expect(isCovered(own, any)).toBe(false);
+    expect(isCovered(own, { constraints: { amount: { max: 4 } } })).toBe(true);
+    expect(isCovered(own, { constraints: { amount: { max: 6 } } })).toBe(false);
+    expect(isCovered(own, { constraints: { other: 1 } })).toBe(false);
+    expect(isCovered({ operationConstraints: { list: { amount: 1 } } }, any)).toBe(true);
+    expect(isCovered({ operationConstraints: { "*": { x: { absent: true } } } }, any)).toBe(false);
+    expect(isCovered(list, any)).toBe(false);
+    expect(isCovered(list, { constraints: { amount: 1 } })).toBe(false);
+    expect(isCovered(list, { arguments: { pay: [] } })).toBe(true);
+    expect(isCovered(list, { arguments: { pay: ["amount", "to"] } })).toBe(false);
+  });
 });
 
 test("a grant covers what is asked for if and only if it allows every call of it", () => {

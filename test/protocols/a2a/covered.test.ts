@@ -96,8 +96,14 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");
     // Nor with a limit on arguments, whatever they were: they are not recorded.
-    const limits = { constraints: { resourceHandle: { not_in: ["another"] } } };
-    for (const hop of [{ resourceHandles: others.sort() }, { operations: ["search"] }, limits]) {
+    const limit = { resourceHandle: { not_in: ["another"] } };
+    const limits = [
+      { constraints: limit },
+      { operationConstraints: { retrieve: limit } },
+      { operationConstraints: { "*": { other: { absent: true as const } } } },
+      { arguments: { retrieve: ["resourceHandle"] } },
+    ];
+    for (const hop of [{ resourceHandles: others.sort() }, { operations: ["search"] }, ...limits]) {
       const token = attenuated(capability.token, hop);
       expect(await failureOf(read("alice", token))).toMatchObject(NOT_FOUND);
     }

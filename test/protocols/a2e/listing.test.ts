@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
+import type { HopInit } from "../../../src/caveats/hop.js";
 import { createToolsPlugin, type SessionPlugin } from "../../../src/protocols/a2e/index.js";
 import { type HostChoices, type Hosted, hosted, Peer } from "./support.js";
 
@@ -69,6 +70,23 @@ test("tools: those that a token may call, whatever it says about their arguments
     list,
   );
   expect(names(two)).toEqual(["echo", "drop"]);
+});
+
+test("tools: those that a token leaves where it limits single operations", async () => {
+  const list = { type: "tool/list/req" };
+  const shown = async (...hops: readonly HopInit[]): Promise<Json> =>
+    names(await listed("tools", ({ token }) => hops.map((hop) => token("tools", hop)), list));
+  const call = (limits: NonNullable<HopInit["operationConstraints"]>[string]): HopInit => ({
+    operationConstraints: { "tool/call": limits },
+  });
+  expect(await shown(call({ tool_name: "add", amount: { max: 5 } }))).toEqual(["add"]);
+  expect(await shown(call({ tool_name: { prefix: "e" } }))).toEqual(["echo"]);
+  expect(
+    await shown({ operationConstraints: { "tool/list": { tool_name: { absent: true } } } }),
+  ).toEqual(["add", "echo", "drop"]);
+  // The name of a tool is an argument like any other, so a closed list has it, or closes all tools.
+  expect(await shown({ arguments: { "tool/call": ["amount", "tool_name"] } })).toHaveLength(3);
+  expect(await shown({ arguments: { "tool/call": ["amount"] } })).toEqual([]);
 });
 
 test("a list needs leave: its operation, the policy, and a token that stands", async () => {

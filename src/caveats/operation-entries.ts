@@ -1,0 +1,28 @@
+import { type Hop, ownMember } from "./hop.js";
+import { EVERY_OPERATION } from "./operation-authority.js";
+
+const KEYS = ["operationConstraints", "arguments"] as const;
+
+/** The keys of a hop that have an entry for each operation. */
+type Entries = Pick<Hop, (typeof KEYS)[number]>;
+
+/**
+ * Returns a hop without its entries for operations other than these: a token that does not have an operation needs no
+ * limits on its arguments. An entry for `*` stays.
+ */
+export function forOperations<Init extends Entries>(
+  hop: Init,
+  operations: readonly string[],
+): Init {
+  const kept = new Map<string, unknown>(Object.entries(hop));
+  for (const key of KEYS) {
+    const entries = ownMember<Entries, (typeof KEYS)[number]>(hop, key);
+    if (entries === undefined) continue;
+    const own = Object.entries(entries).filter(
+      ([operation]) => operation === EVERY_OPERATION || operations.includes(operation),
+    );
+    if (own.length === 0) kept.delete(key);
+    else kept.set(key, Object.fromEntries(own));
+  }
+  return Object.fromEntries(kept) as Init;
+}
