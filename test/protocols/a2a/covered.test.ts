@@ -97,7 +97,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     expect(used).not.toBe("");
     // Nor with a limit on arguments, whatever they were: they are not recorded.
     const limit = { resourceHandle: { not_in: ["another"] } };
-    const limits = [
+    const limits: readonly HopInit[] = [
       { constraints: limit },
       { operationConstraints: { retrieve: limit } },
       { operationConstraints: { "*": { other: { absent: true as const } } } },
