@@ -19,7 +19,6 @@ export function judgeHop(
 ): readonly RuleFailure[] {
   const found: RuleFailure[] = [];
   for (const key of HOP_KEYS) {
-    if (ownMember(hop, key) === undefined) continue;
     found.push(...failuresOf(hop, key, asked, furtherLinks, suggest));
   }
   return found;
