@@ -2,8 +2,11 @@ import type { Approval } from "../../src/agent/approvals/approval.js";
 import { decidersOf } from "../../src/agent/approvals/approval-result.js";
 import type { DecisionCode } from "../../src/agent/approvals/deciding.js";
 import type { HopInit } from "../../src/caveats/hop.js";
+import { forOperations } from "../../src/caveats/operation-entries.js";
+import { mistakesIn } from "../../src/caveats/operation-mistakes.js";
+import { normalizeHop } from "../../src/caveats/write-hop.js";
 import { nearest } from "../../src/checks/nearest.js";
-import { CliError, EXIT, usageError } from "../exit.js";
+import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { nameOf } from "./words.js";
 
@@ -58,13 +61,26 @@ export function placesOf(
   });
 }
 
-/** What is taken away, from each of the grants that are granted. */
+/**
+ * What is taken away, from each of the grants that are granted. Of the limits on the arguments of single operations,
+ * each grant has those of its own operations.
+ *
+ * @throws CliError for limits on the arguments of an operation that none of them has.
+ */
 export function hopsFor(
   { subject: { asked } }: Approval,
   places: readonly number[] | undefined,
   hop: HopInit,
 ): { readonly [place: string]: HopInit } {
   if (Object.keys(hop).length === 0) return {};
-  const granted = places ?? asked.map((_, place) => place);
-  return Object.fromEntries(granted.map((place) => [String(place), hop]));
+  const granted = asked.flatMap(({ operations }, place) =>
+    places?.includes(place) === false ? [] : [{ place, operations }],
+  );
+  const every = granted.flatMap(({ operations }) => operations);
+  const [mistake] = asUsage(() => mistakesIn(normalizeHop(hop), every));
+  if (mistake !== undefined) throw usageError(mistake.message);
+  const hops = granted.map(
+    ({ place, operations }) => [String(place), forOperations(hop, operations)] as const,
+  );
+  return Object.fromEntries(hops.filter(([, own]) => Object.keys(own).length > 0));
 }

@@ -7,6 +7,7 @@ import type { MintedCapability } from "../capability/mint.js";
 import { hopsOf } from "../capability/read-token.js";
 import type { Hop } from "../caveats/hop.js";
 import { meetOf } from "../caveats/meet.js";
+import { forOperations } from "../caveats/operation-entries.js";
 import { formatTime } from "../caveats/time.js";
 import { encodeHop } from "../caveats/write-hop.js";
 import type { AgentContext } from "./agent-options.js";
@@ -104,7 +105,8 @@ export function issueCapability(
         if (handle !== undefined) named.push({ handle, displayName, kind });
       }
       const hop = {
-        ...sealedAfter(restrictions, further.length),
+        // A request for several grants has limits for operations of each.
+        ...forOperations(sealedAfter(restrictions, further.length), operations),
         operations,
         expires,
         ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),

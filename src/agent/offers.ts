@@ -1,3 +1,4 @@
+import { mistakesIn } from "../caveats/operation-mistakes.js";
 import type { AgentContext } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { CapabilityRequest } from "./capability-request.js";
@@ -54,7 +55,7 @@ export async function offersFor(
   caller: Caller,
   context: AgentContext,
 ): Promise<Offers> {
-  const wrong = grantDenial(request, context.grants);
+  const wrong = grantDenial(request, context.grants) ?? entryDenial(request, context.grants);
   if (wrong !== undefined) return { ok: false, denial: wrong };
   const asked: GrantLeft[] = [];
   const refused: RefusedGrant[] = [];
@@ -144,6 +145,18 @@ function grantDenial(
   const required = [...new Set(missing)];
   const message = `the grants asked for require ${required.join(", ")}; ask for them together`;
   return { code: "missing_required_grants", message, path: "grants", grants: required };
+}
+
+/** Refuses limits on the arguments of operations that none of the grants has: misspelt, they would limit nothing. */
+function entryDenial(
+  { grants, restrictions }: CapabilityRequest,
+  known: ReadonlyMap<string, KnownGrant>,
+): RequestDenial | undefined {
+  const granted = grants.flatMap((id) => known.get(id)?.operations ?? []);
+  const { operations: asked = granted } = restrictions;
+  const operations = granted.filter((operation) => asked.includes(operation));
+  const [mistake] = mistakesIn(restrictions, operations);
+  return mistake && { code: "invalid_request", message: mistake.message, path: mistake.rule };
 }
 
 /** A grant of which something is left, before resources are looked at. */

@@ -2,7 +2,11 @@
 // and node:http. This file and the Fetch adapter run where there is no Node.
 
 import type { Decision, VerifiedCapability } from "../capability/authorize.js";
+import type { Denial } from "../capability/denial.js";
 import { type Invocation, plainArguments, plainHandles } from "../caveats/invocation.js";
+import { limitsArguments } from "../caveats/operation-authority.js";
+import { shown } from "../caveats/scalar.js";
+import { described } from "../checks/described.js";
 import { notA } from "../checks/kinds.js";
 import { assertMembers, meant } from "../checks/members.js";
 import { NotPlainError } from "../checks/plain.js";
@@ -63,7 +67,7 @@ export function createCheck(
     // Taken out: a requirement that is changed later changes no route.
     const { grant, operation, resourceHandles, arguments: args, invoker, in: place } = requirement;
     const grants = [grant].flat();
-    checkKnown(grants, operation, authority);
+    checkKnown(grants, typeof operation === "string" ? operation : undefined, authority);
     const challenge = { realm, inAuthorization: place === "authorization" };
     return async (header, ...request) => {
       const presented = presentedToken(header, challenge.inAuthorization);
@@ -72,23 +76,32 @@ export function createCheck(
       if (token === undefined) return { ok: false, refusal: missing(challenge) };
       try {
         const by = await invoker?.(...request);
+        const named: unknown =
+          typeof operation === "function" ? await operation(...request) : operation;
         const handles = await resourceHandles?.(...request);
         const values = await args?.(...request);
         const read = fromRequest(() => ({
+          operation: operationFrom(named),
           ...(resourceHandles && { resourceHandles: plainHandles(handles, "resourceHandles") }),
           ...(args && { arguments: plainArguments(values, "arguments") }),
         }));
         if (typeof read === "string") return { ok: false, refusal: unreadable(read, challenge) };
         const invocation: Invocation = {
           grant: grants,
-          operation,
           ...read,
           invoker: by,
         };
         await authority.catchUp?.();
         const decision = authority.authorize(token, invocation);
-        if (decision.allowed === true) return { ok: true, capability: decision.capability };
-        return { ok: false, refusal: denied(decision.denials, challenge) };
+        if (decision.allowed !== true) {
+          return { ok: false, refusal: denied(decision.denials, challenge) };
+        }
+        const { capability } = decision;
+        // Nothing of them was judged, and `absent`, `optional` and closed lists pass over nothing.
+        if (args === undefined && limitsArguments(capability.authority, read.operation)) {
+          return { ok: false, refusal: denied([unreadArguments(read.operation)], challenge) };
+        }
+        return { ok: true, capability };
       } catch (error) {
         // To Express, a thrown "route" or undefined would say that the request may go on.
         throw error instanceof Error
@@ -102,7 +115,7 @@ export function createCheck(
 /** A route that names what the authority does not have would refuse every caller, or fail. */
 function checkKnown(
   grants: readonly string[],
-  operation: string,
+  operation: string | undefined,
   { grants: known }: CapabilityAuthority,
 ): void {
   if (known === undefined) return;
@@ -112,9 +125,20 @@ function checkKnown(
     throw new TypeError(`requirement.grant: there is no grant "${unknown}"${hint}`);
   }
   const operations = grants.flatMap((id) => known.get(id)?.operations ?? []);
-  if (operations.includes(operation)) return;
+  if (operation === undefined || operations.includes(operation)) return;
   const hint = meant(operation, operations);
   throw new TypeError(`requirement.operation: no such grant has "${operation}"${hint}`);
+}
+
+/** @throws NotPlainError for a request that names no operation. */
+function operationFrom(named: unknown): string {
+  if (typeof named === "string" && named !== "") return named;
+  throw new NotPlainError(`the operation must be a non-empty string, not ${described(named)}`);
+}
+
+function unreadArguments(operation: string): Denial {
+  const message = `the token limits the arguments of ${shown(operation)}, and this route reads none`;
+  return { code: "constraint_violated", rule: "arguments", message };
 }
 
 /** What a request names, or a sentence about what of it is not plain: the caller's mistake, not the server's. */
@@ -140,11 +164,17 @@ export type Awaitable<T> = T | Promise<T>;
 export interface RouteRequirement<Args extends readonly unknown[]> {
   /** The grant, or several, under which the route acts; a capability of another grant is refused. */
   readonly grant: string | readonly string[];
-  /** The operation that the route performs. */
-  readonly operation: string;
+  /**
+   * The operation that the route performs, or a function that reads it, such as the name of a tool. A request that
+   * names none gets 400; what no grant of the route has is refused, where the authority knows its grants.
+   */
+  readonly operation: string | ((...args: Args) => Awaitable<string | undefined>);
   /** Every resource handle that the request names; without it the route names none. */
   readonly resourceHandles?: (...args: Args) => Awaitable<readonly string[]>;
-  /** The arguments that constraints may limit: JSON values by name; without it there are none. */
+  /**
+   * All arguments of the call, JSON values by name: one that is left out here, and read by the handler, passes every
+   * closed list. Without it there are none, and a capability that limits the arguments of the operation is refused.
+   */
   readonly arguments?: (...args: Args) => Awaitable<{ readonly [name: string]: unknown }>;
   /**
    * The agent that the app's login has authenticated, or `undefined`. Without it, capabilities with
@@ -171,8 +201,9 @@ function checkRequirement<Args extends readonly unknown[]>(
   if (grants.length === 0 || !grants.every(isName)) {
     throw new TypeError("requirement.grant must be a grant, or an array of at least one");
   }
-  if (!isName(operation)) {
-    throw new TypeError("requirement.operation must be a non-empty string");
+  if (!isName(operation) && typeof operation !== "function") {
+    const expected = "a non-empty string, or a function of the request";
+    throw new TypeError(`requirement.operation must be ${expected}`);
   }
   for (const name of READERS) {
     const reader: unknown = requirement[name];

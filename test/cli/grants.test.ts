@@ -89,6 +89,28 @@ test("what waits is listed and shown, approved tighter, used under the tightened
   );
 });
 
+test("limits on single operations go to the grants that have the operation", async () => {
+  const asked = { capabilities: ["transfer_funds", "list_payments"] };
+  const { approval, agent } = await asking(registry, host, asked);
+  const mistaken = await grants("approve", approval.id, "--arg", "transfr:amount<=5");
+  expect(mistaken).toMatchObject({ status: 2, stdout: "" });
+  expect(mistaken.stderr).toContain('did you mean "transfer"?');
+  const approved = await bench.output(
+    ...["grants", "approve", approval.id, "--arg", "transfer:amount<=1000"],
+    ...["--only-args", "transfer:amount,payee", "--arg", "list:?limit<=10"],
+  );
+  expect(approved).toContain("transfer: amount <= 1000");
+  const made = await registry.grantsOf(agent.id);
+  const hops = made.map(({ operation, hops: [first] }) => [operation, first?.hop]);
+  expect(Object.fromEntries(hops)).toEqual({
+    transfer: {
+      operationConstraints: { transfer: { amount: { max: 1000 } } },
+      arguments: { transfer: ["amount", "payee"] },
+    },
+    list: { operationConstraints: { list: { limit: { max: 10, optional: true } } } },
+  });
+});
+
 test("denied, with a reason for the one that asked", async () => {
   const { approval, agent } = await asking(registry, host);
   const denied = await grants("deny", approval.id, "--reason", "not before Friday");

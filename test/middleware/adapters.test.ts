@@ -47,7 +47,7 @@ describe("a wrong option or requirement is a TypeError before any request comes"
     ["no grants", { ...GET, grant: [] }, /requirement\.grant must be a grant/],
     ["an empty grant", { ...GET, grant: ["files", ""] }, /requirement\.grant must be a grant/],
     ["no operation", { grant: "files" }, /requirement\.operation must be a non-empty string/],
-    ["an operation that is read", { ...GET, operation: () => "get" }, /requirement\.operation/],
+    ["operations", { ...GET, operation: ["get"] }, /requirement\.operation/],
     [
       "handles as they are",
       { ...GET, resourceHandles: ["rh_1"] },
@@ -338,5 +338,69 @@ describe("a request whose arguments or handles are not plain is the caller's mis
     expect(misuse(() => forNode(issuer, undefined as unknown as NodeOptions))).toBe(
       "options must be a plain object, not undefined",
     );
+  });
+});
+
+describe("a route that reads its operation", () => {
+  const known = fixture({
+    grants: [{ id: "tools", description: "t", operations: ["read", "pay"] }],
+  });
+  const { token } = known.issuer.mint({
+    grant: "tools",
+    operationConstraints: { pay: { amount: { max: 50 } } },
+    arguments: { read: ["path"] },
+  });
+  const requires = forFetch(known.issuer);
+  const bodyOf = async (request: Request) => JSON.parse(await request.clone().text());
+  const call = requires(
+    {
+      grant: "tools",
+      operation: async (request) => (await bodyOf(request)).tool,
+      arguments: async (request) => (await bodyOf(request)).input,
+    },
+    () => OK.clone(),
+  );
+  const post = (body: unknown): Request =>
+    new Request("http://here/", {
+      ...{ method: "POST", body: JSON.stringify(body) },
+      headers: { "Proviso-Capability": token },
+    });
+
+  test.each<[unknown, number]>([
+    [{ tool: "pay", input: { amount: 50 } }, 200],
+    [{ tool: "pay", input: { amount: 51 } }, 403],
+    [{ tool: "read", input: { path: "/a" } }, 200],
+    [{ tool: "read", input: { path: "/a", mode: "w" } }, 403],
+    [{ tool: "delete", input: {} }, 403],
+    [{ tool: "", input: {} }, 400],
+    [{ tool: 5, input: {} }, 400],
+    [{ input: {} }, 400],
+    [{ tool: "read", input: "path" }, 400],
+  ])("%j: %d", async (body, status) => {
+    expect((await call(post(body))).status).toBe(status);
+  });
+
+  test("refuses what no grant has, and says so", async () => {
+    const answer = await call(post({ tool: "delete", input: {} }));
+    expect(await answer.json()).toMatchObject({
+      denials: [
+        { code: "grant_denied", rule: "operations", actual: "delete" },
+        { code: "operation_denied" },
+      ],
+    });
+  });
+
+  test("refuses limits on arguments where it reads none", async () => {
+    const blind = requires({ grant: "tools", operation: "read" }, () => OK.clone());
+    const answer = await blind(post({}));
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject({
+      message: 'the token limits the arguments of "read", and this route reads none',
+      denials: [{ code: "constraint_violated", rule: "arguments" }],
+    });
+    // A capability without limits on them goes through.
+    const { token: whole } = known.issuer.mint({ grant: "tools" });
+    const plain = new Request("http://here/", { headers: { "Proviso-Capability": whole } });
+    expect((await blind(plain)).status).toBe(200);
   });
 });

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { CAPABILITY_LIMITS } from "../../capability/limits.js";
 import { withoutDurations } from "../../caveats/durations.js";
 import type { Hop, HopInit } from "../../caveats/hop.js";
+import { mistakesIn } from "../../caveats/operation-mistakes.js";
 import { canonicalHop, encodeHop } from "../../caveats/write-hop.js";
 import type { Approval, ApprovalDecision, ApprovalRule, ApprovalState } from "./approval.js";
 import {
@@ -188,6 +189,11 @@ function decisionOf(
     }
     const hop = readHop(init, now);
     if (typeof hop === "string") return refuseDecision("hop_invalid", `hops.${place}: ${hop}`);
+    // Misspelt, an operation would be limited in nothing.
+    const [mistake] = mistakesIn(hop, asked[Number(place)]?.operations);
+    if (mistake !== undefined) {
+      return refuseDecision("hop_invalid", `hops.${place}: ${mistake.message}`);
+    }
     const others = approval.decisions.map((decision) => decision.hops?.[place]);
     const demanded = asked[Number(place)]?.hops.map((one) => one.hop) ?? [];
     const size = sizeOf([...demanded, ...others, hop]);

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { inspect } from "../../src/index.js";
+import { ALICE, codes, denialOf, granted, grantedOne, handleOf, world } from "./support.js";
+
+const BOTH = {
+  grants: ["documents:read", "documents:write"],
+  resourceQuery: { collection: "reports" },
+};
+
+describe("a request that limits the arguments of single operations", () => {
+  test("gives each capability the limits of its own operations, and those of every one", async () => {
+    const { agent } = await world();
+    const made = await granted(agent, {
+      ...BOTH,
+      operationConstraints: {
+        "*": { reason: { prefix: "audit", optional: true } },
+        retrieve: { format: "text" },
+        update: { text: { in: ["a", "b"] } },
+      },
+      arguments: { create: ["title"] },
+    });
+    const hops = made.map(({ token }) => inspect(token).links[0]?.hop);
+    const every = { reason: { optional: true, prefix: "audit" } };
+    expect(hops.map((hop) => [hop?.operations, hop?.operationConstraints, hop?.arguments])).toEqual(
+      [
+        [["list", "retrieve"], { "*": every, retrieve: { format: "text" } }, undefined],
+        [["update"], { "*": every, update: { text: { in: ["a", "b"] } } }, undefined],
+        [["create"], { "*": every }, { create: ["title"] }],
+      ],
+    );
+  });
+
+  test("is judged at the call, operation by operation", async () => {
+    const { agent } = await world();
+    const one = await grantedOne(agent, {
+      grants: ["documents:read"],
+      operationConstraints: { retrieve: { page: { max: 3 } } },
+      arguments: { list: [] },
+      resourceQuery: { collection: "reports" },
+    });
+    const document = handleOf(one, "First quarter");
+    const call = async (skill: string, given: object): Promise<readonly string[]> => {
+      const invocation = { skill, arguments: { ...given }, capabilities: [{ token: one.token }] };
+      return codes(await agent.invoke(ALICE, invocation));
+    };
+    expect(await call("retrieve", { document, page: 3 })).toEqual(["allowed"]);
+    expect(await call("retrieve", { document, page: 4 })).toEqual(["constraint_violated"]);
+    expect(await call("retrieve", { document })).toEqual(["constraint_violated"]);
+    expect(await call("list", {})).toEqual(["allowed"]);
+    expect(await call("list", { page: 1 })).toEqual(["constraint_violated"]);
+  });
+
+  test.each([
+    [{ operationConstraints: { retrive: { format: "text" } } }, "operationConstraints.retrive"],
+    [{ arguments: { retrive: ["handle"] } }, "arguments.retrive"],
+    // It has the operation, and is not asked for it.
+    [{ operations: ["list"], arguments: { retrieve: [] } }, "arguments.retrieve"],
+    [
+      { operationConstraints: { retrieve: { p: { path: "/a", prefix: "/a" } } } },
+      "operationConstraints.retrieve.p.prefix",
+    ],
+  ])("refuses a mistake: %j", async (limits, path) => {
+    const { agent } = await world();
+    const asked = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
+    const denial = denialOf(await agent.request(ALICE, { ...asked, ...limits }));
+    expect(denial).toMatchObject({ code: "invalid_request", path });
+  });
+});
