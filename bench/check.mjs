@@ -1,5 +1,5 @@
-// Compares the ratios of five rounds with those of bench/results.json. A ratio that is worse by more than
-// 15 % is measured once again before it counts. Run with: npm run bench:check
+// Compares the ratios of five rounds with those in bench/results.json. A ratio that is worse by more than 15 %
+// is measured again before it counts. Run with: npm run bench:check
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { run } from "./run.mjs";
@@ -10,8 +10,8 @@ const TOLERANCE = 0.15;
 const PARTS = ["decisions", "making"];
 
 /**
- * The ratios that are worse than they were by more than 15 %: of speeds, those that fell; of times, those that
- * rose. A peer that is not installed here has no ratio, and none to compare.
+ * Returns the ratios that are worse than the committed ones by more than 15 %: lower for speeds, higher for
+ * times. A peer that is not installed here has no ratio, so it is not compared.
  * @param {Ratios} committed
  * @param {Ratios} measured
  */
@@ -28,7 +28,7 @@ export function worse(committed, measured) {
 }
 
 /**
- * Measures, and once again if something is worse: what is worse both times.
+ * Measures, and measures again if something is worse. Returns the ratios that are worse both times.
  * @param {Ratios} committed
  * @param {() => Promise<Ratios>} measure
  */

@@ -1,5 +1,5 @@
-// The goals of this project's speed, and whether results meet them. What is measured is a ratio or another value of
-// a part, by its name.
+// The speed goals of this project, and whether results meet them. A measure is a ratio or another value of a
+// part, by its name.
 
 /** @import { Figures } from "./measure.mjs" */
 /** @import { Goal } from "./goals.mjs" */

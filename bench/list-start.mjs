@@ -1,8 +1,8 @@
-// How long a process takes to read a long revocation list when it starts. Fills the database first if its list is
-// empty. Run as
+// Measures how long a process takes to read a long revocation list when it starts. Fills the database first if
+// its list is empty. Run as
 //   node bench/list-start.mjs PLACE [ENTRIES]
-// after npm run build; PLACE is a new file or the address of an empty PostgreSQL database, ENTRIES 1,000,000 unless
-// given.
+// after npm run build; PLACE is a new file or the address of an empty PostgreSQL database, ENTRIES 1,000,000
+// unless given.
 import { openRevocations, openStores } from "proviso/stores";
 
 const [place = "", entries = "1000000"] = process.argv.slice(2);

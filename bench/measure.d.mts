@@ -4,13 +4,13 @@ export interface Size {
 }
 export interface Contender {
   name: string;
-  /** Works for about so many milliseconds; gives nanoseconds each. */
+  /** Works for about this many milliseconds; returns nanoseconds per operation. */
   sample: (milliseconds: number) => Promise<number>;
 }
 /** Nanoseconds of each round, by the name of the contender. */
 export type Rounds = Record<string, number[]>;
 export interface Plot {
-  /** Its name in `docs/bench`, without the extension. */
+  /** Its file name in `docs/bench`, without the extension. */
   file: string;
   title: string;
   x: string;
@@ -19,14 +19,14 @@ export interface Plot {
   says: string;
   lines: { name: string; points: [number, number][] }[];
 }
-/** What a part of the benchmark gives: a table, ratios and other values by name, and lines to be drawn. */
+/** The result of a part of the benchmark: a table, ratios and other values by name, and lines to draw. */
 export interface Figures {
   title: string;
   about: string;
   columns: string[];
   rows: (string | number | null)[][];
   ratios: Record<string, number>;
-  /** What goals are about and is no ratio, such as milliseconds or bytes. */
+  /** Values for goals that are not ratios, such as milliseconds or bytes. */
   values?: Record<string, number>;
   plots?: Plot[];
 }
@@ -34,7 +34,7 @@ export function median(values: readonly number[]): number;
 export function ratio(rounds: Rounds, first: string, second: string): number | undefined;
 export function here(name: string, operation: () => unknown): Contender;
 export function inTurns(contenders: readonly Contender[], size: Size): Promise<Rounds>;
-/** A contender that times itself: gives milliseconds each. */
+/** A contender that times itself: returns milliseconds per operation. */
 export function timed(name: string, operation: () => Promise<number>): Contender;
 export function rounded(value: number): number;
 export function each<T>(pool: readonly T[], operation: (one: T) => unknown): () => unknown;

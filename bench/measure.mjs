@@ -1,6 +1,6 @@
-// How everything here is measured: contenders take turns, round after round, so that other work on the
-// machine slows all of them alike. A figure is the median of the rounds; a ratio is the median of the ratios
-// within each round.
+// The method of all measurements: contenders take turns, round after round, so that other work on the machine
+// slows all of them alike. A figure is the median of the rounds; a ratio is the median of the ratios within
+// each round.
 import { measure } from "mitata";
 
 /** @import { Contender, Rounds, Size } from "./measure.mjs" */
@@ -14,7 +14,7 @@ export function median(values) {
 }
 
 /**
- * The median over the rounds of what the first took as a multiple of what the second took.
+ * Returns the median over the rounds of the first contender's time as a multiple of the second's.
  * @param {Rounds} rounds
  * @param {string} first
  * @param {string} second
@@ -27,7 +27,7 @@ export function ratio(rounds, first, second) {
 }
 
 /**
- * A function of this process. It must throw where it does not do the work.
+ * A contender that runs a function of this process. The function must throw if it does not do the work.
  * @param {string} name
  * @param {() => unknown} operation
  * @returns {Contender}
@@ -40,7 +40,8 @@ export function here(name, operation) {
         min_cpu_time: milliseconds * 1e6,
         min_samples: 1,
         gc: false,
-        // Always in batches, and no sample left out: a mean that has its share of garbage collection.
+        // Always in batches, and without omitting samples, so that the mean includes its share of garbage
+        // collection.
         batch_samples: 16,
         batch_threshold: Infinity,
         warmup_threshold: Infinity,
@@ -62,7 +63,7 @@ export function timed(name, operation) {
 }
 
 /**
- * Lets all contenders take turns, the other way round in every second round.
+ * Lets all contenders take turns, in reverse order in every second round.
  * @param {readonly Contender[]} contenders
  * @param {Size} size
  * @returns {Promise<Rounds>}
@@ -74,20 +75,20 @@ export async function inTurns(contenders, { rounds, milliseconds }) {
     const order = round % 2 === 0 ? contenders : [...contenders].reverse();
     for (const { name, sample } of order) {
       const taken = await sample(milliseconds);
-      // The round before the first warms up what is compiled as it runs.
+      // A round before the first one warms up the JIT compiler.
       if (round >= 0) all[name]?.push(taken);
     }
   }
   return all;
 }
 
-/** Three significant digits, so that results can be compared and read. @param {number} value */
+/** Rounds to three significant digits, for comparison and reading. @param {number} value */
 export function rounded(value) {
   return Number(value.toPrecision(3));
 }
 
 /**
- * A function that goes through a pool, one after another.
+ * Returns a function that applies an operation to the items of a pool in turn.
  * @template T
  * @param {readonly T[]} pool
  * @param {(one: T) => unknown} operation

@@ -1,4 +1,4 @@
-// Lines as an SVG picture on logarithmic axes, in the colours of the reader's scheme.
+// Draws lines as an SVG picture on logarithmic axes, in the colours of the reader's scheme.
 
 /** @import { Plot } from "./measure.mjs" */
 
@@ -11,7 +11,7 @@ function escaped(text) {
 }
 
 /**
- * A logarithmic scale that has room for zero.
+ * A logarithmic scale that includes zero.
  * @param {readonly number[]} values @param {number} from @param {number} to
  */
 function scale(values, from, to) {

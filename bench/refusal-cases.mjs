@@ -1,5 +1,5 @@
-// A token at each limit of the specification, with one call that it allows and two that it refuses: by
-// names that nearly match, for which there may be a suggestion, and by names that are too long for one.
+// A token at each limit of the specification, with one call that it allows and two that it refuses: one with
+// names that nearly match, for which there may be a suggestion, and one with names that are too long for that.
 import { bindDischarges, CAPABILITY_LIMITS, encodeHop } from "proviso";
 import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
 import {
@@ -14,17 +14,17 @@ import {
 
 /** @import { HopInit } from "proviso" */
 /** @import { Invocation } from "proviso/issuer" */
-/** What is called with which token: allowed, refused nearly, and refused by far. */
+/** A case: the token, and calls that are allowed, nearly allowed, and refused clearly. */
 /** @typedef {[what: string, token: string, calls: readonly Invocation[]]} Case */
 
 const { bytes, caveats, caveatBytes, discharges, setMembers } = CAPABILITY_LIMITS;
 export const GRANT = "documents:read";
-/** Longer than any name for which there is a suggestion. */
+/** Longer than any name that gets a suggestion. */
 export const FAR = "x".repeat(200);
 const THIRD = new Uint8Array(32).fill(3);
 
 export const revocations = createRevocationList();
-/** It remembers nothing, so that every decision is a cold one. */
+/** Without a cache, so that every decision is a cold one. */
 export const issuer = createIssuer({
   name: "bench",
   keys: createKeyring(),
@@ -39,7 +39,7 @@ function mint(operations) {
 }
 
 /**
- * Every invocation of this benchmark.
+ * Builds an invocation of this benchmark.
  * @param {Partial<Invocation>} more
  * @returns {Invocation}
  */
@@ -58,7 +58,7 @@ function naming(resourceHandles) {
 }
 
 /**
- * A token with another hop, without the holder's lint.
+ * Appends a hop to a token, without the holder's lint.
  * @param {string} token
  * @param {HopInit} hop
  */
@@ -66,7 +66,7 @@ export function attenuated(token, hop) {
   return macaroonToText(addFirstPartyCaveat(parseMacaroon(token), encodeHop(hop)));
 }
 
-/** As many of the same hop as fit into a token. @param {HopInit} hop */
+/** Appends the same hop as often as it fits into a token. @param {HopInit} hop */
 function deep(hop) {
   let macaroon = parseMacaroon(minted);
   while (macaroon.caveats.length < caveats) {
@@ -78,7 +78,7 @@ function deep(hop) {
 }
 
 /**
- * As many different names as a hop may have, and as fit into it.
+ * Builds a hop with as many different names as are allowed and fit into it.
  * @param {string} start
  * @param {number} length
  * @param {(names: string[]) => HopInit} hop
@@ -101,7 +101,7 @@ function each(names, value) {
   return Object.fromEntries(names.map((name) => [name, value]));
 }
 
-/** A token with as many discharges as it may have, each with a hop. @param {HopInit} hop */
+/** Builds a token with the maximum of discharges, each with a hop. @param {HopInit} hop */
 function discharged(hop) {
   const questions = Array.from({ length: discharges }, (_, at) => `question ${at}`);
   const needing = questions.reduce(

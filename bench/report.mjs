@@ -1,4 +1,5 @@
-// Results as Markdown: every table for the terminal, and the few that docs/performance.md shows between its markers.
+// Formats results as Markdown: every table for the terminal, and the few that docs/performance.md shows between
+// its markers.
 
 import { goalRows } from "./goals.mjs";
 
@@ -23,11 +24,11 @@ function table(columns, rows) {
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** The tables that docs/performance.md shows; bench/results.json has the others too. */
+/** The tables in docs/performance.md; bench/results.json has the others too. */
 const SHOWN = ["From text to decision", "Calls of the service"];
 
 /**
- * Every table of some results, as the command prints them.
+ * Returns every table of some results, as the command prints them.
  * @param {Results} results
  */
 export function markdown(results) {
@@ -39,7 +40,7 @@ export function markdown(results) {
 }
 
 /**
- * The goals and the tables of docs/performance.md.
+ * Returns the goals and the tables of docs/performance.md.
  * @param {Results} results
  */
 export function summary(results) {
@@ -72,7 +73,7 @@ function tablesOf(figures) {
   ]);
 }
 
-/** The part of a document between the markers. @param {string} document */
+/** Returns the part of a document between the markers. @param {string} document */
 export function shown(document) {
   const [from, to] = [document.indexOf(START), document.indexOf(END)];
   if (from < 0 || to < from) throw new Error("the document has no markers for results");

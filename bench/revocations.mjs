@@ -1,7 +1,7 @@
-// The revocation list at 10 million entries (1 million with --quick): memory with its peak while it grows,
-// look-ups beside a Set of the same ids in turns, and expiry. Run as
+// Measures the revocation list at 10 million entries (1 million with --quick): memory with its peak while it
+// grows, look-ups in turns with a Set of the same ids, and expiry. Run as
 //   node --expose-gc bench/revocations.mjs [--quick] [--json]
-// after npm run build; --json prints the figures as JSON. run({ quick }) gives them.
+// after npm run build; --json prints the figures as JSON. run({ quick }) returns them.
 
 import { randomBytes } from "node:crypto";
 import { pathToFileURL } from "node:url";
@@ -24,13 +24,13 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
-/** Texts that are made anew, then looked up: as with a request, they are at hand, and not those in the set. */
+/** Makes new strings and looks them up, as a request does, instead of using the strings in the set. */
 const FRESH = 500;
 
 /**
  * Nanoseconds for one look-up.
  * @param {string[]} texts
- * @param {(ids: string[]) => number} look How many of some ids are in the list.
+ * @param {(ids: string[]) => number} look Counts how many of some ids are in the list.
  */
 function timed(texts, look) {
   let [found, time] = [0, 0];
@@ -44,9 +44,9 @@ function timed(texts, look) {
 }
 
 /**
- * Milliseconds of each step, by the clock, and what it can have taken of a processor: on a machine that does other
- * work, too, a step may wait for its turn, and the processor time of the process is that of all its threads, such as
- * those that sweep after a collection. A step takes no more than either.
+ * Returns the milliseconds of each step, by the clock and by processor time. On a busy machine a step may wait
+ * for its turn, so the clock overstates it; processor time includes other threads of the process, such as those
+ * that sweep after a collection. A step takes no more than the smaller of the two.
  * @param {Iterable<unknown>} work
  */
 function steps(work) {
@@ -134,9 +134,9 @@ export async function run({ quick = false } = {}) {
   figures["missToSet"] = ratio("packedMiss", "setMiss");
   set.clear();
 
-  // What the set leaves behind is not collected during the steps that are measured.
+  // Garbage of the set is not collected during the measured steps.
   globalThis.gc?.();
-  // Among these are some that split a page.
+  // Some of these split a page.
   const more = Array.from({ length: 200_000 }, newId);
   figures["addLongestProcessorMilliseconds"] = steps(
     (function* () {

@@ -1,7 +1,7 @@
-// The benchmark: runs every part, prints its tables, and writes bench/results.json, the results in docs/performance.md
-// and the plots in docs/bench. `--quick` measures in a minute, leaves out the long parts, and writes nothing unless
-// `--write` is given. `--only NAME` runs one part and writes nothing. `--show` measures nothing: it writes the page and
-// the plots from bench/results.json. Run with: npm run bench
+// The benchmark: runs every part, prints its tables, and writes bench/results.json, the results in
+// docs/performance.md and the plots in docs/bench. `--quick` measures in a minute, leaves out the long parts,
+// and writes nothing unless `--write` is given. `--only NAME` runs one part and writes nothing. `--show`
+// measures nothing: it writes the page and the plots from bench/results.json. Run with: npm run bench
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const RESULTS = `${ROOT}bench/results.json`;
 const SHORT = ["startup", "decisions", "making", "growth", "memory", "refusals", "ledger"];
 const PARTS = [...SHORT, "callers", "revocations", "service"];
-/** Without these there are results all the same. */
+/** Optional parts: without these, there are still results. */
 const OPTIONAL = ["revocations", "service"];
 const PACKAGES = [
   "@noble/hashes",
@@ -32,7 +32,7 @@ const PACKAGES = [
 const FULL = { rounds: 15, milliseconds: 40 };
 const QUICK = { rounds: 5, milliseconds: 10 };
 
-/** Every package as it is installed. */
+/** Returns the installed version of every package. */
 function versions() {
   /** @type {Record<string, string>} */
   const all = { Node: process.version };

@@ -1,5 +1,5 @@
-// The tokens and calls that all are measured with: a user's documents, narrowed hop by hop as agents do.
-// A pool is larger than the default verification cache, so that going through it meets each token cold.
+// The tokens and calls of all measurements: a user's documents, narrowed hop by hop as agents do. A pool is
+// larger than the default verification cache, so that each of its tokens is cold when it is used.
 import { createHash } from "node:crypto";
 import { encodeHop } from "proviso";
 import { createIssuer, createRevocationList, importKeyring } from "proviso/issuer";
@@ -28,7 +28,7 @@ const keys = importKeyring({
   ],
 });
 const revocations = createRevocationList();
-/** Its clock stands in 2098, so that tokens may live until 2099. */
+/** Its clock is set to 2098, so that tokens may live until 2099. */
 export const issuer = createIssuer({
   name: "documents-agent",
   keys,
@@ -49,7 +49,7 @@ export const ALLOWED = {
 /** @type {Invocation} */
 export const REFUSED = { ...ALLOWED, operation: "search", resourceHandles: [HANDLES[1] ?? ""] };
 
-/** What each further hop takes away, in turns. @type {readonly HopInit[]} */
+/** The restrictions of further hops, used in turn. @type {readonly HopInit[]} */
 const HOPS = [
   { operations: ["retrieve"], purpose: "summarise the quarterly reports" },
   { resourceHandles: [HANDLES[0] ?? ""], invokers: ["summariser"] },
@@ -57,7 +57,10 @@ const HOPS = [
   { expires: EXPIRES, audience: ["documents-agent"] },
 ];
 
-/** The restrictions of a token of so many hops, its issuer's first. @param {number} hops @returns {HopInit[]} */
+/**
+ * Returns the restrictions of a token with this many hops, its issuer's first. @param {number} hops @returns
+ * {HopInit[]}
+ */
 export function hopsOf(hops) {
   const first = { expires: EXPIRES, operations: OPERATIONS, resourceHandles: HANDLES };
   const rest = Array.from({ length: hops - 1 }, (_, at) => HOPS[at % HOPS.length] ?? {});
@@ -65,7 +68,7 @@ export function hopsOf(hops) {
 }
 
 /**
- * A token with more hops, without the holder's lint.
+ * Appends hops to a token, without the holder's lint.
  * @param {string} token
  * @param {readonly HopInit[]} hops
  */
@@ -75,19 +78,19 @@ function appended(token, hops) {
   return macaroonToText(macaroon);
 }
 
-/** A fresh token of so many hops. @param {number} hops */
+/** Makes a new token with this many hops. @param {number} hops */
 export function fresh(hops) {
   const [first, ...rest] = hopsOf(hops);
   const { token } = issuer.mint({ grant: GRANT, principal: "alice@example.com", ...first });
   return rest.length === 0 ? token : appended(token, rest);
 }
 
-/** Distinct tokens, none the parent of another. @param {number} hops @param {number} [count] */
+/** Makes distinct tokens, none the parent of another. @param {number} hops @param {number} [count] */
 export function pool(hops, count = 1280) {
   return Array.from({ length: count }, () => fresh(hops));
 }
 
-/** The same tokens with a signature that is wrong in one bit. @param {readonly string[]} tokens */
+/** Returns the same tokens with one bit of the signature flipped. @param {readonly string[]} tokens */
 export function forged(tokens) {
   return tokens.map((token) => {
     const bytes = Buffer.from(token, "base64url");
@@ -96,7 +99,7 @@ export function forged(tokens) {
   });
 }
 
-/** The same token in the first version's binary form, as base64url. @param {string} token */
+/** Converts a token to the v1 binary format, as base64url. @param {string} token */
 export function inVersion1(token) {
   return writeMacaroons(readMacaroons(token).macaroons, "v1");
 }

@@ -27,10 +27,10 @@ const FILTER: Wording = {
 };
 
 /**
- * Reads conditions on the fields of resources, written as `--arg` writes its limits; what is given
- * for one field holds together. `<=` and `>=` compare texts, such as dates, as well as numbers.
+ * Parses conditions on the fields of resources, in the form of `--arg`; all conditions on one field apply
+ * together. `<=` and `>=` compare strings, such as dates, as well as numbers.
  *
- * @throws CliError saying what to write instead.
+ * @throws CliError that shows the correct form.
  */
 export function readFilters(texts: readonly string[]): ResourceFilter {
   const combined = new Map<string, FieldCondition>();
@@ -64,10 +64,10 @@ export function readFilters(texts: readonly string[]): ResourceFilter {
 }
 
 /**
- * Reads the arguments of an invocation, `NAME=VALUE` each.
+ * Parses the arguments of an invocation, each `NAME=VALUE`.
  *
- * @param option - What they are given by, for messages.
- * @throws CliError saying what to write instead.
+ * @param option - The option, for messages.
+ * @throws CliError that shows the correct form.
  */
 export function readArguments(
   texts: readonly string[],

@@ -1,15 +1,15 @@
 import { duplicateKey, type Json } from "../src/bytes/json.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-// A JSON text's strings, to be skipped, and its numbers.
+// The strings of a JSON text, which are skipped, and its numbers.
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LOOKS_LIKE_JSON = /^["{[]/;
 
 /**
- * Reads a value: JSON if it is JSON, else the bare text as a string. Text that starts like a JSON
- * string, object or array but is not one is refused: it is nearly always a slip of quoting.
+ * Reads a value: as JSON if possible, else as a string. Refuses text that starts like a JSON string, object or
+ * array but is not one, since that is nearly always a quoting mistake.
  *
- * @param refuse - Makes the error to throw for a value that cannot be taken.
+ * @param refuse - Makes the error for an invalid value.
  */
 export function readValue(text: string, refuse: (problem: string, hint: string) => Error): Json {
   let value: Json;
@@ -38,7 +38,7 @@ export function readValue(text: string, refuse: (problem: string, hint: string) 
   return Object.is(value, -0) ? 0 : value;
 }
 
-/** Whether a JSON number's text means just the number that a double makes of it. */
+/** Returns whether a double represents a JSON number exactly. */
 function isExact(text: string): boolean {
   const held = Number(text);
   if (!Number.isFinite(held)) return false;
@@ -47,7 +47,7 @@ function isExact(text: string): boolean {
   return written.digits === kept.digits && written.exponent === kept.exponent;
 }
 
-/** A decimal number as its significant digits and a power of ten, in the one shortest way. */
+/** Converts a decimal number to its shortest form of significant digits and a power of ten. */
 function decimal(text: string): { digits: string; exponent: number } {
   const [, whole = "", fraction = "", power = ""] = NUMBER.exec(text) ?? [];
   const all = `${whole}${fraction.slice(1)}`.replace(/^0+/, "");
@@ -57,7 +57,7 @@ function decimal(text: string): { digits: string; exponent: number } {
   return { digits, exponent: exponent + all.length - digits.length };
 }
 
-/** Splits a list at its commas, leaving those inside double quotes alone. */
+/** Splits a list at commas outside double quotes. */
 export function splitList(text: string): string[] {
   const items: string[] = [];
   let start = 0;

@@ -2,55 +2,55 @@ import { isAbsolute, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { type ExitCode, environmentError } from "./exit.js";
 
-/** Where a command reads from: standard input, or bytes that a test has. */
+/** A source of input: standard input, or the bytes of a test. */
 export interface Input {
   readonly isTerminal: boolean;
   /**
-   * Waits for some bytes and puts them into `chunk`.
+   * Waits for bytes and copies them into `chunk`.
    *
-   * @returns How many there are; 0 at the end.
+   * @returns The number of bytes; 0 at the end.
    * @throws The operating system's error.
    */
   read(chunk: Uint8Array): number;
 }
 
-/** Where a command writes to. */
+/** A destination of output. */
 export interface Output {
   readonly isTerminal: boolean;
-  /** The width of the terminal, in characters, where it is known. */
+  /** The width of the terminal in characters, if known. */
   readonly columns?: number | undefined;
-  /** Writes all of it at once. @returns The operating system's error, if there is one. */
+  /** Writes all of it synchronously. @returns The operating system's error, if there is one. */
   write(bytes: Uint8Array): NodeJS.ErrnoException | undefined;
 }
 
-/** What a command line is run with: all that it has of the process, or of the test, that runs it. */
+/** The environment of a command line: everything that it uses of the process, or of the test, that runs it. */
 export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   /**
-   * Standard input and output as streams, for commands that wait for several things at once. Once it has
-   * been called, `stdin` is no longer read, and what `stdout` writes goes the same way.
+   * Returns standard input and output as streams, for commands that wait for several things at once. After the
+   * call, `stdin` must not be read, and writes to `stdout` go through the stream.
    */
   readonly stdio: () => Duplex;
   readonly env: { readonly [name: string]: string | undefined };
-  /** The folder that relative paths start from, absolute; `undefined` if it has been removed. */
+  /** The absolute folder of relative paths; `undefined` if it has been removed. */
   readonly cwd: string | undefined;
-  /** The user's own folder. */
+  /** The user's home folder. */
   readonly userFolder: string;
-  /** From the first call on, signals no longer end the process: the first one aborts what this gives. */
+  /** After the first call, the first signal aborts the returned AbortSignal instead of ending the process. */
   readonly untilStopped: () => AbortSignal;
 }
 
-/** The surroundings of one command line, and how it is to end. */
+/** The context of one command line, with its exit. */
 export interface Context extends Surroundings {
   exitCode: ExitCode;
 }
 
 /**
- * The absolute path that a path on the command line means.
+ * Returns the absolute path for a path on the command line.
  *
- * @throws CliError for a relative one where the working folder has been removed.
+ * @throws CliError for a relative path if the working folder has been removed.
  */
 export function absolutePath({ cwd }: Pick<Surroundings, "cwd">, path: string): string {
   if (isAbsolute(path)) return resolve(path);

@@ -1,8 +1,8 @@
 /**
- * How the program ends. Rules for all of the command line:
+ * The exit of the program, with rules for the whole command line:
  *
- * - Data goes to standard output, talk to standard error.
- * - Every error says what is wrong, what to do about it, and ends with its own exit code.
+ * - Data goes to standard output, messages to standard error.
+ * - Every error says what is wrong and what to do about it, and has its own exit code.
  * - A refusal by `verify` and an unrelated pair in `diff` are answers, so they are data.
  */
 export const EXIT = {
@@ -10,23 +10,23 @@ export const EXIT = {
   done: 0,
   /** A rule refused it. */
   refused: 1,
-  /** The command line is not right. */
+  /** The command line is wrong. */
   usage: 2,
   /** The token is not well formed. */
   malformed: 3,
-  /** The token is not the issuer's own, or not what the caller says it is. */
+  /** The token is not authentic, or not the one that the caller claims. */
   notAuthentic: 4,
   /** Revoked, or the revocation list is too old to decide. */
   revoked: 5,
   /** No home, a file that cannot be read, a locked store, a full disk. */
   environment: 6,
-  /** Two cards differ: something is announced to end. */
+  /** Two cards differ: the end of something is announced. */
   deprecating: 7,
   /** Two cards differ: something that callers rely on is gone. */
   breaking: 8,
   /** People have to approve it first, and have not decided yet. */
   pending: 9,
-  /** A fault in this program. */
+  /** A bug in this program. */
   fault: 70,
 } as const;
 
@@ -37,13 +37,13 @@ export interface CliErrorInit {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
-  /** What to do about it. */
+  /** The remedy. */
   readonly hint?: string | undefined;
-  /** More for `--json`, as members of the error. */
+  /** Further properties of the error for `--json`. */
   readonly details?: { readonly [name: string]: unknown };
 }
 
-/** An error with the words and the exit code that the user is to see. */
+/** An error with the message and exit code for the user. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly code: string;
@@ -60,20 +60,20 @@ export class CliError extends Error {
   }
 }
 
-/** An error in how the command was called. */
+/** Makes an error in how the command was called. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError({ code: "usage", message, exitCode: EXIT.usage, hint });
 }
 
-/** An error of the machine rather than of the command or the token. */
+/** Makes an error of the machine rather than of the command or the token. */
 export function environmentError(code: string, message: string, hint: string): CliError {
   return new CliError({ code, message, exitCode: EXIT.environment, hint });
 }
 
 /**
- * Runs a call into the library whose `TypeError` means that what the user asked for is not valid.
+ * Calls the library, and turns a `TypeError` into an error about the user's input.
  *
- * @param inFlags - Puts the flags into the error's message, where it has names of code.
+ * @param inFlags - Replaces names of code in the message by flags.
  */
 export function asUsage<T>(
   call: () => T,

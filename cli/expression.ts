@@ -4,18 +4,18 @@ import { readValue, splitList } from "./argument-value.js";
 import { type CliError, usageError } from "./exit.js";
 import { quoted, withoutTokens } from "./output.js";
 
-/** What an option's expressions are about, for messages. */
+/** The subject of an option's expressions, for messages. */
 export interface Wording {
   readonly option: string;
   readonly it: string;
-  /** How one is written. */
+  /** The form of an expression, for messages. */
   readonly forms: string;
 }
 
 /** Makes an error about one expression. */
 export type ExpressionError = (problem: string, hint?: string) => CliError;
 
-/** An expression taken apart at its operator. */
+/** An expression split at its operator. */
 export interface Expression {
   /** Everything before the operator, as it is written; for hints. */
   readonly subject: string;
@@ -37,7 +37,7 @@ export const BOUNDS: Readonly<Record<string, "min" | "max">> = { "<=": "max", ">
 /** A string in double quotes at the start of a text. */
 export const QUOTED: RegExp = /^\s*("(?:[^"\\]|\\.)*")/;
 
-/** The end of a name that belongs to an operator of other languages: `path~=x`, `path*=x`. */
+/** The end of a name that is part of another language's operator: `path~=x`, `path*=x`. */
 const MISWRITTEN = /[~^$*:]$/;
 
 /** Returns what makes errors about an expression of an option. */
@@ -128,7 +128,7 @@ export function valueFrom(
   throw expressionError("there are no patterns: * would stand for itself", hint);
 }
 
-/** Returns the hint that shows how to write a text that stands for itself. */
+/** Returns the hint that shows how to quote a literal string. */
 function literally(expression: string): string {
   return `for this very text, write '${withoutTokens(expression)}'`;
 }

@@ -40,9 +40,9 @@ const HINTS: { readonly [Code in ClientErrorCode]: string } = {
 };
 
 /**
- * Writes to standard error what went wrong and what to do, and returns the exit code.
+ * Writes an error and its remedy to standard error, and returns the exit code.
  *
- * @param command - The command that was called, for the hint where to read on: `proviso mint`.
+ * @param command - The called command, for the hint: `proviso mint`.
  */
 export function reportFailure(
   context: Context,
@@ -68,7 +68,7 @@ export function reportFailure(
 function failureOf(error: unknown): CliErrorInit {
   if (error instanceof CliError) {
     const { code, hint, exitCode, details } = error;
-    // What was typed is quoted, and may be a token in the wrong place.
+    // The message quotes the command line, which may contain a token in the wrong place.
     const message = exitCode === EXIT.usage ? withoutTokens(error.message) : error.message;
     return { code, message, hint, exitCode, details };
   }
@@ -108,7 +108,7 @@ function usageFailure(error: CommanderError): CliErrorInit {
   return { ...shared, message, hint: withoutTokens(`did ${suggestion}`) };
 }
 
-/** Messages of commander, and the plainer words for them. */
+/** Messages of commander, and their plainer replacements. */
 function ownWords({ code, message }: CommanderError): Pick<CliErrorInit, "message"> | undefined {
   if (code === "commander.excessArguments") {
     const [, verb, most, given] =
@@ -132,7 +132,7 @@ function linesFrom(problems: unknown): string[] {
   return problems.map((problem: { readonly message?: unknown }) => String(problem.message));
 }
 
-/** An agent that cannot be asked, as the user sees it: an address that does not do is one of usage. */
+/** Converts a ClientError for the user; an unusable address is an error of usage. */
 function clientFailure({ code, message, origin }: ClientError): CliError {
   const hint = HINTS[code];
   if (code === "origin_foreign") return usageError(message, `--allow-origin ${origin} ${hint}`);

@@ -16,13 +16,13 @@ import { printable, say, sayOver } from "./output.js";
 import type { GlobalOptions } from "./verb.js";
 
 export interface HomeChoice extends GlobalOptions {
-  /** A file, or an address of PostgreSQL; `proviso.db` in the home unless given. */
+  /** A file, or a PostgreSQL address; `proviso.db` in the home unless given. */
   readonly database?: string | undefined;
 }
 
 /**
- * Where the home is: `--home`, which commander fills from `PROVISO_HOME` too, or the default; and
- * where its database is.
+ * Returns the place of the home: `--home`, which commander also fills from `PROVISO_HOME`, or the default; and
+ * that of its database.
  */
 export function homeFor(context: Context, { home, database }: HomeChoice): HomeFiles {
   const { env } = context;
@@ -35,7 +35,7 @@ export function homeFor(context: Context, { home, database }: HomeChoice): HomeF
   return homeFiles(folder, named === undefined ? undefined : databaseAt(context, named));
 }
 
-/** A shell replaces `~` at the start of a word, and not in `--home=~/x` or in quotes. */
+/** Expands `~`. A shell does so at the start of a word, but not in `--home=~/x` or in quotes. */
 function warnOfTilde(context: Context, path: string | undefined): void {
   if (path === undefined || !/^~[^/]*(\/|$)/.test(path)) return;
   const own = path.startsWith("~/") || path === "~";
@@ -53,7 +53,7 @@ function defaultFolder({ env, userFolder: user }: Context, platform: NodeJS.Plat
   return join(data?.startsWith("/") ? data : join(user, ".local", "share"), "proviso");
 }
 
-/** A home that is whole, with its configuration. @throws HomeError */
+/** Reads a complete home and its configuration. @throws HomeError */
 export function findHome(
   context: Context,
   options: HomeChoice,
@@ -62,7 +62,7 @@ export function findHome(
   return { files, config: readHome(files) };
 }
 
-/** Opens the home, hands it to `use`, and closes it whatever happens. */
+/** Opens the home, passes it to `use`, and always closes it. */
 export async function withHome<T>(
   context: Context,
   options: HomeChoice,
@@ -73,13 +73,13 @@ export async function withHome<T>(
   return closing(await openHome({ folder, database, onLoading }), use);
 }
 
-/** What checks tokens, and where it says which grants there are. */
+/** An issuer for checking, and the place of its grants' list. */
 export interface Checker {
   readonly issuer: Issuer;
   readonly files: Pick<HomeFiles, "config">;
 }
 
-/** Opens what checking takes, and not what else a home keeps; closes it whatever happens. */
+/** Opens only the parts of a home that checking needs; always closes them. */
 export function withChecker<T>(
   context: Context,
   options: HomeChoice,
@@ -90,13 +90,13 @@ export function withChecker<T>(
   const keys = followKeyringFile(files.keyring);
   return withStores(files, async (database) => {
     const revocations = await openRevocationsOf(context, database);
-    // Nothing is asked twice.
+    // Nothing is looked up twice.
     const settings = { name, grants, maxLifetime, cache: false } as const;
     return use({ files, issuer: createIssuer({ ...settings, keys, revocations }) });
   });
 }
 
-/** Opens the revocations of a home, whatever its key file holds, and closes them whatever happens. */
+/** Opens the revocations of a home, whatever its key file contains, and always closes them. */
 export function withRevocations<T>(
   context: Context,
   options: HomeChoice,
@@ -141,9 +141,9 @@ export function addDatabase(command: Command): void {
 }
 
 /**
- * The place of a database: a path, absolute, or an address as it was given.
+ * Returns the place of a database: an absolute path, or an address unchanged.
  *
- * @throws CliError for what is neither; it does not show the text, which may hold a password.
+ * @throws CliError if it is neither, without showing the text, which may contain a password.
  */
 export function databaseAt(context: Pick<Context, "cwd">, text: string): string {
   if (text === "") throw usageError("--database is empty", `name a file or ${FORM}`);
@@ -159,10 +159,10 @@ export function databaseAt(context: Pick<Context, "cwd">, text: string): string 
   }
 }
 
-/** Milliseconds after which it is worth saying. */
+/** Milliseconds after which progress is shown. */
 const SOON = 1000;
 
-/** Shows on a terminal how much of a long revocation list has been read, and removes that again. */
+/** Shows on a terminal how much of a long revocation list has been read, and removes the line at the end. */
 export function loadingShown(context: Pick<Context, "stderr">): (part: number) => void {
   const began = performance.now();
   let shown: number | undefined;

@@ -1,4 +1,4 @@
-// The ledger in words, as a list and as a tree of delegation.
+// Shows the ledger as a list, and as a tree of delegation.
 
 import { type DelegationNode, delegationTree } from "../src/agent/delegation-tree.js";
 import type { LedgerEvent } from "../src/agent/ledger.js";
@@ -8,9 +8,9 @@ import { hopRows } from "./token-words.js";
 
 export interface CapabilityHistory {
   readonly capability: string;
-  /** When it was issued; absent if the ledger does not go back that far. */
+  /** Time of issue; absent if the ledger does not go back that far. */
   readonly issuance: LedgerEvent | undefined;
-  /** Its hops as invocations have shown them; absent if there was no invocation yet. */
+  /** Its hops, as shown by invocations; absent if there was none yet. */
   readonly tree: DelegationNode | undefined;
   readonly revocations: readonly LedgerEvent[];
 }
@@ -45,14 +45,14 @@ export function historyLines(history: CapabilityHistory, paint: Paint, now: numb
 }
 
 interface Place {
-  /** Of the hop, counted from 1. */
+  /** The position of the hop, from 1. */
   readonly number: number;
   readonly last: boolean;
-  /** What stands before every line of it. */
+  /** The prefix of its lines. */
   readonly margin: string;
 }
 
-// As deep as the longest path, which no token's can exceed: 32 links.
+// As deep as the longest possible path: 32 links.
 function nodeLines(
   node: DelegationNode,
   { number, last, margin }: Place,
@@ -104,7 +104,7 @@ function nodeRows(
   return rows;
 }
 
-// Handles are noise to the reader; their number shows what was taken away.
+// Handles mean nothing to the reader; their number shows what was taken away.
 function shortRow(row: Row, { resourceHandles = [] }: Hop): readonly Row[] {
   const [label] = row;
   if (label === "nonce") return [];
@@ -140,7 +140,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   const purpose = purposeOf(event);
   const parts = [
     at,
-    // All of them have as many letters.
+    // All of them have the same length.
     answer,
     kind.padEnd("registration".length),
     whoWords(event),
@@ -156,7 +156,7 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** Who did something, and by which agent; of what an operator did, whom it concerns. */
+/** Names the acting party and agent, and for an operator's action the affected party. */
 function whoWords({ principal, invoker, operator }: LedgerEvent): string {
   const known = principal === undefined ? "an unknown caller" : printable(principal);
   if (operator === true) {
@@ -165,12 +165,12 @@ function whoWords({ principal, invoker, operator }: LedgerEvent): string {
   return invoker === undefined ? known : `${known} via ${printable(invoker)}`;
 }
 
-/** A count with its noun: `1 handle`, `3 handles`. */
+/** Formats a count with its noun: `1 handle`, `3 handles`. */
 export function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Why, in the words of the caller, or of the last hop that says. */
+/** Returns the reason in the words of the caller, or of the last hop with a purpose. */
 function purposeOf({ purpose, path = [] }: LedgerEvent): string | undefined {
   return purpose ?? path.findLast(({ hop }) => hop?.purpose !== undefined)?.hop?.purpose;
 }

@@ -37,7 +37,7 @@ const LIMIT: Wording = {
 export type Limits = Pick<Hop, "constraints" | "operationConstraints">;
 
 /**
- * Reads limits on arguments, all that are given for one argument together.
+ * Parses limits on arguments; all limits on one argument apply together.
  *
  *     amount<=1000            at most
  *     amount>=1               at least
@@ -56,8 +56,8 @@ export type Limits = Pick<Hop, "constraints" | "operationConstraints">;
  *     list:?limit<=100                  left out, or so
  *     pay:/to/iban=DE02                 an argument inside another
  *
- * Values are JSON where they are JSON, else strings. A name or a value that looks like an operator or a
- * pattern is written as a JSON string.
+ * Values that are JSON are read as JSON, all others as strings. A name or a value that looks like an operator
+ * or a pattern must be written as a JSON string.
  *
  * @throws CliError saying what to write instead.
  */
@@ -99,7 +99,7 @@ function everyLimit(text: string, expressionError: ExpressionError): readonly [s
   if (limit !== undefined) return [name, limit];
   const value = equalValue(expression, (pattern) => insteadOf(pattern, `*:${expression.subject}`));
   if (isScalar(value)) return [name, value];
-  // Its operators are checked when the hop is put into canonical form.
+  // The canonical form of the hop validates the operators.
   if (isJsonObject(value)) return [name, value];
   const problem = "an argument is limited to one value, or by an object of operators";
   throw expressionError(problem, LIMIT.forms);

@@ -4,18 +4,18 @@ import { EXIT } from "./exit.js";
 import { run } from "./program.js";
 import { standardInput, standardOutput } from "./standard-streams.js";
 
-/** Milliseconds that whatever still runs may go on after the command is done. */
+/** Milliseconds that remaining work may take after the command is done. */
 const LINGER = 1000;
-/** The last comes when the terminal is closed. */
+/** The last one is sent when the terminal is closed. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-// Until the command is done: one that ends without an answer has not allowed anything.
+// Valid until the command is done: a command that ends without an answer has not allowed anything.
 process.exitCode = EXIT.fault;
 void run(process.argv.slice(2), {
   stdin: standardInput,
   stdout: standardOutput(1, () => process.stdout.columns),
   stderr: standardOutput(2, () => process.stderr.columns),
-  // Node's streams cost start-up time, so they are loaded when they are asked for.
+  // Node's streams slow down the start, so they are loaded on demand.
   stdio: () =>
     process
       .getBuiltinModule("node:stream")
@@ -26,7 +26,7 @@ void run(process.argv.slice(2), {
   untilStopped,
 }).then((code) => {
   process.exitCode = code;
-  // Nothing that a module of skills left running keeps the process.
+  // Work left running by a module of skills does not keep the process alive.
   setTimeout(() => process.exit(), LINGER).unref();
   if (process.connected) process.disconnect?.();
 });
@@ -40,8 +40,8 @@ function workingFolder(): string | undefined {
 }
 
 /**
- * Aborted at the first signal, or when the process that started this one over an IPC channel is gone. A
- * second signal ends the process at once; once the command is done, a timer does.
+ * Aborted at the first signal, or when the parent process of an IPC channel is gone. A second signal ends the
+ * process at once; after the command is done, a timer does.
  */
 function untilStopped(): AbortSignal {
   const stop = new AbortController();

@@ -7,20 +7,20 @@ import type { Context } from "./context.js";
 import { CliError, environmentError } from "./exit.js";
 import { packageFile } from "./package-file.js";
 
-/** Packages that the build puts into the command's own files. */
+/** Packages that the build bundles into the command. */
 const BUNDLED = ["@noble/curves", "kysely", "lru-cache"];
 /** Node's message for a missing package; for a missing file it has the path instead. */
 const NOT_FOUND = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[a-z\d][^/'\\:]*)[/']/i;
 
 /**
- * The error about packages that are not installed, where that is what an error comes from. It names all that
- * the command does not find, and not only the first: installing them is one step.
+ * Returns the error about missing packages, if that is the cause of an error. It names all missing packages of
+ * the command, not only the first, so that they can be installed in one step.
  */
 export function missingPackages(context: Context, error: unknown): CliError | undefined {
   const missed = missedBy(error);
   if (missed === undefined) return undefined;
   const ours = optionalPackages();
-  // Another one is missed by a module of the user's own, or by one of these.
+  // Another package is missing for a module of the user's own, or for one of these packages.
   const found = ours.includes(missed) ? ours.filter(isMissing) : [];
   const names = found.length === 0 ? [missed] : found;
   const message = `not installed, and needed: ${names.join(", ")}`;
@@ -28,7 +28,7 @@ export function missingPackages(context: Context, error: unknown): CliError | un
   return environmentError("package_missing", message, `npm install ${scope}${names.join(" ")}`);
 }
 
-/** The package that an error of Node, or its cause, says is not there. */
+/** Returns the package that an error of Node, or its cause, reports as missing. */
 function missedBy(error: unknown): string | undefined {
   if (!(error instanceof Error) || error instanceof CliError) return undefined;
   if (!isErrno(error) || !error.code?.endsWith("MODULE_NOT_FOUND")) return missedBy(error.cause);
@@ -46,7 +46,7 @@ function isMissing(name: string): boolean {
     createRequire(packageFile("package.json")).resolve(name);
     return false;
   } catch (error) {
-    // A package without an entry for `require` is there all the same.
+    // A package without an entry for `require` still exists.
     return isErrno(error) && error.code === "MODULE_NOT_FOUND";
   }
 }

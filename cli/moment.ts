@@ -11,10 +11,10 @@ const EXAMPLES =
   "give a duration such as 90s, 15m, 2h or 1d, or a time such as 2030-01-31T23:59:59Z";
 
 /**
- * Reads a moment: a duration from now, or an RFC 3339 time with its zone.
+ * Parses a time: a duration from now, or an RFC 3339 time with its zone.
  *
- * @param option - The option that it was given to.
- * @throws CliError saying what to give instead.
+ * @param option - The option with this value.
+ * @throws CliError that shows the correct form.
  */
 export function momentFrom(option: string, text: string, now: number): Date {
   const timeError = (problem: string, hint = EXAMPLES): Error =>
@@ -38,7 +38,7 @@ export function momentFrom(option: string, text: string, now: number): Date {
       throw timeError("there is no such time");
     }
     const offset = (Number(hours) * 60 + Number(minutes)) * 60 * 1000 * (sign === "-" ? -1 : 1);
-    // A fraction only decides towards which second the library rounds.
+    // A fraction only decides to which second the library rounds.
     milliseconds = whole - offset + (/[1-9]/.test(fraction) ? 1 : 0);
   }
   const moment = new Date(milliseconds);

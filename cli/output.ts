@@ -5,14 +5,14 @@ import { environmentError } from "./exit.js";
 
 export { escapedJson, printable } from "../src/display/printable.js";
 
-// What the command writes, and how: data and talk, text from a token or a file made safe to show, colours,
-// and rows. A terminal acts on control characters, and direction marks make text read as something it is
-// not, so neither reaches it raw.
+// Writes output: data and messages, strings from tokens or files made safe to display, colours, and rows. A
+// terminal acts on control characters, and direction marks change how text reads, so neither is written
+// unescaped.
 
 /**
- * Writes data to standard output, now and whole.
+ * Writes data to standard output, synchronously and completely.
  *
- * @throws CliError if it cannot be written. A reader that has left is no error.
+ * @throws CliError if it cannot be written. A reader that has closed the pipe is no error.
  */
 export function printData({ stdout }: Context, text: string): void {
   const failure = write(stdout, text);
@@ -27,17 +27,17 @@ export function printLine(context: Context, line: string): void {
   printData(context, `${line}\n`);
 }
 
-/** One JSON document: on one line, or laid out for a terminal. */
+/** Formats a JSON document: on one line, or indented for a terminal. */
 export function printJson(context: Context, value: unknown): void {
   printLine(context, escapedJson(value));
 }
 
-/** A line of talk on standard error. Whatever becomes of it, the command goes on. */
+/** Writes a message line to standard error. The command continues even if that fails. */
 export function say({ stderr }: Context, line: string): void {
   write(stderr, `${line}\n`);
 }
 
-/** Talk in place of the last of it, on a terminal's same line. */
+/** Replaces the last message on the same line of a terminal. */
 export function sayOver({ stderr }: Pick<Context, "stderr">, text: string): void {
   write(stderr, `\r${text}`);
 }
@@ -46,7 +46,7 @@ function write(output: Output, text: string): NodeJS.ErrnoException | undefined 
   return output.write(Buffer.from(text, "utf8"));
 }
 
-/** Prints what a verb answers: one JSON document where `--json` asks for it, else lines for people. */
+/** Prints a verb's answer: one JSON document for `--json`, else lines for people. */
 export function printAnswer(
   context: Context,
   { json }: { readonly json?: boolean },
@@ -56,7 +56,7 @@ export function printAnswer(
   printLine(context, json === true ? escapedJson(document) : lines.join("\n"));
 }
 
-/** The text as a quoted JSON string without unsafe characters. */
+/** Returns the text as a quoted JSON string without unsafe characters. */
 export function quoted(text: string): string {
   return escapedJson(text);
 }
@@ -65,28 +65,28 @@ export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }
 
-// Long enough for a kid or a handle, shorter than any signature in any encoding.
+// Long enough for a kid or a handle, shorter than any encoded signature.
 const TOKEN_LIKE = /[A-Za-z0-9_+/=-]{41,}/g;
 
-/** The text with whatever could be a token or a key cut down to its first characters. */
+/** Shortens anything that could be a token or a key to its first characters. */
 export function withoutTokens(text: string): string {
   return text.replace(TOKEN_LIKE, (run) => `${run.slice(0, 8)}...`);
 }
 
-/** Colours for one stream, or the text as it is where colours are not wanted. */
+/** Colours for one stream, or unchanged text if colours are not wanted. */
 export type Paint = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow", (text: string) => string>
 >;
 
 /**
- * Colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off, `FORCE_COLOR`
- * turns them on where nothing has turned them off.
+ * Returns colours only for a terminal. `NO_COLOR` (any value) and `TERM=dumb` turn them off; `FORCE_COLOR`
+ * turns them on unless something has turned them off.
  */
 export function stdoutPaint({ env, stdout }: Context): Paint {
   return paintIf(wantsColour(env, stdout.isTerminal));
 }
 
-/** Colours for what goes to standard error, by the same rules. */
+/** Returns colours for standard error, by the same rules. */
 export function stderrPaint({ env, stderr }: Context): Paint {
   return paintIf(wantsColour(env, stderr.isTerminal));
 }
@@ -104,7 +104,7 @@ function isSet(value: string | undefined): value is string {
 
 function paintIf(colour: boolean): Paint {
   const paint = (format: keyof Paint) => (text: string) =>
-    // Whether the stream takes colours is decided above; Node would look at its own.
+    // The rules above decide whether the stream gets colours; Node would check its own.
     colour ? styleText(format, text, { validateStream: false }) : text;
   return {
     bold: paint("bold"),
@@ -115,10 +115,10 @@ function paintIf(colour: boolean): Paint {
   };
 }
 
-/** A label and what stands beside it. Every text is safe to show. */
+/** A label and its value. Every string is safe to display. */
 export type Row = readonly [label: string, text: string];
 
-/** Rows in two columns, below one another. */
+/** Formats rows in two columns. */
 export function renderRows(rows: readonly Row[], paint: Paint, indent = ""): string[] {
   const width = Math.max(0, ...rows.map(([label]) => label.length));
   return rows.map(([label, text]) => `${indent}${paint.dim(label.padEnd(width))}  ${text}`);

@@ -53,10 +53,10 @@ function afterCommands(width: number): string {
 }
 
 /**
- * What the program is, for its own help. Verbs do without, so they do not load this.
+ * The description of the program for its own help; verbs do not load it.
  *
- * @param width - Of the help, in characters.
- * @param json - Whether the version is asked for as JSON.
+ * @param width - The width of the help in characters.
+ * @param json - Whether the version is requested as JSON.
  */
 export function describe(program: Command, width: number, json: boolean): void {
   program

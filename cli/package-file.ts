@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 
 /**
- * A file of this package, wherever this code stands: in `cli/` as source, in `dist/cli/` as built.
+ * Returns the path of a file of this package, from source in `cli/` as well as from the build in `dist/cli/`.
  *
- * @param path - From the package's own folder.
+ * @param path - Relative to the package's folder.
  */
 export function packageFile(path: string): URL {
   const folder = ["../", "../../"]

@@ -1,5 +1,5 @@
-// cli/: the command. main.ts has the process, program.ts the command line, verbs/ one file a verb; the loose
-// files are what several verbs share: homes, tokens as arguments, words for people, errors and exit codes.
+// cli/: the command. main.ts has the process, program.ts the command line, verbs/ one file for each verb; the
+// other files are common to several verbs: homes, tokens as arguments, words for people, errors and exit codes.
 
 import { Command, CommanderError, Help, Option } from "commander";
 import type { Context, Surroundings } from "./context.js";
@@ -9,10 +9,10 @@ import { refuseRepeats } from "./verb.js";
 import { VERBS } from "./verbs.js";
 
 /**
- * Runs one command line, with nothing of the process but what it is given.
+ * Runs one command line, using only the given context.
  *
- * @param words - What stands after the program's name.
- * @returns The exit code, when the command is done.
+ * @param words - The words after the program's name.
+ * @returns The exit code.
  */
 export async function run(words: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   const { env } = surroundings;
@@ -28,7 +28,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
     const program = await buildProgram(context, verb, args.includes("--json"));
-    // What the shells' scripts call: the words may be anything, so commander does not read them.
+    // Called by the shells' scripts: the words may be anything, so commander does not parse them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
       for (const line of candidates(program, args.slice(1))) printData(context, `${line}\n`);
@@ -49,7 +49,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   return context.exitCode;
 }
 
-/** Words that people try first, as this command has them. */
+/** Words that people try first, and their equivalents here. */
 async function usualWords(words: readonly string[]): Promise<readonly string[]> {
   const [first, ...others] = words;
   if (first === "-V" || first === "version") return ["--version", ...others];
@@ -58,7 +58,7 @@ async function usualWords(words: readonly string[]): Promise<readonly string[]> 
   return [...others, "--help"];
 }
 
-// Exit code 0 of `verify` means allowed, so a "token" such as --help must not lead to it.
+// Exit code 0 of `verify` means allowed, so a "token" such as --help must not produce it.
 function assertHelpAlone(args: readonly string[]): void {
   if (!args.some((word) => word === "-h" || word === "--help") || args.length === 2) return;
   throw usageError(
@@ -67,7 +67,7 @@ function assertHelpAlone(args: readonly string[]): void {
   );
 }
 
-// Help on a verb that there is not would otherwise be an error without words.
+// Otherwise help on an unknown verb would be an error without a message.
 async function assertVerb(word: string): Promise<void> {
   if (Object.hasOwn(VERBS, word)) return;
   const { didYouMean } = await import("./unknown-name.js");
@@ -119,54 +119,54 @@ async function buildProgram(
   return program;
 }
 
-/** As wide as the terminal, or as COLUMNS says, within what can be read. */
+/** Returns the width of the help: that of the terminal, or COLUMNS, within readable limits. */
 function helpWidth({ env, stdout }: Context): number {
   const { COLUMNS: columns = "" } = env;
   const wanted = /^\d{1,4}$/.test(columns) ? Number(columns) : (stdout.columns ?? 80);
   return Math.min(Math.max(wanted, 40), 100);
 }
 
-/** How a verb stands in the list: its name, and its arguments or the verbs below it. */
+/** Formats a verb for the list: its name, with its arguments or the verbs below it. */
 function termOf(command: Command): string {
   const below = command.commands.map((child) => child.name());
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
   if (below.length === 0) return [command.name(), ...names].join(" ");
-  // A verb with options of its own does something without a verb below it.
+  // A verb with options of its own also works without a verb below it.
   const choice = [...below, ...names].join("|");
   const isWhole = names.length === 0 && command.options.length > 0;
   return `${command.name()} ${isWhole ? `[${choice}]` : choice}`;
 }
 
-/** The verb that a command line names, if it is one and no help on the whole is asked for. */
+/** Returns the verb of a command line, unless it asks for help on the whole program. */
 function verbIn(args: readonly string[]): string | undefined {
   for (let i = 0; i < args.length; i++) {
     const word = args[i] ?? "";
     if (word === "--home") i++;
     else if (word !== "--json" && word !== "--no-color" && !word.startsWith("--home=")) {
-      // Completion needs the others to complete them.
+      // Completion needs all verbs.
       return Object.hasOwn(VERBS, word) && word !== "completion" ? word : undefined;
     }
   }
   return undefined;
 }
 
-/** Characters of a term that its text stands beside; below one that is longer. */
+/** Longest term in characters whose text is beside it; that of a longer term is below it. */
 const LONGEST_TERM = 28;
-/** Characters that a text has at least, so that no line is broken by the terminal. */
+/** Smallest width of the texts in characters, so that the terminal breaks no line. */
 const NARROWEST_TEXT = 20;
 const INDENTS = 4;
 
 const usual = new Help();
 
-/** How wide the column of terms is: no wider than leaves room for the texts. */
+/** Returns the width of the column of terms, which leaves room for the texts. */
 function padWidth(command: Command, help: Help): number {
   const room = (help.helpWidth ?? 80) - INDENTS - NARROWEST_TEXT;
   return Math.min(usual.padWidth(command, help), LONGEST_TERM, room);
 }
 
-/** A term with its text beside it, or below it where the term is too long. */
+/** Formats a term with its text beside it, or below it if the term is too long. */
 function formatItem(term: string, width: number, text: string, help: Help): string {
   const format = (left: string): string =>
     Help.prototype.formatItem.call(help, left, width, text, help);

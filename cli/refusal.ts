@@ -29,7 +29,7 @@ const TOKEN_ADVICE: { readonly [Code in TokenErrorCode]?: string } = {
   utf8_invalid: "give the token as text: base64url or JSON",
 };
 
-/** What to do about a token that cannot be read, by the code of its `TokenError`. */
+/** Remedies for unreadable tokens, by the code of the `TokenError`. */
 export function adviceForToken(code: string): string {
   return adviceIn(TOKEN_ADVICE, code) ?? MALFORMED;
 }
@@ -51,7 +51,7 @@ const DENIAL_ADVICE: { readonly [Code in DenialCode]?: string } = {
   too_many_hops: "ask for a token that may be handed on further",
 };
 
-/** What to do about a refusal; `undefined` where the denial itself says all. */
+/** Returns the remedy for a denial; `undefined` if the denial says everything itself. */
 export function adviceForDenial({ code, rule = "" }: ReceivedDenial): string | undefined {
   if (code === "token_malformed" || code === "token_too_large") return adviceForToken(rule);
   if (code === "grant_denied" && rule === "operations") {
@@ -60,7 +60,7 @@ export function adviceForDenial({ code, rule = "" }: ReceivedDenial): string | u
   return adviceIn(DENIAL_ADVICE, code);
 }
 
-/** What a table says of a code that may be another's, and so may be any text. */
+/** Returns a table's entry for a code, which may be any string from another party. */
 export function adviceIn(
   advice: { readonly [code: string]: string },
   code: string,
@@ -68,7 +68,7 @@ export function adviceIn(
   return Object.hasOwn(advice, code) ? advice[code] : undefined;
 }
 
-/** The exit code that a refusal ends with, by its first denial. */
+/** Returns the exit code of a refusal, by its first denial. */
 export function exitForDenial(code: string): ExitCode {
   switch (code) {
     case "token_malformed":
@@ -84,7 +84,7 @@ export function exitForDenial(code: string): ExitCode {
     case "revoked":
     case "revocation_stale":
       return EXIT.revoked;
-    // As where the command finds it by the card, before it calls.
+    // The same code as when the command finds this out from the card before calling.
     case "skill_unknown":
       return EXIT.usage;
     default:
@@ -97,7 +97,7 @@ const MAX_SHOWN = 300;
 /**
  * A refusal with every reason.
  *
- * @param adviceFor - What to do about a reason, if there is something.
+ * @param adviceFor - Returns the remedy for a denial, if there is one.
  */
 export function refusalLines<Denial extends ReceivedDenial>(
   denials: readonly Denial[],
@@ -117,7 +117,7 @@ function denialLines(denial: ReceivedDenial, hint: string | undefined, paint: Pa
   const where = place.filter((part) => part !== undefined).join(", ");
   const lines = [`  ${paint.bold(printable(code))}${where === "" ? "" : `  ${where}`}`];
   lines.push(`    ${printable(message)}`);
-  // Most messages hold these already.
+  // Most messages contain these already.
   const rows = Object.entries({ expected, actual, nearest }).flatMap(([label, value]): Row[] =>
     value === undefined || isSaid(message, value)
       ? []

@@ -6,11 +6,11 @@ import { readDuration } from "../src/caveats/time.js";
 import { usageError } from "./exit.js";
 import { collect, toText } from "./verb.js";
 
-/** How a verb takes restrictions. */
+/** A verb's settings for restrictions. */
 interface Restrictions {
-  /** The keys whose flags it has; all that have one unless given. */
+  /** The keys that have flags in this verb; all with a flag unless given. */
   readonly keys?: readonly HopKey[];
-  /** What a flag means for this verb, where the table's words do not do. */
+  /** The meaning of a flag in this verb, if it differs from the table's. */
   readonly help?: { readonly [Key in HopKey]?: string };
 }
 
@@ -24,7 +24,7 @@ export function addRestrictions(command: Command, { keys, help = {} }: Restricti
 
 function withParser(option: Option, kind: Flag["kind"]): Option {
   if (kind === "count") return option.argParser(toCount);
-  // `refuseRepeats` knows an option that may be repeated by its `collect`.
+  // `refuseRepeats` recognizes a repeatable option by its `collect`.
   const isRepeated = ["list", "limits", "closed-lists"].includes(kind);
   return isRepeated ? option.argParser(collect) : option.argParser(toText);
 }
@@ -37,10 +37,10 @@ function flagsOf(keys: readonly HopKey[] = HOP_KEYS): readonly (readonly [HopKey
 }
 
 /**
- * The options as a hop. The readers are loaded only for what was given: a plain attenuation starts faster
- * without them. Durations stay as they are, since the library reads them; `moments` turns them into times.
+ * Converts the options to a hop. Loads readers only for the given options, so that a plain attenuation starts
+ * faster. Keeps durations, which the library reads; `moments` converts them to times.
  *
- * @throws CliError if an expression or a time is not understood.
+ * @throws CliError if an expression or a time is invalid.
  */
 export async function restrictionsFrom(
   options: object,
@@ -67,7 +67,7 @@ export async function restrictionsFrom(
   return hop;
 }
 
-/** The flag of a key, such as `--not-before` of `notBefore`; the key itself where it has none. */
+/** Returns the flag of a key, such as `--not-before` for `notBefore`; the key itself if it has none. */
 export function flagOf(key: HopKey): string {
   return HOP_RULES[key].flag?.form.split(" ", 1).join() ?? key;
 }
@@ -79,10 +79,10 @@ async function timeFrom(option: string, text: string, moments: boolean): Promise
 }
 
 /**
- * Makes a token, and names the flags if what they say does not fit into it.
+ * Makes a token, and names the flags if their values do not fit into it.
  *
- * @param what - What the flags say, as the start of a sentence.
- * @param flags - Those that can be shortened.
+ * @param what - The contents of the flags, as the start of a sentence.
+ * @param flags - The flags that can be shortened.
  */
 export function withinSize<T>(call: () => T, what: string, flags: string): T {
   try {

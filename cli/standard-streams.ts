@@ -7,7 +7,7 @@ const STDIN = 0;
 // A stream may be a pipe that another process has made non-blocking.
 const RETRY_MILLISECONDS = 5;
 
-/** Standard input. Read at once: a command has nothing else to do meanwhile. */
+/** Standard input, read synchronously, since a command has nothing else to do. */
 export const standardInput: Input = {
   get isTerminal() {
     return isTerminal(STDIN);
@@ -28,8 +28,8 @@ export const standardInput: Input = {
 };
 
 /**
- * Standard output (1) or standard error (2), written at once and whole. Node's own streams report a full
- * disk too late to change the exit code, and cost start-up time.
+ * Standard output (1) or standard error (2), written synchronously and completely. Node's own streams report a
+ * full disk too late to change the exit code, and slow down the start.
  */
 export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Output {
   return {
@@ -55,7 +55,7 @@ export function standardOutput(fd: 1 | 2, columns: () => number | undefined): Ou
   };
 }
 
-/** Loads what knows terminals, and all of Node's streams with it, only for what may be one. */
+/** Loads the code for terminals, and with it Node's streams, only for what may be a terminal. */
 function isTerminal(fd: number): boolean {
   try {
     if (!fstatSync(fd).isCharacterDevice()) return false;
@@ -65,7 +65,7 @@ function isTerminal(fd: number): boolean {
   return process.getBuiltinModule("node:tty").isatty(fd);
 }
 
-/** Waits without giving up the turn; for the rare non-blocking standard stream. */
+/** Blocks for a while, for the rare non-blocking standard stream. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

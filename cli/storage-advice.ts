@@ -34,7 +34,7 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
 
 export function adviceForStorage({ code, path }: StorageError): string {
   const advice = ADVICE[code];
-  // A key file is replaced, never written to.
+  // A key file is replaced, never written in place.
   const place = code === "key_file_unwritable" ? dirname(path) : path;
   return typeof advice === "string" ? advice : advice(shellWord(place));
 }

@@ -8,10 +8,10 @@ import { CliError, EXIT, environmentError, usageError } from "./exit.js";
 import { say, withoutTokens } from "./output.js";
 import { tokenIn, tokensIn } from "./token-text.js";
 
-// No macaroon comes near this; what is longer was not meant.
+// No macaroon comes near this size.
 const MAX_BYTES = 1024 * 1024;
 
-/** Why a file cannot be read and what to do, by the code of the system's error. */
+/** The reason why a file cannot be read and its remedy, by the code of the system's error. */
 const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "check the name"],
   ENOTDIR: ["a part of its path is not a folder", "check the name"],
@@ -21,17 +21,17 @@ const UNREADABLE: Readonly<Record<string, readonly [reason: string, hint: string
   ENAMETOOLONG: ["the name is too long", "give a token as it is, without @"],
 };
 
-/** How a token argument is explained in every verb's help. */
+/** The help for a token argument, the same in every verb. */
 export const TOKEN_HELP =
   "the token, @FILE (@FILE:2 for the second in it), or - for standard input (as when it is left out)";
 
 /**
- * The token an argument stands for: itself, a file's content for `@FILE`, one of several in it for
- * `@FILE:2`, or standard input for `-` and where the argument is left out. What people have around a token
- * is taken off: {@link tokenIn}.
+ * Returns the token of an argument: the word itself, a file's content for `@FILE`, one of several tokens in it
+ * for `@FILE:2`, or standard input for `-` and for an absent argument. Removes what people have around a token:
+ * {@link tokenIn}.
  *
- * @throws CliError if there is nothing to read, it cannot be read, or it plainly is something else.
- * @throws TokenError if what was read is not text, or too long for any token.
+ * @throws CliError if there is nothing to read, it cannot be read, or it is plainly something else.
+ * @throws TokenError if it is not text, or too long for any token.
  */
 export function readTokenArgument(
   context: Context,
@@ -43,10 +43,10 @@ export function readTokenArgument(
 }
 
 /**
- * A macaroon of any kind that an argument stands for, as {@link readTokenArgument} reads a token; a file, or standard
- * input, may also hold its bytes, as lnd's `admin.macaroon` does.
+ * Returns a macaroon of any kind for an argument, as {@link readTokenArgument} does for a token; a file or
+ * standard input may also contain its bytes, like lnd's `admin.macaroon`.
  *
- * @throws As it does.
+ * @throws As {@link readTokenArgument} does.
  */
 export function readMacaroonArgument(context: Context, argument: string | undefined): string {
   const { text, choice, source } = readText(context, argument, "token", "base64url");
@@ -54,9 +54,9 @@ export function readMacaroonArgument(context: Context, argument: string | undefi
 }
 
 /**
- * All tokens that an argument stands for, as {@link readTokenArgument} reads one.
+ * Returns all tokens of an argument, as {@link readTokenArgument} returns one.
  *
- * @throws As it does.
+ * @throws As {@link readTokenArgument} does.
  */
 export function readTokensArgument(
   context: Context,
@@ -66,19 +66,19 @@ export function readTokensArgument(
   return choice === undefined ? tokensIn(text) : [tokenIn(text, choice, source)];
 }
 
-/** The text that `@FILE` or `-` stands for, whatever it is, without white space around it. @throws As above. */
+/** Returns the text of `@FILE` or `-`, without surrounding white space. @throws As above. */
 export function readTextArgument(context: Context, argument: string, what: string): string {
   return readText(context, argument, what).text;
 }
 
 interface ReadText {
   readonly text: string;
-  /** Which of several tokens, from 1. */
+  /** The number of one of several tokens, from 1. */
   readonly choice?: number;
   readonly source?: string;
 }
 
-/** The treatment of bytes that are not text: refused, or written as base64url. */
+/** How to treat bytes that are not text: refuse, or convert to base64url. */
 type Binary = "refused" | "base64url";
 
 function readText(
@@ -111,7 +111,7 @@ function readText(
   return { text, source: `@${path}`, choice };
 }
 
-/** The file, and the number behind its name: a file that has such a name goes first. */
+/** Splits off the number after a file's name; a file with the full name takes precedence. */
 function chosenIn(
   context: Context,
   given: string,
@@ -122,9 +122,9 @@ function chosenIn(
 }
 
 /**
- * Runs a call that reads the token which an argument stands for, and names the file in its error.
+ * Runs a function that parses the token of an argument, and names the file in its error.
  *
- * @param otherwise - What to name if the token is not from a file; nothing unless given.
+ * @param otherwise - The name if the token is not from a file; none unless given.
  */
 export function namingSource<T>(
   argument: string | undefined,
@@ -157,9 +157,9 @@ function notToken(message: string, hint: string | undefined): CliError {
 }
 
 /**
- * Both tokens of a verb that takes two.
+ * Returns both tokens of a verb with two.
  *
- * @throws CliError also if both are to come from standard input.
+ * @throws CliError also if both are from standard input.
  */
 export function readTokenArguments(
   context: Context,
@@ -189,7 +189,7 @@ function fileText(path: string, name: string, binary: Binary): string {
   }
 }
 
-/** The text of a source, without white space around it; names the source in the system's error. */
+/** Reads a source, without surrounding white space; names the source in the system's error. */
 function textFrom(name: string, read: (chunk: Uint8Array) => number, binary: Binary): string {
   const chunk = Buffer.alloc(64 * 1024);
   const chunks: Buffer[] = [];

@@ -6,13 +6,13 @@ import { environmentError, usageError } from "./exit.js";
 import { escapedJson, printAnswer, printable, say } from "./output.js";
 import { toText } from "./verb.js";
 
-/** Where a verb puts the tokens that it makes. */
+/** The destination of a verb's tokens. */
 export interface TokenOutput {
   readonly json?: boolean;
   readonly output?: string;
 }
 
-/** Adds `--output` to a verb that prints tokens: a shell empties the file behind `>` before the verb reads it. */
+/** Adds `--output` to a verb that prints tokens: a shell empties the file after `>` before the verb reads it. */
 export function addOutput(command: Command): Command {
   return command.option(
     "-o, --output <file>",
@@ -22,10 +22,10 @@ export function addOutput(command: Command): Command {
 }
 
 /**
- * Prints tokens, one a line, or the document with `--json`; or puts them into the file that `--output` names,
- * in the place of what is there.
+ * Prints tokens, one a line, or the document with `--json`; or writes them to the file named by `--output`,
+ * replacing its contents.
  *
- * @throws CliError if the file cannot be written; then nothing has changed.
+ * @throws CliError if the file cannot be written; it is unchanged then.
  */
 export async function printTokens(
   context: Context,

@@ -1,15 +1,16 @@
-// What people have a token in: a header's value, quotes, JSON of this command, or a file with one on each line.
+// Extracts tokens from their usual surroundings: a header's value, quotes, JSON of this command, or a file with
+// one token on each line.
 
 import { isJsonObject, type Json } from "../src/bytes/json.js";
 import { CliError, EXIT } from "./exit.js";
 
 /**
- * The token in a text that may be more than a token: quotes around it, `Bearer` before it, JSON that this
- * command has written, or several tokens, one a line. The library and HTTP take nothing but a token.
+ * Returns the token in a text with more than a token: quotes around it, `Bearer` before it, JSON that this
+ * command has written, or several tokens, one a line. The library and HTTP accept only a bare token.
  *
- * @param choice - Which of several, from 1.
- * @param source - How a choice is written, such as `@tokens`, in advice.
- * @throws CliError if there are several and none is chosen, or not so many.
+ * @param choice - The number of one of several, from 1.
+ * @param source - The prefix of a choice in hints, such as `@tokens`.
+ * @throws CliError if there are several and none is chosen, or fewer than the choice.
  */
 export function tokenIn(text: string, choice?: number, source = "@FILE"): string {
   const tokens = tokensIn(text);
@@ -26,9 +27,9 @@ export function tokenIn(text: string, choice?: number, source = "@FILE"): string
 }
 
 /**
- * The tokens in a text, as {@link tokenIn} finds them.
+ * Returns the tokens in a text, as {@link tokenIn} finds them.
  *
- * @returns Never empty; an empty text for what holds nothing.
+ * @returns At least one string; an empty one if there is no token.
  */
 export function tokensIn(text: string): readonly string[] {
   if (text.startsWith("{") || text.startsWith("[")) {
@@ -40,12 +41,12 @@ export function tokensIn(text: string): readonly string[] {
   return filled.length > 1 && filled.every(beginsToken) ? filled.map(bare) : [bare(text)];
 }
 
-/** As a macaroon begins in base64, which the rest of a token that is broken over lines does not. */
+/** Matches the beginning of a macaroon in base64, which a continuation line of a broken token does not have. */
 function beginsToken(line: string): boolean {
   return /^(?:Ag[E-L]|MDAx)/.test(bare(line));
 }
 
-/** The tokens in JSON as this command writes it: one, or a list of capabilities. */
+/** Returns the tokens in JSON of this command: one, or a list of capabilities. */
 function heldBy(text: string): readonly string[] | undefined {
   let value: Json;
   try {

@@ -24,7 +24,7 @@ import { escapedJson, type Paint, printable, quoted, type Row, renderRows } from
 // Neither "*" nor a last ":", which --arg takes for a pattern and for an operator of other languages.
 const BARE = /^[A-Za-z0-9_.:/@+-]*[A-Za-z0-9_./@+-]$/;
 
-/** Handles in a row that are shown whole, and how many of a longer one. */
+/** Number of handles shown in full, and shown of a longer list. */
 const [MOST_HANDLES, FIRST_HANDLES] = [6, 3];
 
 export function hopRows(hop: Hop, now: number): Row[] {
@@ -66,7 +66,7 @@ function rowsOf(label: string, words: KeyWords, now: number): Row[] {
   }
 }
 
-/** Handles say nothing to people, so a long list of them is cut; no other set is. */
+/** Shortens a long list of handles, which mean nothing to people; other sets are shown in full. */
 function setText(label: string, items: readonly string[]): string {
   if (label !== HOP_RULES.resourceHandles.label || items.length <= MOST_HANDLES) {
     return items.map(word).join(", ");
@@ -113,7 +113,7 @@ function argumentDomainText(argument: string, domain: ArgumentDomain): string {
     : argumentText(argument, limit);
 }
 
-/** A limit on an argument of one operation: `path under /data`, `limit <= 100 if it is there`. */
+/** Describes a limit on an argument of one operation: `path under /data`, `limit <= 100 if it is there`. */
 function argumentText(argument: string, limit: ArgumentConstraint): string {
   if (limit === null || typeof limit !== "object") return limitText(argument, limit);
   if (limit.absent === true) return `${word(argument)} absent`;
@@ -156,7 +156,7 @@ function scalar(value: Scalar): string {
   return typeof value === "string" ? word(value) : escapedJson(value);
 }
 
-// Bare where --arg would read it as this very string, else quoted.
+// Unquoted if --arg would read it as exactly this string, else quoted.
 function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
 }
@@ -170,7 +170,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The links of a macaroon as a tree, the first one at the top. */
+/** Formats the links of a macaroon as a tree, the first one at the top. */
 export function renderLinks(macaroon: InspectedMacaroon, paint: Paint, now: number): string[] {
   const { links } = macaroon;
   if (links.length === 0) return ["no hops: nothing was taken away"];
@@ -199,12 +199,12 @@ function linkRows(link: InspectedLink, now: number): Row[] {
   return rows;
 }
 
-/** Bytes as quoted text where they are text, else as base64url. */
+/** Formats bytes as quoted text if they are text, else as base64url. */
 export function rawText(raw: RawBytes): string {
   return raw.text === undefined ? `hex ${raw.hex ?? ""}` : quoted(raw.text);
 }
 
-/** One line about a token that was just made, for standard error. Never holds the token. */
+/** Describes a new token in one line, for standard error. Never contains the token. */
 export function summaryLine(token: string): string {
   const { capability, authority, revocationId } = inspect(token);
   const { expires } = authority;

@@ -3,7 +3,7 @@ import { nearest } from "../src/checks/nearest.js";
 import type { Keyring } from "../src/issuer/keyring.js";
 import { type CliError, usageError } from "./exit.js";
 
-/** A hint at the name that was probably meant; `otherwise` if none is near. */
+/** Returns a hint with the name that was probably meant; `otherwise` if none is near. */
 export function didYouMean(
   name: string,
   known: readonly string[],
@@ -21,8 +21,8 @@ export function unknownKey(kid: string, keyring: Keyring): CliError {
 }
 
 /**
- * What an error really comes from: commander reports a missing required option before it
- * looks at those it does not know, though the one may just be the other misspelt.
+ * Returns the real cause of an error: commander reports a missing required option before an unknown one,
+ * although the unknown one may just be the other misspelt.
  */
 export function realCause(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;

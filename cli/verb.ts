@@ -4,7 +4,7 @@ import { usageError } from "./exit.js";
 import { say } from "./output.js";
 import { didYouMean } from "./unknown-name.js";
 
-/** Options that every verb understands, before its name or after. */
+/** Options of every verb, before or after its name. */
 export interface GlobalOptions {
   readonly home?: string | undefined;
   readonly json?: boolean;
@@ -13,9 +13,9 @@ export interface GlobalOptions {
 }
 
 /**
- * The action of a verb.
+ * Makes the action of a verb.
  *
- * @param run - Takes the options of the verb and of the program, then the verb's arguments.
+ * @param run - Called with the options of the verb and of the program, then the verb's arguments.
  */
 export function act<Options extends object, Words extends readonly (string | undefined)[]>(
   context: Context,
@@ -26,7 +26,7 @@ export function act<Options extends object, Words extends readonly (string | und
   };
 }
 
-/** Makes a verb that has others below it, such as `keys`, list what there is when it stands alone. */
+/** Makes a verb with others below it, such as `keys`, list its objects when it is used alone. */
 export function listsAlone<Options extends GlobalOptions>(
   verb: Command,
   context: Context,
@@ -41,14 +41,14 @@ export function listsAlone<Options extends GlobalOptions>(
   });
 }
 
-/** The options of a verb with a configuration: before that goes `--home`, and not the environment. */
+/** Returns the options of a verb with a configuration, which `--home` overrides, but the environment does not. */
 export function flagsBefore<Options extends GlobalOptions>(command: Command): Options {
   const options = command.optsWithGlobals<Options>();
   const named = command.getOptionValueSourceWithGlobals("home") === "cli";
   return named ? options : { ...options, home: undefined };
 }
 
-/** Adds commands that work in this order to the end of a command's help. */
+/** Adds a sequence of working commands to the end of a command's help. */
 export function addExamples(command: Command, lines: readonly string[], title = "Examples"): void {
   const text = lines.map((line) => `  $ ${line}`).join("\n");
   command.addHelpText("after", `\n${title}:\n${text}`);
@@ -65,8 +65,8 @@ export function toText(value: string): string {
 }
 
 /**
- * Makes every option that has one value refuse a second one. Commander would take the last in
- * silence, and `verify --op delete --op retrieve` would judge one of the two.
+ * Makes every option with one value refuse a second one. Commander would silently use the last, and `verify
+ * --op delete --op retrieve` would judge only one of them.
  */
 export function refuseRepeats(command: Command): void {
   for (const option of command.options) {
@@ -81,7 +81,7 @@ export function refuseRepeats(command: Command): void {
   for (const child of command.commands) refuseRepeats(child);
 }
 
-/** How many entries a list has unless given. */
+/** Default number of entries in a list. */
 export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 

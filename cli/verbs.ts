@@ -8,8 +8,8 @@ export interface VerbModule {
 }
 
 /**
- * The verbs by their names. Each is loaded only when it is asked for: narrowing a token needs no store. The build
- * puts another table in place of this one where a verb has a file of its own.
+ * The verbs by name. Each is loaded on demand, since narrowing a token needs no store. The build replaces this
+ * table by one with a file for each verb.
  */
 export const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   init: () => import("./verbs/init.js"),

@@ -49,7 +49,7 @@ function chapter(text) {
 }
 
 /**
- * Notes one line of the final table.
+ * Records one line of the final table.
  * @param {string} step
  * @param {string} expected
  * @param {string} happened
@@ -59,7 +59,7 @@ function note(step, expected, happened) {
 }
 
 /**
- * Runs the real command, and shows how it was called.
+ * Runs the real command, and prints its command line.
  * @param {string[]} args
  */
 function proviso(args) {
@@ -72,14 +72,14 @@ function proviso(args) {
   return result.stdout.trimEnd();
 }
 
-/** The agents of this run, each with an access token of its own for the same user. */
+/** The agents of this run, each with its own access token for the same user. */
 const callers = ["agent:orchestrator", "agent:summarizer", "agent:searcher"].map((invoker) => ({
   token: `${invoker.replace(":", "-")}-${createNonce()}`,
   principal: "alice",
   invoker,
 }));
 
-/** Starts the documents agent in a folder of its own, on any free port of loopback. */
+/** Starts the documents agent in a temporary folder, on any free port of loopback. */
 async function startAgent() {
   proviso(["init", "--issuer", "documents-agent"]);
   fillLibrary(join(folder, "library"));
@@ -117,7 +117,7 @@ async function startAgent() {
 }
 
 /**
- * The SDK's client of one agent.
+ * Returns the SDK's client of one agent.
  * @param {string} url
  * @param {string} invoker
  * @param {"JSON-RPC" | "HTTP+JSON"} binding
@@ -276,7 +276,7 @@ function handleOf(named, title) {
 }
 
 /**
- * One thing that an injected prompt would make an agent try.
+ * One attempt that an injected prompt would make.
  * @param {string} what
  * @param {string} expected
  * @param {() => Promise<unknown>} call
@@ -299,7 +299,7 @@ async function attempt(what, expected, call) {
 }
 
 /**
- * The parent rebuilt from a child: all that a holder of the child can make of it.
+ * Rebuilds the parent from a child, as far as a holder of the child can.
  * @param {string} token
  */
 function withoutLastHop(token) {

@@ -1,5 +1,5 @@
-// `node scripts/at-once.mjs NAME…`: runs scripts of package.json at the same time, and fails if one fails.
-// What the last one says is printed at once, what the others say when they end.
+// `node scripts/at-once.mjs NAME…`: runs scripts of package.json in parallel, and fails if one fails. Prints
+// the output of the last one at once, and that of the others when they end.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -1,5 +1,5 @@
-// Builds the package: src/ file by file, for those who import it, and the command as bundles: one file for
-// each verb that has to start fast, and one in parts for all others (docs/performance.md).
+// Builds the package: src/ file by file, for importers, and the command as bundles: one file for each verb that
+// has to start fast, and one in chunks for all others (docs/performance.md).
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ const COMMON = {
   minify: true,
   keepNames: true,
   legalComments: "eof",
-  // Optional packages: loaded only by what opens a store, serves an agent, or calls one.
+  // Optional packages, loaded only to open a store, to serve an agent, or to call one.
   external: Object.keys(manifest.peerDependencies).filter(
     (name) => !["@noble/curves", "kysely", "lru-cache"].includes(name),
   ),
@@ -43,15 +43,15 @@ const whole = await build({
   outExtension: { ".js": ".mjs" },
   splitting: true,
   format: "esm",
-  // commander is CommonJS, and asks for Node's modules with `require`.
+  // commander is CommonJS, and loads Node's modules with `require`.
   banner: {
     js: 'import { createRequire as requireAt } from "node:module"; const require = requireAt(import.meta.url);',
   },
 });
 
 /**
- * Leaves out of a verb's own file what that verb never loads: the other verbs, help on all of them, and
- * commander's way to start other programs, for which Node would load its sockets.
+ * Removes code that a verb never loads from its file: the other verbs, help on all of them, and commander's way
+ * to start other programs, for which Node would load its sockets.
  * @param {string} verb
  * @returns {import("esbuild").Plugin}
  */
@@ -83,8 +83,8 @@ function only(verb) {
   };
 }
 
-// Pipelines run these for each token. Loading the many modules of the command one by one took most of their
-// start-up time, and CommonJS spares them Node's loader of modules.
+// Pipelines run these for each token. Loading the command's many modules one by one took most of their start,
+// and CommonJS avoids Node's ES module loader.
 const QUICK = ["attenuate", "inspect", "verify"];
 const quick = await Promise.all(
   QUICK.map((verb) =>
@@ -92,7 +92,7 @@ const quick = await Promise.all(
       ...COMMON,
       outfile: `dist/cli/${verb}.js`,
       format: "cjs",
-      // Names as they are written: giving them back by `keepNames` takes a call for each function.
+      // Keeps names unminified: restoring them with `keepNames` takes a call for each function.
       keepNames: false,
       minify: false,
       minifySyntax: true,
@@ -114,7 +114,7 @@ else import("./all.mjs");
   { mode: 0o755 },
 );
 
-// What is bundled keeps its licence.
+// Bundled code keeps its licences.
 const bundled = new Set(
   [whole, ...quick]
     .flatMap(({ metafile }) => Object.keys(metafile.inputs))

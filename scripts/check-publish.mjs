@@ -1,4 +1,5 @@
-// Refuses to publish what is not ready: `npm publish` runs it, and so does a release (CONTRIBUTING.md, "Releasing").
+// Refuses to publish an unfinished package. `npm publish` runs it, and so does a release (CONTRIBUTING.md,
+// "Releasing").
 import { readFileSync } from "node:fs";
 
 /** @param {string} path */

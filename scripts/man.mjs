@@ -1,4 +1,4 @@
-// Writes the manual page, dist/man/proviso.1, from the help of the command: `npm run build` calls it.
+// Writes the manual page, dist/man/proviso.1, from the help of the command. `npm run build` calls it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -11,9 +11,9 @@ const COLUMNS = "100";
 /** @typedef {(words: readonly string[]) => Promise<string>} Help */
 
 /**
- * The command in this process: a program for each of its fifty helps would take seconds.
+ * Runs the command in this process, since a process for each of its fifty helps would take seconds.
  *
- * @param {readonly string[]} external - Packages that it does not bundle.
+ * @param {readonly string[]} external - Packages that are not bundled.
  * @returns {Promise<Help>}
  */
 async function loadHelp(external) {
@@ -56,7 +56,7 @@ async function loadHelp(external) {
 }
 
 /**
- * Text as roff prints it as it stands.
+ * Escapes text for roff.
  * @param {string} text
  */
 function plain(text) {
@@ -72,7 +72,7 @@ function plain(text) {
 /** @typedef {{ title: string, lines: readonly string[] }} Block */
 
 /**
- * A help in its blocks: the usage, paragraphs (without a title), lists and examples.
+ * Splits a help text into its blocks: the usage, paragraphs (without a title), lists and examples.
  * @param {string} help
  * @returns {Block[]}
  */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { vectorFiles } from "./files.js";
 
-// Writes the vectors into the folder given, spec-vectors/ by `npm run vectors:generate`.
+// Writes the vectors into a folder; `npm run vectors:generate` passes spec-vectors/.
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: generate.js FOLDER");

@@ -1,5 +1,5 @@
-// Calls of one skill over HTTP on loopback: an agent with its ledger beside the same agent with a ledger that does
-// nothing.
+// Calls of one skill over HTTP on loopback: an agent with its ledger, and the same agent with a ledger that
+// does nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const nothing = {
 };
 
 /**
- * An agent, a token that has been narrowed twice, and how to call with it.
+ * An agent, a token that has been narrowed twice, and a function that calls with it.
  * @param {string} home
  * @param {Ledger} ledger
  */
@@ -106,7 +106,10 @@ async function start(home, ledger) {
     });
 
   return {
-    /** Milliseconds a call of some, each connection with one after another, until all is written. */
+    /**
+     * Returns milliseconds per call, with parallel connections that each make one call after another, until
+     * everything is written.
+     */
     async calls() {
       const began = performance.now();
       const each = CALLS / CONNECTIONS;
@@ -118,7 +121,7 @@ async function start(home, ledger) {
       await ledger.list({ limit: 1 });
       return (performance.now() - began) / CALLS;
     },
-    /** Milliseconds a decision of some, without HTTP. */
+    /** Returns milliseconds per decision, without HTTP. */
     async decisions() {
       const invocation = { skill: "tell", arguments: {}, capabilities: [{ token }] };
       const began = performance.now();

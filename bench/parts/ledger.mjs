@@ -1,5 +1,5 @@
-// What writing the ledger costs: `authorize` with a note of its outcome beside `authorize` alone, with every batch
-// that the notes lead to in the time that is measured.
+// The cost of writing the ledger: `authorize` with a note of its outcome, and `authorize` alone. The measured
+// time includes every batch that the notes cause.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { inTurns, microseconds, ratio, rounded, timed } from "../measure.mjs";
 const [ALONE, DESCRIBED] = ["authorize", "authorize, its event described"];
 const [NOTED, HANDED] = ["authorize, its event noted and written", "an event handed over"];
 const COUNT = 2048;
-/** Of so many capabilities, as an agent with many tasks at once sees them. */
+/** Number of capabilities, as in an agent with many tasks at once. */
 const TOKENS = 64;
 
 /** An issuer, and tokens of three hops. */
@@ -43,7 +43,7 @@ function tokensOf() {
 }
 
 /**
- * Milliseconds that one of many takes, with what they leave to be done.
+ * Returns milliseconds per operation, including the work that the operations leave.
  * @param {(at: number) => void} operation
  * @param {() => Promise<void>} [settle]
  */
@@ -52,7 +52,7 @@ async function cost(operation, settle = async () => {}) {
   const start = performance.now();
   for (let i = 0; i < COUNT; i++) {
     operation(i);
-    // The loop's turns, at which batches are written, as requests come in.
+    // Lets the event loop turn, so that batches are written as between real requests.
     if (i % 64 === 63) await turn();
   }
   await settle();
@@ -101,7 +101,7 @@ export async function run({ quick }) {
     const ledger = openLedger(database);
     const sample = eventOf(authorize(all, 0));
     const write = () => ledger.flush();
-    // What is handed over is written before the clock is read again.
+    // Everything handed over is written before the clock is read again.
     const handOver = async () => {
       let spent = 0;
       for (let i = 0; i < COUNT; i++) {

@@ -1,5 +1,5 @@
-// Memory, counted by the heap in a process of its own: what an AuthenticToken retains and what a warm
-// allowance allocates.
+// Memory, measured by the heap in a separate process: bytes that an AuthenticToken retains, and bytes that a
+// warm allowance allocates.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ALLOWED, decide, issuer, pool } from "../workload.mjs";
@@ -22,7 +22,7 @@ function count() {
   const retained = (used() - before) / kept.length;
   const same = tokens[0] ?? "";
   for (let at = 0; at < 50_000; at++) decide(same, ALLOWED, true);
-  // Few enough for the young generation, which is not collected meanwhile.
+  // Few enough to fit into the young generation, so that no collection happens meanwhile.
   const CALLS = 500;
   used();
   const start = process.memoryUsage().heapUsed;

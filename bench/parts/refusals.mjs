@@ -1,6 +1,6 @@
-// What a refusal costs beside an allowance, at every limit of the specification: the same token, with a call that it
-// allows and with two that it refuses. One of these has names that nearly match, for which there may be a
-// suggestion; the names of the other are too long for one, so that the difference is what suggestions cost.
+// The cost of a refusal compared with an allowance, at every limit of the specification: one token, with a call
+// that it allows and with two that it refuses. The names of one refused call nearly match, so there may be a
+// suggestion; those of the other are too long for one. The difference is the cost of suggestions.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const PRESENTED = 8;
 const [ALLOWED, NEARLY, FAR_OFF] = ["allowed", "refused nearly", "refused by far"];
 
 /**
- * One row: what is allowed, and how much longer both refusals take.
+ * Measures one row: the allowance, and the relative times of both refusals.
  * @param {string} what
  * @param {readonly (() => unknown)[]} operations
  * @param {boolean} quick
@@ -29,7 +29,7 @@ async function rowOf(what, operations, quick) {
   return { row: [what, microseconds(rounds, ALLOWED), near ?? 0, far ?? 0], near, far };
 }
 
-/** Presented capabilities that are all refused, beside as many calls with one of them each. */
+/** Compares several presented capabilities that are all refused with the same number of calls that present one each. */
 async function throughTheGate(/** @type {boolean} */ quick) {
   const home = mkdtempSync(join(tmpdir(), "proviso-bench-"));
   const database = await createStores(join(home, "proviso.db"));

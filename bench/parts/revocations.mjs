@@ -1,5 +1,5 @@
-// The revocation list at 10 million entries: what bench/revocations.mjs measures in a process of its own, which
-// needs the garbage collector and gigabytes for the `Set` beside it.
+// The revocation list at 10 million entries. bench/revocations.mjs measures it in a separate process, which
+// needs the garbage collector and gigabytes for the `Set` of the comparison.
 import { spawnSync } from "node:child_process";
 import { rounded } from "../measure.mjs";
 
@@ -53,7 +53,7 @@ export function figuresOf(figures) {
   ];
 }
 
-/** `bytesPerEntry` as `bytes per entry`. @param {string} name */
+/** Converts `bytesPerEntry` to `bytes per entry`. @param {string} name */
 function worded(name) {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

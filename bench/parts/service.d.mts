@@ -1,6 +1,6 @@
 import type { Figures } from "../measure.mjs";
 
-/** What is used of the file that `bench/service/run.mjs --json` writes. */
+/** The parts in use of the file that `bench/service/run.mjs --json` writes. */
 export interface Service {
   throughput: {
     kind: string;

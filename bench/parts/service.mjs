@@ -1,4 +1,4 @@
-// The service's throughput: what bench/service/run.mjs measures in processes of its own.
+// The service's throughput, which bench/service/run.mjs measures in separate processes.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Time from start to end of the command, beside `node -e 0`, in turns.
+// Time from start to end of the command, in turns with `node -e 0`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { fresh } from "../workload.mjs";
 const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const BASE = "node -e 0";
 
-/** What a run prints, piped as in a script. @param {readonly string[]} args @param {string} home */
+/** Returns the output of a run, piped as in a script. @param {readonly string[]} args @param {string} home */
 function ran(args, home) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     encoding: "utf8",

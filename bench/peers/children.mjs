@@ -1,7 +1,8 @@
-// Implementations in processes of their own, which time themselves: other languages, Biscuit, whose WebAssembly
-// Node 20 loads only with a flag, and ours with the hashes of @noble/hashes. A driver in drivers/ reads lines and answers each with one:
-// `key HEX`, `load COUNT` and so many tokens (answer: the number of the pool), `run POOL MILLISECONDS`
-// (answer: nanoseconds for each verification). Biscuit makes its own tokens: `make HOPS COUNT`.
+// Implementations in separate processes, which time themselves: other languages; Biscuit, whose WebAssembly
+// Node 20 loads only with a flag; and proviso with the hashes of @noble/hashes. A driver in drivers/ reads
+// lines and answers each with one: `key HEX`; `load COUNT` and that many tokens (answer: the number of the
+// pool); `run POOL MILLISECONDS` (answer: nanoseconds per verification). Biscuit makes its own tokens: `make
+// HOPS COUNT`.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -130,7 +131,7 @@ function start({ name, command, package: debian, makes, version1 }) {
   };
 }
 
-/** Starts each that is installed, and reports how to get the others. */
+/** Starts each installed implementation, and reports how to get the others. */
 export function startChildren() {
   /** @type {Child[]} */
   const children = [];

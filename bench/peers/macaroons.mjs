@@ -1,4 +1,4 @@
-// The macaroon packages of npm: they verify the chain of our tokens and judge nothing.
+// The macaroon packages of npm: they verify the chain of our tokens, but judge nothing.
 import { createRequire } from "node:module";
 import { each, here } from "../measure.mjs";
 import { inVersion1, SECRET } from "../workload.mjs";

@@ -1,4 +1,4 @@
-// The processes of the service bench: servers and the load, each asked by messages.
+// The processes of the service bench: servers and the load, controlled by messages.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -34,7 +34,7 @@ async function ask(child, what) {
   return given;
 }
 
-/** Calls of one load process, of one server after another. */
+/** Calls servers one after another from one load process. */
 export async function startLoad() {
   const child = await start("load.mjs", []);
   let stretches = 0;

@@ -1,4 +1,4 @@
-// The figures of the service: every server is warmed first, then all are measured in turns, in short stretches.
+// Measures the service: warms every server first, then measures all of them in turns, in short stretches.
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,8 @@ import { warmUp } from "./warm.mjs";
 /** @typedef {{ calls: number, seconds: number, cpu: number }} Stretch */
 
 /**
- * How much is measured: `rounds` stretches of `milliseconds` each, with so many entries in the revocation list.
- * `sections` are measured beside the throughput.
+ * The extent of a measurement: `rounds` stretches of `milliseconds` each, with this many entries in the
+ * revocation list. `sections` are measured in addition to the throughput.
  * @typedef {object} Extent
  * @property {number} rounds
  * @property {number} milliseconds
@@ -28,8 +28,8 @@ export const KINDS = ["bare", "guarded", "ledger", "volatile", "durable"];
 /** @type {readonly Section[]} */
 export const SECTIONS = ["latency", "concurrency", "grants"];
 /**
- * Rounds in turns before any is measured: a process that has been idle for some 15 seconds, while others are started and
- * warmed, has lost what was compiled, and takes two to three seconds of calls to be as quick as it was.
+ * Unmeasured rounds in turns. A process that has been idle for some 15 seconds, while others are started and
+ * warmed, has lost its compiled code, and takes two to three seconds of calls to recover its speed.
  */
 const SETTLING = 4;
 const CONNECTIONS = 10;
@@ -41,7 +41,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
 /** @param {number} value */
 const rounded = (value) => Math.round(value * 1000) / 1000;
 
-/** All figures. @param {Extent} extent */
+/** Returns all figures. @param {Extent} extent */
 export async function measure(extent) {
   const { rounds, milliseconds, revocations, kinds, sections, warming } = extent;
   const folder = mkdtempSync(join(tmpdir(), "proviso-service-"));
@@ -88,7 +88,7 @@ export async function measure(extent) {
 }
 
 /**
- * One stretch: calls per second, and microseconds of the processor's time a call.
+ * Measures one stretch: calls per second, and microseconds of processor time per call.
  * @param {Server} server @param {Load} load @param {object} stretch
  */
 async function stretchOf(server, load, stretch) {
@@ -103,7 +103,7 @@ async function inTurns(servers, load, { rounds, milliseconds }) {
   /** @type {Map<Kind, Stretch[]>} */
   const measured = new Map(servers.map(({ kind }) => [kind, []]));
   for (let round = -SETTLING; round < rounds; round++) {
-    // The server that comes first in a round comes last in the next.
+    // Reverses the order of servers in every second round.
     for (const server of round % 2 === 0 ? servers : [...servers].reverse()) {
       const figures = await stretchOf(server, load, { milliseconds });
       if (round >= 0) measured.get(server.kind)?.push(figures);
@@ -120,8 +120,8 @@ async function inTurns(servers, load, { rounds, milliseconds }) {
 }
 
 /**
- * Calls per second of all rounds. Rounds are of two kinds, with a collection of the whole heap or without: a median is
- * one of the two.
+ * Returns the median of calls per second. Rounds are of two kinds, with a full garbage collection or without,
+ * and the median is one of them.
  * @param {readonly Stretch[]} rounds
  */
 function overall(rounds) {
@@ -131,8 +131,8 @@ function overall(rounds) {
 }
 
 /**
- * Processor time a call in the quieter rounds, the lower quartile: other work on the machine only ever adds to it,
- * by emptying caches and sharing cores.
+ * Returns processor time per call in the quieter rounds, the lower quartile: other work on the machine only
+ * ever adds to it, by emptying caches and sharing cores.
  * @param {readonly Stretch[]} rounds
  */
 function quiet(rounds) {
@@ -140,8 +140,9 @@ function quiet(rounds) {
 }
 
 /**
- * Milliseconds at a fixed arrival rate, the same for all.
- * @param {Server[]} servers @param {Load} load @param {number} rate calls per second @param {number} milliseconds
+ * Returns latencies in milliseconds at a fixed arrival rate, the same for all servers.
+ * @param {Server[]} servers @param {Load} load @param {number} rate calls per second @param {number}
+ *   milliseconds
  */
 async function latencies(servers, load, rate, milliseconds) {
   /** @type {Map<Kind, { p50: number, p99: number }[]>} */
@@ -193,7 +194,7 @@ async function byGrants(load, folder, { milliseconds, warming }) {
   return measured;
 }
 
-/** Milliseconds of one fsync of a page, the median of some. @param {string} folder */
+/** Returns milliseconds of one fsync of a page, the median of several. @param {string} folder */
 function fsyncTime(folder) {
   const file = openSync(join(folder, "fsync"), "w", 0o600);
   const page = Buffer.alloc(4096, 1);

@@ -1,5 +1,5 @@
-// Calls a server over loopback from a process of its own, over plain sockets: what the load costs is taken
-// from no server. A message asks for one stretch: as fast as they are answered, or at a fixed rate.
+// Calls a server over loopback from a separate process, over plain sockets, so that the load takes no processor
+// time from a server. A message requests one stretch: as fast as answers arrive, or at a fixed rate.
 import { connect } from "node:net";
 
 /** @typedef {{ url: string, token: string, connections: number, milliseconds: number, rate?: number, prefix: string }} Stretch */
@@ -21,7 +21,7 @@ async function run({ url, token, connections, milliseconds, rate, prefix }) {
   const latencies = [];
   const began = performance.now();
   const until = began + milliseconds;
-  /** When calls were due that wait for a connection. @type {number[]} */
+  /** Due times of calls that wait for a connection. @type {number[]} */
   const due = [];
   /** @type {(() => void)[]} */
   const idle = [];

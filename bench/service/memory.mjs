@@ -1,5 +1,5 @@
-// Whether the memory of a guarded server stays flat: `node bench/service/memory.mjs --minutes 10 [--kind durable]`.
-// Prints the heap after a collection at each step, and how much of it each minute of the second half has added.
+// Checks that the memory of a guarded server stays flat: `node bench/service/memory.mjs --minutes 10 [--kind
+// durable]`. Prints the heap after a collection at each step, and the growth per minute in the second half.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Where a server's time goes: a CPU profile of the inspector, by file of ours and by package of others.
+// Shows where a server spends its time: a CPU profile of the inspector, by file of this package and by other
+// package.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { warmUp } from "./warm.mjs";
 /** @import { Profiler } from "node:inspector" */
 /** @import { Kind } from "./servers.mjs" */
 
-/** Milliseconds that are profiled, and lines that are printed. */
+/** Milliseconds to profile, and lines to print. */
 const PROFILED = 5000;
 const LINES = 50;
 
@@ -37,10 +38,10 @@ export async function printProfile(kind, byFunction) {
   }
 }
 
-/** Waiting, and what the profile itself takes. */
+/** Waiting, and the profiler itself. */
 const LEFT_OUT = ["(idle)", "dispatch"];
 
-/** Self times, the largest first. @param {Profiler.Profile} profile @param {boolean} byFunction */
+/** Returns self times, the largest first. @param {Profiler.Profile} profile @param {boolean} byFunction */
 function selfTimes({ nodes, samples = [], timeDeltas = [] }, byFunction) {
   const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame, byFunction)]));
   /** @type {Map<string, number>} */

@@ -1,4 +1,4 @@
-// The revocation list of the servers: in one database, which the first of them fills and all of them follow.
+// The revocation list of the servers: in one database, which the first server fills and all of them follow.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
@@ -7,7 +7,7 @@ import { createStores, openRevocations, openStores } from "proviso/stores";
 const DAY_SECONDS = 24 * 60 * 60;
 
 /**
- * Opens a list of so many revoked links.
+ * Opens a list with this many revoked links.
  * @param {{ readonly revocations: number, readonly folder: string }} size
  */
 export async function openRevoked({ revocations: count, folder }) {
@@ -22,7 +22,7 @@ export async function openRevoked({ revocations: count, folder }) {
 }
 
 /**
- * Adds rows as the store writes them. The store itself commits each entry.
+ * Adds rows in the store's form. The store itself commits each entry.
  * @param {string} file @param {number} count
  */
 function fill(file, count) {

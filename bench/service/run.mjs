@@ -1,5 +1,5 @@
-// SendMessage with one skill call, over HTTP on loopback: guarded servers beside the same server without a guard,
-// in one run and in turns. `node bench/service/run.mjs [--quick] [--json FILE] [--profile KIND]`
+// Measures SendMessage with one skill call, over HTTP on loopback: guarded servers in turns with the same
+// server without a guard. `node bench/service/run.mjs [--quick] [--json FILE] [--profile KIND]`
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { KINDS, measure, SECTIONS } from "./figures.mjs";
@@ -13,7 +13,7 @@ const { values } = parseArgs({
     json: { type: "string" },
     /** Some kinds, separated by commas. */
     kinds: { type: "string" },
-    /** The throughput alone. */
+    /** Only the throughput. */
     only: { type: "boolean", default: false },
     revocations: { type: "string" },
     rounds: { type: "string" },

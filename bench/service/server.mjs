@@ -1,4 +1,4 @@
-// One server in a process of its own: `node server.mjs KIND SIZE-AS-JSON`. Answers messages of its parent.
+// One server in a separate process: `node server.mjs KIND SIZE-AS-JSON`. Answers messages of its parent.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { startServer } from "./servers.mjs";
@@ -18,7 +18,7 @@ const answers = {
   address: async () => ({ url: server.url, token: server.token }),
   profile: async () => session.post("Profiler.start"),
   profiled: async () => (await session.post("Profiler.stop")).profile,
-  // Microseconds of the processor's time: others that use the machine count for less in it.
+  // Microseconds of processor time, which other programs on the machine influence less.
   cpu: async () => {
     const { user, system } = process.cpuUsage();
     return user + system;

@@ -1,4 +1,5 @@
-// The servers of the service bench, by kind. Each authenticates its caller in the same way and limits bodies alike.
+// The servers of the service bench, by kind. All of them authenticate callers in the same way and have the same
+// limits on bodies.
 import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -43,7 +44,7 @@ const authenticator = createFixedTokens([{ token: ACCESS_TOKEN, ...ALICE }], {
   announce: () => {},
 });
 
-/** Who calls, by the same authenticator as in the agent's own server. @param {Request} req */
+/** Returns the caller, by the same authenticator as in the agent's own server. @param {Request} req */
 async function callerOf({ method, originalUrl: url, headers }) {
   const found = await authenticator.authenticate({ method, url, headers });
   return found.ok ? found.caller : undefined;

@@ -1,4 +1,4 @@
-// What both servers of the service bench share: who calls, the skill, its executor and the card.
+// Common parts of the servers of the service bench: the caller, the skill, its executor and the card.
 import { AgentEvent } from "@a2a-js/sdk/server";
 
 /** @import { AgentExecutor } from "@a2a-js/sdk/server" */
@@ -6,11 +6,11 @@ import { AgentEvent } from "@a2a-js/sdk/server";
 export const ACCESS_TOKEN = "development-token-of-alice";
 export const ALICE = { principal: "alice", invoker: "orchestrator" };
 export const BODY_BYTES = 256 * 1024;
-/** `TaskState` of the SDK: its enum is a type in `@a2a-js/sdk`. */
+/** The SDK's `TaskState`, whose enum is only a type in `@a2a-js/sdk`. */
 const WORKING = 2;
 const COMPLETED = 3;
 
-/** What the skill does: the same in every server. */
+/** The work of the skill, the same in every server. */
 export const tell = async () => ({ year: 2026 });
 
 /** A card of the SDK for JSON-RPC. @param {string} url */

@@ -1,16 +1,16 @@
-// Before anything is measured: calls until the runtime has compiled what each of them runs.
+// Warms a server before it is measured: calls it until the runtime has compiled the code of a call.
 
 /** @import { startChild, startLoad } from "./children.mjs" */
 
-/** Calls that a server answers before it is measured, and milliseconds after which it is measured anyway. */
+/** Number of calls before a server is measured, and milliseconds after which it is measured in any case. */
 const CALLS = 12_000;
 const LONGEST = 60_000;
 /** Milliseconds of one stretch. */
 const STRETCH = 1000;
 
 /**
- * Calls one server until it is warm. Returns the calls that it answered, so that a figure of a server which
- * was not warm can be recognized.
+ * Calls one server until it is warm. Returns the number of calls that it answered, which shows if a server was
+ * not warm.
  * @param {Awaited<ReturnType<typeof startLoad>>} load
  * @param {Awaited<ReturnType<typeof startChild>>} server
  * @param {number} [longest] milliseconds

@@ -7,7 +7,7 @@ import { addCardOptions, type CardOptions } from "../remote/options.js";
 import { act, addExamples, toText } from "../verb.js";
 import { CARD_HELP, type CardText, readCardText } from "./text.js";
 
-/** Characters of the text that are shown, before and after the offence. */
+/** Characters of context before and after the place. */
 const [BEFORE, AFTER] = [24, 48];
 
 interface Options extends CardOptions {
@@ -60,7 +60,7 @@ async function run(context: Context, options: Options, argument: string): Promis
   ]);
 }
 
-/** Counts the findings of each kind, or says that nothing is wrong. */
+/** Counts the findings of each severity, or reports that there are none. */
 function summary(
   name: string,
   counts: Readonly<Record<"errors" | "warnings" | "remarks", number>>,
@@ -91,7 +91,7 @@ function render(card: CardText, findings: readonly CardFinding[], paint: Paint):
   });
 }
 
-/** The text around an offence: a card is often one long line. */
+/** Returns the text around a place, since a card is often one long line. */
 function excerptAt(line: string, column: number): string {
   const start = Math.max(0, column - 1 - BEFORE);
   const end = Math.min(line.length, column - 1 + AFTER);

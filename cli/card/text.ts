@@ -1,4 +1,4 @@
-// cli/card/: checking a card, comparing two, and checking a registry. This file reads their texts.
+// cli/card/: checks a card, compares two cards, and checks a registry. This file reads their texts.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { duplicateKey, type Json, outlineJson, quotedName } from "../../src/bytes/json.js";
@@ -12,25 +12,26 @@ import { say } from "../output.js";
 import { fetchCardText } from "../remote/client.js";
 import type { CardOptions } from "../remote/options.js";
 
-/** The argument in the help of every verb that takes a card from a file too. */
+/** The help for the argument of every verb that also accepts a card from a file. */
 export const CARD_HELP = "a file, - for standard input, or the address of an agent or of its card";
 
 /** The name of standard input in messages. */
 export const STDIN = "standard input";
 
 export interface CardText {
-  /** Its address or file, as messages name it. */
+  /** Its address or file, for messages. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Tests whether an argument that names a card is an address, rather than a file. */
+/** Tests whether an argument that names a card is an address rather than a file. */
 export function isAddress(argument: string): boolean {
   return /^https?:\/\//i.test(argument);
 }
 
 /**
- * Reads a card: from the network if the argument begins with `https://` or `http://`, else as {@link cardFileText}.
+ * Reads a card: from the network if the argument begins with `https://` or `http://`, else as {@link
+ * cardFileText} does.
  *
  * @throws CliError if it cannot be read, or is too large.
  */
@@ -51,7 +52,7 @@ export async function readCardText(
  */
 export function cardFileText(context: Context, argument: string): CardText {
   if (argument === "") throw usageError("the name of the card is empty", "name a file or a URL");
-  // An address without its scheme, or with another one, is said to be that.
+  // An address without a scheme, or with another one, gets its own message.
   const isLikeAddress = /^[\w.-]+:(\/\/|\d+)/.test(argument);
   if (isLikeAddress && !existsSync(absolutePath(context, argument))) readAddress(argument);
   return fileText(
@@ -61,14 +62,14 @@ export function cardFileText(context: Context, argument: string): CardText {
   );
 }
 
-/** Parses a card. @throws CliError if the text is not JSON, or has a member twice in one object. */
+/** Parses a card. @throws CliError if the text is not JSON, or an object has a duplicate property. */
 export function jsonIn({ name, text }: CardText): Json {
   const cardError = (what: string): CliError => {
     const hint = `proviso card lint ${name === STDIN ? "-" : name} shows where`;
     const message = `${name}: ${what}`;
     return new CliError({ code: "card_malformed", message, exitCode: EXIT.malformed, hint });
   };
-  // Said before the parser works on it; no card comes near.
+  // Checked before parsing; no card comes near this size.
   if (outlineJson(text).depth > 10_000) throw cardError("it is nested too deep");
   let value: Json;
   try {
@@ -82,9 +83,9 @@ export function jsonIn({ name, text }: CardText): Json {
 }
 
 /**
- * Reads a file as large as a card may be, or standard input for `-`.
+ * Reads a file of at most the size of a card, or standard input for `-`.
  *
- * @param hint - For a file that cannot be read.
+ * @param hint - The hint if the file cannot be read.
  * @throws CliError if it cannot be read, is not UTF-8, or is larger.
  */
 export function fileText(context: Context, argument: string, hint: string): CardText {
@@ -113,7 +114,7 @@ function stdinBytes(context: Context): Uint8Array {
   return allBytes((chunk) => stdin.read(chunk));
 }
 
-/** The bytes of a file; `undefined` for a folder. */
+/** Reads the bytes of a file; `undefined` for a folder. */
 function fileBytes(path: string): Uint8Array | undefined {
   const fd = openSync(path, "r");
   try {
@@ -124,7 +125,7 @@ function fileBytes(path: string): Uint8Array | undefined {
   }
 }
 
-/** Reads to the end, or to one byte more than a card may have. A pipe has no size until then. */
+/** Reads to the end, or to one byte more than the limit, since the size of a pipe is unknown. */
 function allBytes(read: (chunk: Uint8Array) => number): Uint8Array {
   const bytes = Buffer.alloc(MAX_CARD_BYTES + 1);
   let length = 0;

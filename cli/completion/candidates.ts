@@ -1,15 +1,15 @@
-// cli/completion/: what may stand next on a command line, and the scripts by which shells ask for it.
+// cli/completion/: the possible next words of a command line, and the scripts with which shells request them.
 
 import type { Argument, Command, Option } from "commander";
 
 /**
- * What may stand at the end of a command line, as the shells' scripts take it: a line each, a word and
- * behind a tab what it means, if that can be said. A line with a colon before it names what the shell
- * knows itself: `:directories`, `:files`, or `:token` for files behind an @.
+ * Returns the possible words at the end of a command line, in the form that the shells' scripts read: one a
+ * line, followed by a tab and its description if there is one. A line that begins with a colon names something
+ * that the shell completes itself: `:directories`, `:files`, or `:token` for files after an @.
  *
- * @param program - With every verb.
- * @param words - What stands behind the program's name, the last one as far as it is written. Bash
- *   hands over `--to=v2` in three words, and `@file` in two.
+ * @param program - The program with every verb.
+ * @param words - The words after the program's name, the last one possibly incomplete. Bash passes `--to=v2` as
+ *   three words, and `@file` as two.
  */
 export function candidates(program: Command, words: readonly string[]): readonly string[] {
   const glued = words.at(-1) === "=" ? [...words, ""] : words;
@@ -48,14 +48,14 @@ function startingWith(word: string, lines: readonly string[]): readonly string[]
   return lines.filter((line) => line.startsWith(":") || line.startsWith(word));
 }
 
-/** An option that takes a value, by one of its spellings. */
+/** Finds an option with a value by one of its spellings. */
 function optionIn(program: Command, command: Command, flag: string): Option | undefined {
   const options = optionsOf(program, command);
   const found = options.find(({ long, short }) => flag === long || flag === short);
   return found?.required || found?.optional ? found : undefined;
 }
 
-// What stands at the program is understood by every command, but for its version.
+// Every command understands the program's options, except for its version.
 function optionsOf(program: Command, command: Command): readonly Option[] {
   const own = command.createHelp().visibleOptions(command);
   if (command === program) return own;

@@ -27,7 +27,7 @@ export function refusedDecision(code: DecisionCode, message: string): CliError {
   });
 }
 
-/** Which approver the operator decides as. @throws CliError where that is not clear. */
+/** Returns the approver for whom the operator decides. @throws CliError if that is not clear. */
 export function approverFor(approval: Approval, given: string | undefined): string {
   const approvers = decidersOf(approval);
   if (given !== undefined) {
@@ -44,7 +44,7 @@ export function approverFor(approval: Approval, given: string | undefined): stri
   throw usageError("say whose decision it is, with --as", `those who may decide: ${who}`);
 }
 
-/** The places of the grants that are named, by name, grant or place. @throws CliError for another name. */
+/** Returns the indexes of the grants named by name, grant or index. @throws CliError for an unknown name. */
 export function placesOf(
   { subject: { asked } }: Approval,
   named: readonly string[] | undefined,

@@ -12,7 +12,7 @@ export type Found =
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "grant"; readonly grant: AgentGrant };
 
-/** What an id stands for. @throws CliError naming the nearest id where there is no such thing. */
+/** Finds the object with an id. @throws CliError naming the nearest id if there is none. */
 export async function findById(registry: Registry, id: string): Promise<Found> {
   const approval = await registry.approvals.get(id);
   if (approval !== undefined) return { kind: "approval", approval };
@@ -21,7 +21,7 @@ export async function findById(registry: Registry, id: string): Promise<Found> {
   throw await unknownId(registry, id);
 }
 
-/** The approval of an id, or of a user code. @throws CliError as {@link findById}. */
+/** Finds the approval with an id or a user code. @throws CliError as {@link findById} does. */
 export async function findApproval(registry: Registry, id: string): Promise<Approval> {
   const approval = (await registry.approvals.get(id)) ?? (await registry.approvals.byUserCode(id));
   if (approval !== undefined) return approval;
@@ -40,11 +40,11 @@ async function unknownId(registry: Registry, id: string): Promise<CliError> {
   return usageError(`there is no approval and no grant ${quoted(id.slice(0, 200))}`, hint);
 }
 
-/** What was revoked, and how much with it. */
+/** What was revoked, and how many tokens and grants with it. */
 export interface Revoked {
   readonly id: string;
   readonly kind: "approval" | "grant" | "agent" | "host";
-  /** Whether there was nothing to revoke any more. */
+  /** Whether everything was revoked already. */
   readonly already: boolean;
   readonly effect: string;
 }
@@ -52,10 +52,10 @@ export interface Revoked {
 const OPERATOR = { operator: true } as const;
 
 /**
- * Revokes what an id stands for, with every token of it: a grant, all that an agent or a host has, or what an
- * approval granted. An approval that waits is taken back.
+ * Revokes the object with an id, and every token of it: a grant, everything of an agent or a host, or the
+ * grants of an approval. Withdraws a pending approval.
  *
- * @throws CliError if there is no such thing.
+ * @throws CliError if there is no such object.
  */
 export async function revokeById(
   { registry, revocations }: Pick<OpenRegistry, "registry" | "revocations">,
@@ -89,7 +89,7 @@ export async function revokeById(
   return revokeApproval({ registry, revocations }, found.approval);
 }
 
-/** Revokes everything of a user: every token, what waits, hosts, agents and grants. */
+/** Revokes everything of a user: tokens, pending approvals, hosts, agents and grants. */
 export async function revokeUser(
   { registry }: Pick<OpenRegistry, "registry">,
   principal: string,
@@ -105,7 +105,7 @@ export async function revokeUser(
   return { principal, kind: "user", hosts, agents, effect };
 }
 
-/** Takes back what waits, and revokes what has been collected. */
+/** Withdraws a pending approval, and revokes collected capabilities. */
 async function revokeApproval(
   { registry, revocations }: Pick<OpenRegistry, "registry" | "revocations">,
   { id, subject, collected = {} }: Approval,

@@ -9,7 +9,7 @@ import { approvalLine, grantLine } from "./words.js";
 
 export interface ListChoice {
   readonly principal?: string;
-  /** What is at its end too. */
+  /** Includes what has ended. */
   readonly all?: boolean;
 }
 
@@ -17,7 +17,7 @@ export type Listed =
   | ({ readonly kind: "approval" } & Approval)
   | ({ readonly kind: "grant" } & AgentGrant);
 
-/** Approvals that wait or can be collected, then grants in force; latest changes last. */
+/** Returns approvals that are pending or can be collected, then active grants; latest changes last. */
 export async function listed(
   registry: Registry,
   { principal, all = false }: ListChoice,
@@ -50,7 +50,7 @@ export function listedLine(one: Listed, paint: Paint, now: number): string {
   return one.kind === "approval" ? approvalLine(one, paint, now) : grantLine(one, paint, now);
 }
 
-/** How one that is listed stands: what `--watch` compares. */
+/** The state of a listed object, which `--watch` compares. */
 function standing(one: Listed): string {
   return one.kind === "approval" ? `${one.state} ${one.decisions.length}` : one.status;
 }
@@ -80,13 +80,10 @@ async function everyOne<One extends { readonly id: string }>(
   }
 }
 
-/** Milliseconds between two looks: the agent is another process. */
+/** Milliseconds between two looks, since the agent is another process. */
 const INTERVAL = 1000;
 
-/**
- * Prints what is listed, and from then on each approval and grant that is new or changes, until the command
- * is stopped.
- */
+/** Prints the list, and then each approval and grant that is new or changes, until the command is stopped. */
 export async function watch(
   context: Context,
   registry: Registry,
@@ -96,7 +93,7 @@ export async function watch(
   const paint = stdoutPaint(context);
   const known = new Map<string, string>();
   while (!signal.aborted) {
-    // What comes to its end is worth a line too, if it has been seen before.
+    // An object that ends is printed once more, if it was shown before.
     const all = await listed(registry, { ...options, all: true });
     const open = await idsOf(registry, options);
     for (const one of all) {

@@ -1,5 +1,5 @@
-// cli/grants/: what `proviso grants` shows of approvals and grants, and does about them: on the home's database,
-// while the agent runs or not, and by the same rules.
+// cli/grants/: shows and changes approvals and grants for `proviso grants`, in the home's database, whether the
+// agent is running or not, by the agent's own rules.
 
 import { Registry } from "../../src/agent/registry/registry.js";
 import type { RegistrySettings } from "../../src/agent/registry/settings.js";
@@ -8,13 +8,13 @@ import type { RevocationStore } from "../../src/stores/revocations/revocation-st
 import type { Context } from "../context.js";
 import { type HomeChoice, homeFor, openRevocationsOf, withStores } from "../home.js";
 
-/** What is known of hosts, agents, grants and approvals, and where revocations go. */
+/** The registry of hosts, agents, grants and approvals, and the sink for revocations. */
 export interface OpenRegistry {
   readonly registry: Registry;
   readonly revocations: RevocationStore;
 }
 
-/** Opens the registry of a home, hands it to `use`, and closes it whatever happens. */
+/** Opens the registry of a home, passes it to `use`, and always closes it. */
 export function withRegistry<T>(
   context: Context,
   options: HomeChoice,

@@ -13,8 +13,7 @@ import { seenFromNow, spanInWords } from "../moment.js";
 import { type Paint, printable, quoted, type Row, renderRows } from "../output.js";
 import { hopRows } from "../token-words.js";
 
-// Everything that agents and hosts say of themselves is a text of theirs: quoted, or with every character that
-// a terminal would act on written out.
+// Strings that agents and hosts supply are quoted, or have every control character escaped.
 
 export function approvalLine(approval: Approval, paint: Paint, now: number): string {
   const { id, state, subject, expires } = approval;
@@ -129,7 +128,7 @@ function askedRows({ grant, operations, resources, agentGrant }: AskedGrant): Ro
   ];
 }
 
-/** Which party demands a hop. */
+/** Names the party that set a hop. */
 function partyWords(by: GrantHop["by"], who?: string): string {
   const party = who === undefined ? `the ${by}` : printable(who);
   return `taken away by ${party}`;
@@ -148,7 +147,7 @@ function hopLines(title: string, hop: Hop, paint: Paint, now: number): readonly 
 
 const STRANGER: Row = ["", "unknown: no user had taken this host on when it asked"];
 
-/** What an asker calls what it asks for. */
+/** Describes the kind of a request. */
 export function nameOf({ name, grant }: Pick<AskedGrant, "name" | "grant">): string {
   return name ?? grant;
 }

@@ -9,14 +9,14 @@ const HANDLE = "resource-handle";
 
 export interface SkillArgument {
   readonly name: string;
-  /** Such as `string`, `array of handle`; `value` where the schema does not say. */
+  /** Such as `string` or `array of handle`; `value` if the schema gives no type. */
   readonly type: string;
   readonly takesHandles: "one" | "many" | "none";
   readonly required: boolean;
   readonly description: string | undefined;
 }
 
-/** The arguments of a skill, in the order of its schema; `undefined` if the card omits them. */
+/** Returns the arguments of a skill in the order of its schema; `undefined` if the card omits them. */
 export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | undefined {
   if (input === undefined) return undefined;
   const required = textsIn(input["required"]);
@@ -33,9 +33,9 @@ export function argumentsOf({ input }: RemoteSkill): readonly SkillArgument[] | 
 }
 
 /**
- * The arguments of a call: those given, and handles where the skill takes them.
+ * Builds the arguments of a call: the given ones, and handles where the skill expects them.
  *
- * @throws CliError if it takes none, or does not take so many.
+ * @throws CliError if it expects none, or not that many.
  */
 export function argumentsFrom(
   { name: agent, skills }: RemoteCard,

@@ -5,38 +5,38 @@ import { extensionParams, readCard as readDiscovery } from "../../src/discovery/
 import { EXTENSION_URI } from "../../src/protocols/a2a/extension.js";
 import { environmentError } from "../exit.js";
 
-/** An agent's card, as far as it could be read; nothing in it is safe to show as it is. */
+/** An agent's card, as far as it could be read; nothing in it is safe to display as it is. */
 export interface RemoteCard {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly interfaces: readonly CardInterface[];
-  /** The same card as discovery reads it. */
+  /** The same card as parsed by discovery. */
   readonly reading: CardReading;
-  /** Absent if the agent knows nothing of capabilities. */
+  /** Absent if the agent does not offer capabilities. */
   readonly offer: CapabilityOffer | undefined;
   readonly skills: readonly RemoteSkill[];
-  /** The card as it came. */
+  /** The card as received. */
   readonly document: JsonObject;
 }
 
 export interface CapabilityOffer {
-  /** True if the card names the extension that this program speaks; false if it only lists grants. */
+  /** True if the card names the extension of this program; false if it only lists grants. */
   readonly spoken: boolean;
-  /** `declared`: accepted from calls that declare it. */
+  /** `declared`: accepted only from calls that declare it. */
   readonly ambient: "accepted" | "declared" | "refused" | "unknown";
   readonly mode: string | undefined;
   readonly issuer: string | undefined;
   /** Seconds. */
   readonly maxLifetime: number | undefined;
   readonly grants: readonly CardGrant[];
-  /** The collections that the card lists; a request can be about others too. */
+  /** The collections that the card lists; a request may name others too. */
   readonly collections: readonly RemoteCollection[];
 }
 
 interface RemoteCollection {
   readonly name: string;
-  /** The fields to filter on, as far as the card names them. */
+  /** The fields to filter on, if the card names them. */
   readonly fields: readonly string[];
 }
 
@@ -51,10 +51,10 @@ export interface RemoteSkill {
 }
 
 /**
- * Reads an Agent Card leniently: what is missing is left out.
+ * Reads an Agent Card leniently: missing parts are omitted.
  *
- * @param place - Where it comes from, for messages.
- * @throws CliError if it is no card at all.
+ * @param place - The source of the card, for messages.
+ * @throws CliError if it is not a card at all.
  */
 export function readCard(document: Json, place: string): RemoteCard {
   if (!isJsonObject(document) || typeof document["name"] !== "string") {

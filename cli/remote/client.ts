@@ -1,4 +1,4 @@
-// cli/remote/: what `card`, `request` and `invoke` share: they ask an agent over HTTP, and say in words what it
+// cli/remote/: common parts of `card`, `request` and `invoke`, which call an agent over HTTP and describe its
 // answers.
 
 import { duplicateKey, type Json, quotedName } from "../../src/bytes/json.js";
@@ -38,7 +38,7 @@ const BINDINGS: ReadonlyMap<string, { readonly name: Binding; readonly wireName:
   ]);
 
 /**
- * Fetches an agent's card, without any token.
+ * Fetches an agent's card, without sending a token.
  *
  * @throws CliError
  */
@@ -52,10 +52,10 @@ export async function fetchCard(
 }
 
 /**
- * Reads the text of a card.
+ * Parses the text of a card.
  *
- * @param place - Where it comes from.
- * @throws CliError if it has a member twice, or is no card. Its text is JSON.
+ * @param place - The source of the card.
+ * @throws CliError if it has a duplicate property, or is not a card.
  */
 export function cardFrom(text: string, place: string): RemoteCard {
   const document: Json = JSON.parse(text);
@@ -66,8 +66,8 @@ export function cardFrom(text: string, place: string): RemoteCard {
 }
 
 /**
- * Fetches the text of an agent's card, which is JSON, without any token; from where A2A before 0.3 has it, if
- * nothing is at its place, and says so.
+ * Fetches the JSON text of an agent's card, without sending a token. If there is none, tries the address used
+ * by A2A before 0.3, and says so.
  *
  * @throws CliError
  */
@@ -107,10 +107,9 @@ export async function fetchCardText(
 }
 
 /**
- * Gets ready to ask an agent, on behalf of the access token's subject, with the SDK's own
- * client.
+ * Prepares calls to an agent on behalf of the access token's subject, with the SDK's own client.
  *
- * @throws CliError if there is no agent, it knows nothing of capabilities, or its card leads elsewhere.
+ * @throws CliError if there is no agent, it does not offer capabilities, or its card names another origin.
  */
 export async function connectAgent(
   context: Context,
@@ -129,7 +128,7 @@ export async function connectAgent(
     throw environmentError("no_capabilities", message, hint);
   }
   const binding = bindingOf(card, options.binding);
-  // Before any token is sent; which grants it needs, the agent itself says better.
+  // Before any token is sent; the agent itself reports required grants better.
   const discovery = await safeDiscover(card.document, { binding: binding.wireName });
   if (!discovery.ok) throw refusedAgent(card.name, discovery.denials);
   const { url, tenant = "" } = discovery.interface;
@@ -139,7 +138,7 @@ export async function connectAgent(
   const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await loadClient();
   const { JsonRpcTransportFactory, RestTransportFactory } = sdk;
   const Transport = binding.name === "jsonrpc" ? JsonRpcTransportFactory : RestTransportFactory;
-  // The SDK goes to the interface that was judged, and to no other one of its binding.
+  // Restricts the SDK to the judged interface, rather than another one with its binding.
   const chosen = { url, tenant, protocolBinding: binding.wireName, protocolVersion: "1.0" };
   const written = AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
   const cardResolver = { resolve: () => Promise.resolve(written) };
@@ -149,14 +148,14 @@ export async function connectAgent(
   });
   const plain = await factory.createFromAgentCard(written);
   const client = options.ambient === true ? await withAmbientAuthority(plain) : plain;
-  // The place has been judged by the origins above, which may be private.
+  // The place was checked against the origins above, which may be private.
   const { insecure = false } = options;
   const reach = { allowHosts: [hostAndPort(new URL(url))], insecure };
   return { card, client: new CapabilityClient(client, { discovery: reach }) };
 }
 
 /**
- * Asks an agent, and makes an error of any answer that makes no sense.
+ * Calls an agent, and turns any invalid answer into an error.
  *
  * @throws AgentFault if the agent answers with an error.
  * @throws CliError
@@ -184,7 +183,7 @@ export async function asking<T>(card: RemoteCard, call: () => Promise<T>): Promi
   }
 }
 
-// The SDK would take any other binding in silence where the wanted one is missing.
+// The SDK would silently use another binding if the wanted one is missing.
 function bindingOf(
   { name, interfaces }: RemoteCard,
   wanted: Binding | undefined,
@@ -202,10 +201,10 @@ function bindingOf(
   throw environmentError("no_binding", message, hint);
 }
 
-/** The version of A2A that this program speaks. */
+/** This program's A2A version. */
 const SPOKEN = { major: 1, minor: 0 };
 
-// Loaded by what asks an agent only: it takes longer than all else that a verb does.
+// Loaded only to call an agent: it takes longer than everything else in a verb.
 function loadClient() {
   return Promise.all([
     import("@a2a-js/sdk"),

@@ -9,29 +9,29 @@ import { type Paint, printable, type Row, renderRows } from "../output.js";
 import { authorityRows } from "../token-words.js";
 import type { RemoteCard } from "./card.js";
 
-/** A capability as an agent handed it out, with what its token says. */
+/** A capability as issued by an agent, with the contents of its token. */
 export interface ReceivedCapability {
   readonly token: string;
   readonly inspection: Inspection;
-  /** What the agent calls each resource, by handle. */
+  /** The agent's display names of resources, by handle. */
   readonly names: ReadonlyMap<string, string>;
-  /** What a legacy capability does not promise. */
+  /** The missing guarantees of a legacy capability. */
   readonly legacy: string | undefined;
 }
 
 export interface ReceivedCapabilities {
   readonly capabilities: readonly ReceivedCapability[];
   readonly refused: readonly ReceivedRefusedGrant[];
-  /** Why there are no tokens. */
+  /** The reason why there are no tokens. */
   readonly reason: string | undefined;
 }
 
 const TEXT = /^[\x21-\x7e]+$/;
 
 /**
- * Reads an agent's answer to a request for capabilities.
+ * Parses an agent's answer to a request for capabilities.
  *
- * @throws CliError if a capability in it has no token that can be read.
+ * @throws CliError if a capability in it has no readable token.
  */
 export function readReceived(card: RemoteCard, answer: Json): ReceivedCapabilities {
   const whole = isJsonObject(answer) ? answer : {};
@@ -63,7 +63,7 @@ function read(card: RemoteCard, token: string): Inspection {
   }
 }
 
-/** Handles in the agent's own order; a set in a token is in the order of its texts. */
+/** Handles in the agent's own order; sets in a token are sorted. */
 function inOrderOf(names: ReadonlyMap<string, string>, handles: readonly string[]): string[] {
   const named = [...names.keys()].filter((handle) => handles.includes(handle));
   return [...named, ...handles.filter((handle) => !names.has(handle))];
@@ -74,7 +74,7 @@ function malformed(card: RemoteCard, problem: string): CliError {
   return environmentError("answer_malformed", message, "report it to the operator of the agent");
 }
 
-/** A capability in lines, with everything that is needed to use it but its token. */
+/** Formats a capability with everything that is needed to use it, except its token. */
 export function receivedLines(received: ReceivedCapability, paint: Paint, now: number): string[] {
   const { inspection, names, legacy } = received;
   const { capability, grant = "", authority, revocationId } = inspection;

@@ -6,7 +6,7 @@ import { CliError, EXIT, usageError } from "../exit.js";
 import { namingSource, readTokenArgument } from "../token-argument.js";
 import { type GlobalOptions, toText } from "../verb.js";
 
-/** What every verb understands that reads an agent's card. */
+/** Options of every verb that reads an agent's card. */
 export interface CardOptions extends GlobalOptions {
   /** Milliseconds. */
   readonly timeout?: number;
@@ -17,14 +17,14 @@ export interface RemoteOptions extends CardOptions {
   readonly accessToken?: string;
   readonly binding?: "jsonrpc" | "rest";
   readonly allowOrigin?: string;
-  /** Whether to declare with every call that it uses ambient authority. */
+  /** Whether every call declares ambient authority. */
   readonly ambient?: boolean;
 }
 
-/** How an agent's address is explained in every verb's help. */
+/** The help for an agent's address, the same in every verb. */
 export const URL_HELP = "the agent's address, or that of its Agent Card, ending in .json";
 
-/** Milliseconds to wait for an answer unless given. */
+/** Default milliseconds to wait for an answer. */
 export const DEFAULT_TIMEOUT = 60_000;
 const MAX_TIMEOUT = 3_600_000;
 
@@ -72,11 +72,11 @@ const ADVICE =
   "what is typed stays in the shell's history and in the list of processes";
 
 /**
- * The OAuth access token that identifies the caller to an agent: from a file, standard input or the environment;
- * `undefined` if none is given.
+ * Returns the OAuth access token that identifies the caller to an agent, from a file, standard input or the
+ * environment; `undefined` if there is none.
  *
- * @param argument - What was given to `--access-token`.
- * @throws CliError if it was typed as it is, cannot be read, or is no bearer token. Never shows it.
+ * @param argument - The value of `--access-token`.
+ * @throws CliError if it is the token itself, cannot be read, or is not a bearer token. Never shows it.
  */
 export function readAccessToken(
   context: Context,

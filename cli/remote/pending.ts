@@ -6,7 +6,7 @@ import { seenFromNow } from "../moment.js";
 import { printable, quoted, type Row, renderRows, say, stderrPaint } from "../output.js";
 import type { RemoteCard } from "./card.js";
 
-/** What an agent says waits for people, read. */
+/** The parsed description of what waits for people's decision. */
 export interface ReceivedPending {
   readonly approvalId: string;
   readonly expires: string;
@@ -21,9 +21,9 @@ const ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 const USUAL_INTERVAL = 5;
 
 /**
- * What waits for people in an agent's answer; `undefined` if nothing does.
+ * Returns what waits for people in an agent's answer; `undefined` if nothing does.
  *
- * @throws CliError if that makes no sense.
+ * @throws CliError if it is malformed.
  */
 export function readPending(card: RemoteCard, answer: Json): ReceivedPending | undefined {
   const pending = isJsonObject(answer) ? answer["pending"] : undefined;
@@ -48,7 +48,7 @@ export function readPending(card: RemoteCard, answer: Json): ReceivedPending | u
   };
 }
 
-/** The person that has to act, how, where and until when, for standard error. */
+/** Describes who has to decide, how, where and until when, for standard error. */
 export function pendingLines(
   context: Context,
   card: RemoteCard,
@@ -69,7 +69,7 @@ export function pendingLines(
   ];
 }
 
-/** How to go on with what is not waited for. */
+/** Describes how to continue later. */
 export function sayHowToCollect(
   context: Context,
   { approvalId }: ReceivedPending,

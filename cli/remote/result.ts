@@ -2,10 +2,10 @@ import { isJsonObject, type Json } from "../../src/bytes/json.js";
 import { escapedJson, printable } from "../output.js";
 
 /**
- * What a skill answered, for people: a member a line, texts of several lines as they are, and below
- * one another what is within each other. No character of it makes a terminal act.
+ * Formats a skill's answer for people: one property a line, strings of several lines unchanged, nested values
+ * below each other. No character of it makes a terminal act.
  *
- * @param value - Nested no deeper than the limit of `remoteFetch`.
+ * @param value - Nested within the limit of `remoteFetch`.
  */
 export function resultLines(value: Json): string[] {
   if (typeof value === "string") return textLines(value);
@@ -35,7 +35,7 @@ function isEmpty(value: Json): boolean {
 
 function textLines(text: string): string[] {
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
-  // A tab moves the cursor no further than a line is wide.
+  // A tab never moves the cursor beyond the width of a line.
   return lines.map((line) => line.split("\t").map(printable).join("\t"));
 }
 

@@ -1,11 +1,12 @@
-// cli/scaffold/: what `proviso init agent` writes: its files as text, and how they get to their folder.
+// cli/scaffold/: the files that `proviso init agent` writes, as text, and the code that writes them to their
+// folder.
 
 import { PORT, readme } from "./readme.js";
 
-/** What differs from one new agent to the next. */
+/** The differences between new agents. */
 interface NewAgent {
   readonly name: string;
-  /** The schema of the configuration, as a path from the agent's folder, with `/`. */
+  /** The path to the schema of the configuration from the agent's folder, with `/`. */
   readonly schema: string;
   /** The access token for development. */
   readonly accessToken: string;
@@ -18,10 +19,10 @@ interface ScaffoldFile {
   readonly isPrivate?: boolean;
 }
 
-/** Where a new agent keeps its keys and its database, from its folder. */
+/** The path to a new agent's keys and database from its folder. */
 export const HOME_FOLDER = "home";
 
-/** Every file of a new agent but those of its home. */
+/** Returns every file of a new agent except those of its home. */
 export function agentFiles({ name, schema, accessToken }: NewAgent): readonly ScaffoldFile[] {
   const config = {
     $schema: schema,
@@ -56,7 +57,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** `skills.mjs` of a new agent: one skill, and nothing to install. */
+/** The `skills.mjs` of a new agent: one skill, and nothing to install. */
 const SKILLS = `// What the agent does. proviso serve loads this file and calls its default export, with
 // {resources, resourcesPath, home, configFolder}; each call has passed every check before run.
 
@@ -79,7 +80,7 @@ const add = {
 export default async () => ({ skills: [add] });
 `;
 
-/** `skills.test.mjs` of a new agent, for `node --test`. */
+/** The `skills.test.mjs` of a new agent, for `node --test`. */
 const SKILLS_TEST = `import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

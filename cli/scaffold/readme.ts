@@ -1,12 +1,12 @@
-// The README of a new agent, and the commands that stand in it.
+// The README of a new agent, and the commands in it.
 
-/** Where a new agent listens. */
+/** The address of a new agent. */
 export const PORT = 8080;
 
 const URL = `http://127.0.0.1:${PORT}`;
 const ACCESS = "--access-token @tokens.json";
 
-/** The commands that a user runs next, in the agent's folder. */
+/** Returns the user's next commands, in the agent's folder. */
 export const NEXT: readonly [serve: string, request: string, invoke: string] = [
   "proviso serve agent.json",
   `proviso request ${URL} --grant numbers:use ${ACCESS} -o capability`,
@@ -18,7 +18,7 @@ const REFUSED = [
   `proviso invoke ${URL} add @narrowed --arg a=20 --arg b=3 ${ACCESS}`,
 ];
 
-/** @param name - Of the agent. */
+/** @param name - The name of the agent. */
 export function readme(name: string): string {
   const [serve, ...calls] = NEXT;
   return `# ${name}

@@ -27,12 +27,12 @@ import { agentFiles, HOME_FOLDER } from "./agent.js";
 const TOKEN_BYTES = 24;
 
 /**
- * Writes a new agent with its home. All of it is made in a folder of its own first: whatever happens on the
- * way, `folder` holds a whole agent or nothing.
+ * Writes a new agent with its home. Builds it in another folder first, so that after any failure `folder` holds
+ * a complete agent or nothing.
  *
- * @param folder - Absolute: not there yet, or empty. A folder that is there stays the same folder, since a
- *   shell may stand in it.
- * @param database - Where the database is, if not in its home: a path, or an address of PostgreSQL.
+ * @param folder - An absolute path to an empty folder, or to none. An existing folder stays the same folder,
+ *   since a shell may be in it.
+ * @param database - The database, if it is not in the home: a path, or a PostgreSQL address.
  * @returns The id of the root key.
  * @throws CliError `folder_in_use` or `agent_unwritable`.
  * @throws HomeError or StorageError if the home cannot be made.
@@ -82,7 +82,7 @@ function failureOf(error: unknown, folder: string): unknown {
   return isErrno(error) ? unwritable(folder, error) : error;
 }
 
-/** The path from the agent's folder, so that an editor finds the schema of the installed package. */
+/** Returns the path from the agent's folder to the schema of the installed package, for editors. */
 function schemaFrom(folder: string): string {
   const schema = fileURLToPath(packageFile("schemas/agent-config.schema.json"));
   return relative(folder, schema).split(sep).join("/");
@@ -104,7 +104,7 @@ function moveInto(folder: string, building: string): void {
   }
 }
 
-/** @param own - A name in it that does not count. */
+/** @param own - A name in the folder that is ignored. */
 function assertEmpty(folder: string, own?: string): void {
   let names: readonly string[];
   try {

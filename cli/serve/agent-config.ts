@@ -10,10 +10,7 @@ import type { Grant, GrantApproval } from "../../src/issuer/grant.js";
 import type { Delegate, ListedCollection } from "../../src/protocols/a2a/card.js";
 import type { Collection } from "../../src/sources/table-columns.js";
 
-/**
- * What `proviso serve` is given, as it stands in the file and with the defaults of its schema,
- * `schemas/agent-config.schema.json`.
- */
+/** The configuration of `proviso serve`, with the defaults of its schema, `schemas/agent-config.schema.json`. */
 export interface AgentConfig {
   readonly name: string;
   readonly description: string;
@@ -49,13 +46,13 @@ export interface AgentConfig {
     readonly revocations: number;
   };
   readonly delegation?: DelegationConfig;
-  /** Absent members are what `openRevocations` has. */
+  /** Absent properties have the defaults of `openRevocations`. */
   readonly revocationList?: RevocationListConfig;
   /** Absent means that services rely on the list for 5 minutes. */
   readonly revocationFeed?: { readonly maxAge: string };
-  /** With the protocol agent-auth. */
+  /** For the protocol agent-auth. */
   readonly agentAuth?: AgentAuthConfig;
-  /** Absent means that users sign in by development tokens, where callers have these. */
+  /** Absent means that users sign in with development tokens, if there are any. */
   readonly approvals?: { readonly login?: ConsoleLoginConfig; readonly lifetime?: string };
   readonly push?: { readonly origins: readonly string[] };
   readonly tasks: { readonly retention: number; readonly count: number; readonly bytes: number };
@@ -63,18 +60,18 @@ export interface AgentConfig {
   readonly log: "info" | "warn" | "silent";
 }
 
-/** Time until revocations by other processes count, in milliseconds. */
+/** How soon revocations by other processes count, in milliseconds. */
 export interface RevocationListConfig {
   readonly refreshMs?: number;
   readonly staleAfterMs?: number;
 }
 
-/** A grant, with a duration such as `2h` for the time in which it must be approved. */
+/** A grant, with a duration such as `2h` for the time to approve it. */
 export interface GrantConfig extends Omit<Grant, "approval"> {
   readonly approval?: Omit<GrantApproval, "lifetime"> & { readonly lifetime?: string };
 }
 
-/** The protocols that there are, by the names that the schema lists. */
+/** The protocols, by their names in the schema. */
 export type ProtocolName = "a2a" | "agent-auth" | "approvals" | "delegation" | "revocations";
 
 interface DelegationConfig {
@@ -86,11 +83,11 @@ interface DelegationConfig {
   readonly maxDelegations: number;
 }
 
-/** How agents register themselves, and what they get. */
+/** Settings for agents that register themselves. */
 export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
-  /** The capabilities that are shown without credentials; none unless given. */
+  /** The capabilities shown without credentials; none unless given. */
   readonly public?: readonly string[] | "*";
-  /** The URLs of services that execute a capability in the agent's place, by its name. */
+  /** The URLs of services that execute a capability instead of the agent, by its name. */
   readonly locations?: { readonly [capability: string]: string };
   readonly verificationUrl?: string;
   readonly introspection?: RateLimit;
@@ -111,7 +108,7 @@ type AuthenticationConfig =
   | { readonly development: readonly FixedToken[] | string }
   | (Omit<JwtAuthenticatorOptions, "jwks"> & { readonly jwks: string | PublicJwkSet });
 
-/** How users sign in to the approvals console. */
+/** Settings of the sign-in to the approvals console. */
 export interface ConsoleLoginConfig extends Omit<OpenIdLoginOptions, "clientSecret"> {
   readonly clientSecret?: { readonly file: string } | { readonly env: string };
 }

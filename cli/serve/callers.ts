@@ -6,18 +6,18 @@ import { KeysUnavailableError } from "../../src/auth/key-source.js";
 import { environmentError } from "../exit.js";
 import { fromConfig, type ReadConfig, readPart } from "./config.js";
 
-/** Who callers are, and what to report to the operator about it. */
+/** The authenticator of callers, with notes for the operator. */
 export interface Callers {
   readonly authenticator: Authenticator;
-  /** Present where a fixed token alone identifies a caller. */
+  /** Present if a fixed token alone identifies a caller. */
   readonly warning?: string;
 }
 
 /**
- * The authenticator that a configuration asks for.
+ * Makes the authenticator of a configuration.
  *
- * @throws CliError `config_invalid`, what reading a file of tokens throws, or `keys_unavailable` if a
- *   file of keys cannot be read.
+ * @throws CliError `config_invalid`, an error of reading a file of tokens, or `keys_unavailable` if a file of
+ *   keys cannot be read.
  */
 export async function openCallers(read: ReadConfig): Promise<Callers> {
   const { authentication } = read.config;

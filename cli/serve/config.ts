@@ -9,19 +9,19 @@ import { quoted } from "../output.js";
 import type { AgentConfig } from "./agent-config.js";
 import { type ConfigParts, type ConfigProblem, checkForm } from "./schema.js";
 
-/** A configuration that is well formed, and where it stands. */
+/** A valid configuration, and its place. */
 export interface ReadConfig<Config = AgentConfig> {
   readonly config: Config;
-  /** The file, as it was named. */
+  /** The file, as the user named it. */
   readonly file: string;
-  /** The folder that its paths start from, absolute. */
+  /** The absolute folder of its relative paths. */
   readonly folder: string;
 }
 
 /**
  * Reads a configuration.
  *
- * @throws CliError as {@link readPart}.
+ * @throws CliError as {@link readPart} does.
  */
 export async function readConfig<Part extends "config" | "session">(
   context: Context,
@@ -34,10 +34,10 @@ export async function readConfig<Part extends "config" | "session">(
 }
 
 /**
- * What a file holds that the schema has a form for, with the schema's defaults; and its text.
+ * Reads a file that has a schema: its text, and its contents with the schema's defaults.
  *
- * @throws CliError `config_unreadable`, `config_malformed`, or `config_invalid` with everything in
- *   which it fails the schema.
+ * @throws CliError `config_unreadable`, `config_malformed`, or `config_invalid` with every violation of the
+ *   schema.
  */
 export async function readPart<Part extends keyof ConfigParts>(
   path: string,
@@ -50,12 +50,12 @@ export async function readPart<Part extends keyof ConfigParts>(
   return { value: form.value, text };
 }
 
-/** A problem with a field. */
+/** Makes a problem with a field. */
 export function problemAt(path: string, what: string): ConfigProblem {
   return { path, message: `${path}: ${what}` };
 }
 
-/** The problem that a `TypeError` of the library reports, which begins with the field. */
+/** Converts a `TypeError` of the library, which begins with the field, to a problem. */
 export function problemFrom(error: unknown): ConfigProblem {
   if (!(error instanceof TypeError)) throw error;
   const { message } = error;
@@ -63,10 +63,10 @@ export function problemFrom(error: unknown): ConfigProblem {
 }
 
 /**
- * Makes something of what stands in a file.
+ * Makes an object from a part of a file.
  *
- * @param placed - The library's words with the field as the file has it; as they are unless given.
- * @throws CliError `config_invalid` where `make` throws a `TypeError` that begins with a field.
+ * @param placed - Replaces the library's name of the field by that in the file.
+ * @throws CliError `config_invalid` if `make` throws a `TypeError` that begins with a field.
  */
 export async function fromConfig<T>(
   file: string,
@@ -86,7 +86,7 @@ export function refuseConfig(file: string, problems: readonly ConfigProblem[]): 
   if (problems.length > 0) throw invalidConfig(file, problems);
 }
 
-/** A file in which things are wrong. */
+/** Makes the error for a file with problems. */
 export function invalidConfig(file: string, problems: readonly ConfigProblem[]): CliError {
   const count = problems.length === 1 ? "one thing is" : `${problems.length} things are`;
   const hint = "the JSON Schemas in schemas/, which editors understand, say what each field may be";
@@ -99,14 +99,14 @@ export function invalidConfig(file: string, problems: readonly ConfigProblem[]):
   });
 }
 
-/** Bytes of a configuration; a policy of ten thousand rules fits. */
+/** Largest configuration in bytes; a policy of ten thousand rules fits. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 32;
 
 /**
- * The value in a JSON file, and its text. Messages never quote the text: it may hold tokens.
+ * Reads a JSON file: its value and its text. Messages never quote the text, which may contain tokens.
  *
- * @param name - What messages call the file; its path unless given.
+ * @param name - The name of the file in messages; its path unless given.
  * @throws CliError `config_unreadable` or `config_malformed`, with line and column.
  */
 async function readJsonFile(
@@ -158,7 +158,7 @@ function unreadable(path: string, why: string): CliError {
   return environmentError("config_unreadable", `${path}: ${why}`, hint);
 }
 
-/** Where a text stops being JSON: `JSON.parse` reports it only sometimes, and quotes what is there. */
+/** Finds where a text stops being JSON: `JSON.parse` does not always report it, and quotes the text. */
 async function faultIn(text: string): Promise<number> {
   const { parse } = await import("jsonc-parser");
   const faults: ParseError[] = [];

@@ -12,18 +12,18 @@ import type { Address } from "./settings.js";
 
 export interface ConsoleSettings {
   readonly login: ConsoleLogin;
-  /** Seconds that a session lives. */
+  /** Lifetime of a session in seconds. */
   readonly lifetime: number | undefined;
 }
 
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
-/** Longer ones cannot be secrets of a client. */
+/** A longer one cannot be a client's secret. */
 const MAX_SECRET = 4096;
 
 /**
- * How users sign in to the approvals console: as the configuration says, or, where callers have development
- * tokens, by these. `undefined` where no console is served.
+ * Makes the sign-in of the approvals console: as configured, or else with callers' development tokens.
+ * `undefined` if no console is served.
  *
  * @throws CliError `config_invalid`
  */
@@ -64,7 +64,7 @@ export async function openConsole(
   return { login, lifetime };
 }
 
-/** A secret never stands in the configuration itself, but in a file or in the environment. */
+/** Reads a secret from a file or the environment; the configuration never contains it. */
 function secretIn(
   { env }: Context,
   { file, folder }: ReadConfig,

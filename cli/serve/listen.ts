@@ -1,7 +1,7 @@
 import { isErrno } from "../../src/system/error-code.js";
 import { environmentError } from "../exit.js";
 
-/** What a failure to listen means for the operator. */
+/** Converts a failure to listen for the operator. */
 export function listeningError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },

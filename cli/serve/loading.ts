@@ -2,15 +2,18 @@ import { createServer } from "node:http";
 import { drain, listen } from "../../src/http/listen.js";
 import type { Address } from "./settings.js";
 
-/** Answers probes at the agent's address before the agent is there. */
+/** Answers probes at the agent's address before the agent does. */
 export interface LoadingServer {
-  /** Called with the part of the revocation list that has been read. It listens once that is a part, and not all. */
+  /** Called with the fraction of the revocation list that has been read. Begins to listen at the first call below 1. */
   readonly onLoading: (part: number) => void;
-  /** Lets go of the address. */
+  /** Releases the address. */
   close(): Promise<void>;
 }
 
-/** Answers `/healthz` with 200 while a long revocation list is read, and all else, such as `/readyz`, with 503. */
+/**
+ * Answers `/healthz` with 200 while a long revocation list is read, and everything else, such as `/readyz`,
+ * with 503.
+ */
 export function answerWhileLoading(address: Address): LoadingServer {
   const server = createServer((req, res) => {
     const isAlive = req.url === "/healthz";
@@ -21,7 +24,7 @@ export function answerWhileLoading(address: Address): LoadingServer {
   let listening: Promise<unknown> | undefined;
   return {
     onLoading(part) {
-      // Port 0 has no number yet; a port in use is reported when the agent itself listens.
+      // The number of port 0 is not known yet; the agent itself reports a port in use.
       if (address.port !== 0 && part < 1) listening ??= listen(server, address).catch(() => {});
     },
     async close() {

@@ -5,7 +5,7 @@ import type { LedgerProblem } from "../../src/stores/ledger/notes.js";
 import type { Context } from "../context.js";
 import { printable, say } from "../output.js";
 
-/** The log: JSON lines on standard error, written at once and whole. */
+/** The log: JSON lines on standard error, each written synchronously and completely. */
 export function newLog(context: Context, level: "info" | "warn" | "silent"): AgentLog {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return pino(options, { write: (line: string) => say(context, line.trimEnd()) });
@@ -14,10 +14,10 @@ export function newLog(context: Context, level: "info" | "warn" | "silent"): Age
 const MAX_LENGTH = 500;
 
 /**
- * Puts what libraries write to the console into the agent's log: the SDK reports that way what fails within it, with
- * stacks and with what callers made up.
+ * Redirects what libraries write to the console to the agent's log: the SDK reports its internal errors there,
+ * with stacks and callers' input.
  *
- * @returns Gives the console back.
+ * @returns A function that restores the console.
  */
 export function consoleToLog(log: AgentLog): () => void {
   const { log: plain, info, warn, error } = console;
@@ -31,7 +31,7 @@ export function consoleToLog(log: AgentLog): () => void {
   };
 }
 
-/** Warns the operator, whatever the log's level, of something that must not be overlooked. */
+/** Warns the operator, whatever the log's level. */
 export function warn(context: Context, message: string): void {
   say(context, `WARNING: ${printable(message.replace(/^WARNING: /, ""))}`);
 }

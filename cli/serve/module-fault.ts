@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 
-/** Milliseconds for a look at where a syntax error is. */
+/** Milliseconds for locating a syntax error. */
 const PATIENCE = 5000;
 
-/** Where in the module's own code its author looks, and what went wrong there. */
+/** Describes an error for the module's author: the place in the module's own code, and the message. */
 export function placeAndReason(
   path: string,
   error: unknown,

@@ -1,6 +1,6 @@
 export type Closing = () => unknown;
 
-/** Opens things one after the other. If one fails, those before it are closed again. */
+/** Opens resources one after the other. If one fails, the earlier ones are closed again. */
 export async function openAll<Opened>(
   open: (opened: Closing[]) => Promise<Opened>,
 ): Promise<Opened> {
@@ -14,9 +14,9 @@ export async function openAll<Opened>(
 }
 
 /**
- * Closes in the opposite order, each whatever became of the others.
+ * Closes them in reverse order, each whatever became of the others.
  *
- * @throws What closing throws, the first.
+ * @throws The first error of closing.
  */
 export async function closeAll(opened: Closing[]): Promise<void> {
   const failures: unknown[] = [];
@@ -33,10 +33,10 @@ export async function closeAll(opened: Closing[]): Promise<void> {
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Does the works of pruning one after the other, now and every hour.
+ * Runs the pruning tasks one after the other, now and every hour.
  *
- * @param onProblem - Called with what went wrong in one; the others are done all the same.
- * @returns Stops it, when what is under way is done.
+ * @param onProblem - Called with the error of a task; the others run all the same.
+ * @returns A function that stops it once the running task is done.
  */
 export function pruneHourly(
   works: readonly (() => unknown)[],

@@ -19,17 +19,17 @@ export interface PolicyTerms {
 export interface ReadPolicy {
   readonly table: PolicyTable;
   readonly definition: PolicyDefinition;
-  /** The file that it stands in, as it was read; absent for one in the configuration itself. */
+  /** The policy's own file as it was read; absent for a policy in the configuration. */
   readonly source?: { readonly file: string; readonly text: string };
 }
 
-/** How often to look, in milliseconds. */
+/** Milliseconds between two checks. */
 const INTERVAL = 200;
-/** Milliseconds after which a further change of a file is sure to show in its times. */
+/** Milliseconds after which another change of a file is certain to change its timestamps. */
 const SETTLED = 2000;
 
 /**
- * The policy of a configuration, or of the file that it names.
+ * Reads the policy of a configuration, or of the file that it names.
  *
  * @throws CliError `config_unreadable`, `config_malformed` or `config_invalid`.
  */
@@ -51,7 +51,7 @@ export async function readPolicy({
   return { table: await tableFrom(file, definition, "policy."), definition };
 }
 
-// The library begins with "policy.", which a file of its own does not have.
+// The library's message begins with "policy.", which does not exist in a file of its own.
 function tableFrom(file: string, policy: PolicyDefinition, prefix: string): Promise<PolicyTable> {
   const placed = (words: string): string => words.replace(/^policy\./, prefix);
   return fromConfig(file, () => new PolicyTable(policy), placed);
@@ -64,12 +64,12 @@ async function readPolicyFile(
   return { definition: withoutSchema(value), text };
 }
 
-/** A policy without what it says for editors. */
+/** Removes the parts of a policy that are for editors. */
 function withoutSchema({ groups, rules }: PolicyDefinition): PolicyDefinition {
   return groups === undefined ? { rules } : { groups, rules };
 }
 
-/** Grants and operations that rules name and that there are not: such rules would allow nothing. */
+/** Finds unknown grants and operations in rules, which would allow nothing. */
 export function unknownTerms(
   { rules }: PolicyDefinition,
   { grants, operations }: PolicyTerms,
@@ -93,9 +93,9 @@ export function unknownTerms(
 }
 
 /**
- * Keeps a policy in force that stands in a file of its own, and says on standard error what becomes of it.
+ * Follows a policy's own file, and reports changes on standard error.
  *
- * @returns Ends it.
+ * @returns A function that stops it.
  */
 export function keepInForce(
   context: Context,
@@ -110,12 +110,11 @@ export function keepInForce(
 }
 
 /**
- * Puts a policy file in force whenever it changes: within {@link INTERVAL} and the time it takes to read.
- * A file that is not right leaves the policy as it was.
+ * Puts a policy file in force whenever it changes, within {@link INTERVAL} and the time to read it. An invalid
+ * file leaves the policy unchanged.
  *
- * @param report - Takes what happened, for the operator, once for each change; `ok` is false where the
- *   old policy stays.
- * @returns Ends it.
+ * @param report - Called once for each change, for the operator; `ok` is false if the old policy stays.
+ * @returns A function that stops it.
  */
 function followPolicy(
   table: PolicyTable,
@@ -143,7 +142,7 @@ function followPolicy(
     } catch (error) {
       const message = messageOf(error, file);
       const problem = `${stamp} ${message}`;
-      // An editor may be in the middle of writing: only what lasts is reported, and once.
+      // An editor may be in the middle of writing: only a lasting problem is reported, and once.
       if (problem === complaint && problem !== told) {
         report(`${message}; the policy stays as it was`, false);
         told = problem;
@@ -162,13 +161,13 @@ function followPolicy(
   return () => clearInterval(timer);
 }
 
-/** What changes with a file, and whether a further change is sure to show in it. */
+/** Returns a stamp of a file, and whether another change is certain to change it. */
 function stateOf(path: string): { readonly stamp: string; readonly settled: boolean } {
   try {
     const stat = statSync(path, { bigint: true });
     return { stamp: stampOf(stat), settled: Date.now() - Number(stat.ctimeMs) > SETTLED };
   } catch {
-    // Reading the file reports why.
+    // Reading the file reports the reason.
     return { stamp: "", settled: false };
   }
 }

@@ -27,10 +27,10 @@ import { fromConfig } from "./config.js";
 import type { ConsoleSettings } from "./console.js";
 import type { Address } from "./settings.js";
 
-/** What a protocol gets of the agent that is served: one agent, one ledger and one list for all. */
+/** The served agent as protocols use it: one agent, one ledger and one list for all. */
 export interface AgentParts {
   readonly config: AgentConfig;
-  /** The configuration's file, as errors name it. */
+  /** The configuration's file, for errors. */
   readonly file: string;
   readonly agent: IssuingAgent;
   readonly registry: Registry;
@@ -41,18 +41,18 @@ export interface AgentParts {
   readonly tasks: TaskStore;
   readonly keys: Home["keys"];
   readonly revocations: Home["revocations"];
-  /** Present where the approvals console is served. */
+  /** Present if the approvals console is served. */
   readonly console: ConsoleSettings | undefined;
   /** Seconds for which services may rely on the list. */
   readonly feedMaxAge: number | undefined;
   readonly runTask: AgentSkills["runTask"];
   readonly log: AgentLog;
-  /** Absent where no address serves them. */
+  /** Absent if no address serves them. */
   readonly metrics: AgentMetrics | undefined;
   readonly health: HealthCheck;
 }
 
-/** An address that the operator learns, by its name in `--json` and in words. */
+/** An address for the operator, by its name in `--json` and in words. */
 interface ProtocolAddress {
   readonly name: string;
   readonly label: string;
@@ -61,14 +61,14 @@ interface ProtocolAddress {
 
 interface MountedProtocol extends Mounted {
   readonly addresses: readonly ProtocolAddress[];
-  /** What the operator should know at the start, a sentence each. */
+  /** Notes for the operator at the start, one sentence each. */
   readonly warnings?: readonly string[];
 }
 
-/** A protocol in which callers reach the agent: mounted beside the others, on one port. */
+/** A protocol for callers of the agent, mounted beside the others on one port. */
 type Protocol =
   | { mount(parts: AgentParts, place: MountPoint): MountedProtocol }
-  /** Checks and loads first what mounting takes, before anything listens. */
+  /** Checks and loads what mounting needs, before anything listens. */
   | { prepare(parts: AgentParts): Promise<(place: MountPoint) => MountedProtocol> };
 
 const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
@@ -125,16 +125,16 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
 export interface ServedAgent {
   readonly url: string;
   readonly addresses: readonly ProtocolAddress[];
-  /** What the operator should know at the start, a sentence each. */
+  /** Notes for the operator at the start, one sentence each. */
   readonly warnings: readonly string[];
-  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  /** Accepts no more requests, finishes pending ones, and releases the port. */
   close(): Promise<void>;
 }
 
 /**
- * Serves an agent in the protocols of its configuration, on one port.
+ * Serves an agent over the configured protocols, on one port.
  *
- * @throws CliError `config_invalid` if a protocol cannot be served as the configuration has it.
+ * @throws CliError `config_invalid` if a protocol cannot be served with this configuration.
  * @throws Error if the port is taken.
  */
 export async function serveProtocols(parts: AgentParts, address: Address): Promise<ServedAgent> {

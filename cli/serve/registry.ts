@@ -17,11 +17,11 @@ export interface RegistryParts {
 }
 
 /**
- * Opens the registry of an agent's home: for Agent-Auth with what can be asked for; else for requests of
- * other protocols that wait for an approval.
+ * Opens the registry of an agent's home: for Agent-Auth with its terms, otherwise for requests of other
+ * protocols that wait for an approval.
  *
- * @throws CliError `config_invalid` if a skill does not fit what Agent-Auth calls capabilities, a default may
- *   do more than read and is not allowed by name, or another setting is wrong.
+ * @throws CliError `config_invalid` if a skill is not a valid capability of Agent-Auth, if a default may do
+ *   more than read and is not allowed by name, or if another setting is wrong.
  */
 export async function openServedRegistry(
   { config, file }: ReadConfig,

@@ -10,7 +10,7 @@ import { fromConfig, type ReadConfig } from "./config.js";
 
 export interface OpenResources {
   readonly source: ResourceFolder | TableSource;
-  /** Absolute; absent for a database that is no file. */
+  /** An absolute path; absent if the database is not a file. */
   readonly path?: string;
   close(): void | Promise<void>;
 }
@@ -18,8 +18,8 @@ export interface OpenResources {
 /**
  * Opens the resources of a configuration.
  *
- * @param warn - Called with what the operator should know about a file.
- * @returns `undefined` if there are none in it.
+ * @param warn - Called with problems of files for the operator.
+ * @returns `undefined` if there are none.
  * @throws CliError `config_invalid`, or with the code of a `ResourceError`.
  */
 export async function openResources(

@@ -1,5 +1,5 @@
-// cli/serve/: what `proviso serve` does with its configuration: read it, check it, open what it names, and
-// wire an agent that serves.
+// cli/serve/: reads and validates the configuration of `proviso serve`, opens the parts that it names, and
+// wires an agent that serves.
 
 import { createIssuingAgent } from "../../src/agent/create-issuing-agent.js";
 import { grantDifferences } from "../../src/home/home-config.js";
@@ -35,18 +35,18 @@ import { checkTogether, loadSkills, skillsFault } from "./skills.js";
 export interface RunningAgent {
   readonly server: ServedAgent;
   readonly mode: string;
-  /** What it reports to the operator, a line each, warnings first. */
+  /** Notes for the operator, one a line, warnings first. */
   readonly notes: readonly string[];
-  /** Finishes what is under way, and closes everything. @throws What closing throws, the first. */
+  /** Finishes pending work, and closes everything. @throws The first error of closing. */
   close(): Promise<void>;
 }
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
- * Starts the agent of a configuration. If anything fails, everything that was opened is closed again.
+ * Starts the agent of a configuration. If anything fails, everything opened is closed again.
  *
- * @throws CliError if the configuration, the home, the skills or the address do not do.
+ * @throws CliError if the configuration, the home, the skills or the address are invalid.
  * @throws StorageError if a store cannot be opened.
  */
 export async function runAgent(

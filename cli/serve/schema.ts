@@ -11,9 +11,9 @@ import type { SessionConfig } from "../session/session-config.js";
 import type { AgentConfig } from "./agent-config.js";
 
 export interface ConfigProblem {
-  /** The field, such as `grants[1].operations[0]`; empty for the whole. */
+  /** The field, such as `grants[1].operations[0]`; empty for the whole file. */
   readonly path: string;
-  /** With the field before it. */
+  /** The message, beginning with the field. */
   readonly message: string;
 }
 
@@ -25,7 +25,7 @@ export interface ConfigParts {
 }
 
 const ID = "urn:proviso:agent-config:1";
-// One object each, by which ajv knows what it has compiled.
+// One object each, by which ajv recognizes what it has compiled.
 const FORMS: { readonly [Part in keyof ConfigParts]: object } = {
   config: { $ref: ID },
   policy: { $ref: `${ID}#/$defs/policy` },
@@ -40,10 +40,10 @@ type Form<T> =
 let compiled: Ajv2020 | undefined;
 
 /**
- * A value with the defaults of its schema in `schemas/`, which is for editors too, or
- * everything in which it fails that. Messages show names of members, and never a value.
+ * Returns a value with the defaults of its schema in `schemas/`, or every violation. Messages show names of
+ * properties, and never a value.
  *
- * @param value - Takes the defaults itself.
+ * @param value - Changed in place to add the defaults.
  */
 export async function checkForm<Part extends keyof ConfigParts>(
   value: unknown,
@@ -70,13 +70,13 @@ async function compile(): Promise<Ajv2020> {
     allowUnionTypes: true,
     ownProperties: true,
     verbose: true,
-    // The schemas are this package's own, and the code that they become runs once: checking the one and
-    // optimizing the other would take a tenth of the time in which an agent starts.
+    // The schemas are this package's own, and each compiled function runs once: validating the schema and
+    // optimizing the code would take a tenth of an agent's start.
     meta: false,
     validateSchema: false,
     code: { optimize: false },
   });
-  // Known to editors, and the words used here where a pattern fails.
+  // Known to editors, and used in messages when a pattern fails.
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
   for (const name of ["agent", "session"]) {
@@ -87,7 +87,7 @@ async function compile(): Promise<Ajv2020> {
 }
 
 function problemFrom(error: ErrorObject): ConfigProblem | undefined {
-  // The alternatives are reported as one.
+  // The alternatives are reported as one problem.
   if (error.keyword === "if" || error.schemaPath.includes("/oneOf/")) return undefined;
   const [member, what] = WORDS[error.keyword]?.(error) ?? ["", error.message];
   const path = `${pathOf(error.instancePath)}${member}`.replace(/^\./, "");
@@ -96,7 +96,7 @@ function problemFrom(error: ErrorObject): ConfigProblem | undefined {
 
 type Words = readonly [member: string, what: string | undefined];
 
-/** What is wrong, by the keyword that fails: in which member, if the error is the object's, and how. */
+/** Describes a violation by its keyword, with the affected property if the error is the object's. */
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
   required: ({ params }) => [memberPath(params["missingProperty"]), "is missing"],
   dependentRequired: ({ params }) => [
@@ -135,7 +135,7 @@ const WORDS: { readonly [keyword: string]: (error: ErrorObject) => Words } = {
   format: () => ["", "is not a URL"],
 };
 
-/** A place as it is written in a program: `grants[1].operations[0]`. */
+/** Formats a path as in a program: `grants[1].operations[0]`. */
 function pathOf(pointer: string): string {
   const steps = pointer.split("/").slice(1);
   return steps.map((step) => memberPath(step.replaceAll("~1", "/").replaceAll("~0", "~"))).join("");

@@ -11,7 +11,7 @@ import { spanInWords } from "../moment.js";
 import type { AgentConfig } from "./agent-config.js";
 import { invalidConfig, problemAt, type ReadConfig } from "./config.js";
 
-/** What goes before the configuration. */
+/** Options that override the configuration. */
 export interface RunOptions extends HomeChoice {
   readonly host?: string;
   readonly port?: number;
@@ -19,21 +19,21 @@ export interface RunOptions extends HomeChoice {
   readonly metrics?: string;
 }
 
-/** The home of an agent, and what it means for how long capabilities live. */
+/** The home of an agent, and the resulting lifetimes of capabilities. */
 export interface AgentHome {
   readonly files: HomeFiles;
   readonly config: HomeConfig;
-  /** Seconds that a capability lives if a request does not say. */
+  /** Seconds that a capability lives unless a request says otherwise. */
   readonly lifetime: number;
-  /** Seconds that a capability may live. */
+  /** Longest lifetime of a capability in seconds. */
   readonly maxLifetime: number;
 }
 
 const USUAL_LIFETIME = 15 * 60;
 
 /**
- * Finds a configuration's home: the command line goes first, then the configuration; without either, it is
- * where it is for other verbs.
+ * Finds a configuration's home: on the command line, else in the configuration, else in the default place of
+ * other verbs.
  */
 export function homeOf(
   context: Context,
@@ -45,13 +45,13 @@ export function homeOf(
   const { database: place } = config;
   return findHome(context, {
     home: options.home ?? named,
-    // The environment does not go before the configuration, as a flag does.
+    // Unlike a flag, the environment does not override the configuration.
     database:
       options.database ?? (place === undefined ? undefined : databaseAt({ cwd: folder }, place)),
   });
 }
 
-/** @throws CliError as {@link findHome}, or `config_invalid` if capabilities were to live too long. */
+/** @throws CliError as {@link findHome} does, or `config_invalid` if capabilities would live too long. */
 export function agentHome(
   context: Context,
   { config, file, folder }: ReadConfig,
@@ -73,9 +73,9 @@ export function agentHome(
 }
 
 /**
- * How the revocation list is followed, where the configuration says it.
+ * Returns how the revocation list is followed, if configured.
  *
- * @throws CliError `config_invalid` if it would be too old between any two looks.
+ * @throws CliError `config_invalid` if the list would be too old between any two looks.
  */
 export function revocationListOf({
   config: { revocationList: list = {} },
@@ -97,7 +97,7 @@ export function revocationListOf({
 const DAY = 24 * 60 * 60;
 
 /**
- * Seconds for which services may rely on the revocation list, where the configuration says it.
+ * Returns the seconds for which services may rely on the revocation list, if configured.
  *
  * @throws CliError `config_invalid` if that is more than a day, or the list is not published.
  */
@@ -122,7 +122,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Reads `HOST:PORT`; `undefined` for anything else. */
+/** Parses `HOST:PORT`; `undefined` for anything else. */
 export function addressIn(text: string): Address | undefined {
   const [, name = "", bracketed, digits = ""] = /^(\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
@@ -130,7 +130,7 @@ export function addressIn(text: string): Address | undefined {
 }
 
 /**
- * Where the metrics are served, if anywhere.
+ * Returns the address of the metrics, if any.
  *
  * @throws CliError `config_invalid`, or of usage, if it is not `HOST:PORT`.
  */
@@ -148,9 +148,9 @@ export function metricsAddressOf(
 }
 
 /**
- * Where the agent listens.
+ * Returns the address at which the agent listens.
  *
- * @throws CliError `config_invalid` for any free port behind a public address: callers could not know it.
+ * @throws CliError `config_invalid` for any free port behind a public address, which callers could not know.
  */
 export function addressOf({ config, file }: ReadConfig, options: RunOptions): Address {
   const { host, port } = config.listen;

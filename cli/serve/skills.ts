@@ -14,9 +14,9 @@ import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
 import type { ConfigProblem } from "./schema.js";
 
 /**
- * What the module of skills gives.
+ * The result of the module of skills.
  *
- * @throws CliError `skills_failed` if it cannot be loaded, throws, or gives something else.
+ * @throws CliError `skills_failed` if it cannot be loaded, throws, or returns a wrong value.
  */
 export async function loadSkills(
   read: ReadConfig,
@@ -47,7 +47,7 @@ function isAgentSkills(value: unknown): value is AgentSkills {
   return optional && Array.isArray(skills);
 }
 
-/** The failure of the module where the library's error is about a skill; `undefined` for others. */
+/** Returns the module's failure if the library's error is about a skill; `undefined` for others. */
 export function skillsFault(read: ReadConfig, error: unknown): CliError | undefined {
   if (!(error instanceof TypeError) || !error.message.startsWith("skills[")) return undefined;
   return failed(pathOf(read), error.message);
@@ -70,10 +70,10 @@ function grantFrom({ approval, ...grant }: GrantConfig): Grant {
 }
 
 /**
- * Checks what grants, policy and skills say of each other.
+ * Checks the references between grants, policy and skills.
  *
- * @returns The grants as the issuer takes them, and what a policy can speak of.
- * @throws CliError `config_invalid` with all that is wrong.
+ * @returns The grants in the issuer's form, and the names that a policy can use.
+ * @throws CliError `config_invalid` with every problem.
  */
 export function checkTogether(
   { config, file }: ReadConfig,

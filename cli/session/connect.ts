@@ -18,12 +18,12 @@ export interface Connecting {
   readonly agentId: string;
   readonly tokens: readonly string[];
   readonly ambient: boolean;
-  /** Those that tokens are for unless given. */
+  /** The requested capabilities; unless given, those of the tokens. */
   readonly capabilities?: readonly string[] | undefined;
   readonly json: boolean;
-  /** Whether parts of an answer are asked for ahead of it. */
+  /** Whether parts of an answer are requested. */
   readonly stream: boolean;
-  /** The one call to make; calls are read from standard input unless given. */
+  /** The single call to make; calls are read from standard input unless given. */
   readonly call?: SessionCall | undefined;
 }
 
@@ -60,7 +60,7 @@ async function begin(context: Context, connecting: Connecting): Promise<Session>
   }
 }
 
-/** The capabilities that tokens are for; every one for ambient authority. */
+/** Returns the capabilities of the tokens; all for ambient authority. */
 function capabilitiesOf(tokens: readonly string[]): readonly string[] {
   if (tokens.length === 0)
     return CAPABILITY_NAMES.filter((name) => reservedReason(name) === undefined);
@@ -99,7 +99,7 @@ async function makeCall(
   }
 }
 
-/** Makes the calls of standard input, a line each; ends with the exit code of the first that failed. */
+/** Makes the calls on standard input, one a line; returns the exit code of the first that failed. */
 async function makeCalls(
   context: Context,
   session: Session,
@@ -108,7 +108,7 @@ async function makeCalls(
   const stop = context.untilStopped();
   if (context.stdin.isTerminal) say(context, `one call in a line: ${CALL_FORM}; Ctrl-D ends`);
   const input = context.stdio();
-  // It is closed in the middle, which a stream made of two takes for an error.
+  // It is closed early, which a duplex made of two streams takes for an error.
   input.on("error", () => {});
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const iterator = lines[Symbol.asyncIterator]();
@@ -152,7 +152,7 @@ async function makeLine(
   }
 }
 
-/** A tool of MCP that fails answers, and says so in its answer. */
+/** An MCP tool reports its failure within its answer. */
 function markFailedTool(context: Context, { operation }: SessionCall, result: Json): void {
   const isFailed = isJsonObject(result) && result["isError"] === true;
   if (operation !== "mcp/call" || !isFailed) return;
@@ -185,7 +185,7 @@ async function ask(
   try {
     return await call();
   } catch (error) {
-    // An operation that there is not.
+    // An unknown operation.
     if (error instanceof TypeError)
       return asUsage(() => {
         throw error;
@@ -194,7 +194,7 @@ async function ask(
   }
 }
 
-/** Prints why a line has failed; a program reads that where it reads answers. */
+/** Prints why a line has failed; for programs, among the answers. */
 function fail(context: Context, { json, address }: Connecting, error: unknown): void {
   const failure = sessionFailure(error, address);
   if (!(failure instanceof CliError)) throw failure;
@@ -204,7 +204,7 @@ function fail(context: Context, { json, address }: Connecting, error: unknown): 
   else tell(context, error, failure);
 }
 
-/** Says why a call has failed, with every reason. */
+/** Prints why a call has failed, with every reason. */
 function tell(context: Context, error: unknown, failure: unknown): ExitCode {
   if (!(failure instanceof CliError)) throw failure;
   const denials = error instanceof SessionError ? denialsOf(error) : [];

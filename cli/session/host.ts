@@ -20,25 +20,25 @@ import { memoryPlugin, openPlugins } from "./plugins.js";
 import type { SessionConfig } from "./session-config.js";
 
 export interface RunningHost {
-  /** Where it listens; `stdio` for standard input and output. */
+  /** Its address; `stdio` for standard input and output. */
   readonly address: string;
-  /** What the operator should know of it, a line each. */
+  /** Notes for the operator, one a line. */
   readonly notes: readonly string[];
-  /** Fulfilled when the one session over standard streams is over; never for a host that listens. */
+  /** Fulfilled when the single session over standard streams is over; never for a host that listens. */
   readonly over: Promise<void>;
-  /** Lets calls under way end, and closes everything. @throws What closing throws, the first. */
+  /** Waits for running calls, and closes everything. @throws The first error of closing. */
   close(): Promise<void>;
 }
 
-/** What goes before the configuration. */
+/** Options that override the configuration. */
 export interface HostOptions extends HomeChoice {
   readonly at?: SessionAddress | "stdio" | undefined;
 }
 
 /**
- * Starts the host of a configuration. If anything fails, everything that was opened is closed again.
+ * Starts the host of a configuration. If anything fails, everything opened is closed again.
  *
- * @throws CliError if the configuration, the home, the tools or the address do not do.
+ * @throws CliError if the configuration, the home, the tools or the address are invalid.
  * @throws StorageError if a store cannot be opened.
  */
 export async function runHost(
@@ -105,7 +105,7 @@ async function policyOf({
   return policy === undefined ? undefined : readPolicy({ config: { policy }, ...placed });
 }
 
-/** Keeps a policy in force that stands in a file of its own. @throws CliError `config_invalid` */
+/** Follows a policy's own file. @throws CliError `config_invalid` */
 function following(
   context: Context,
   policy: ReadPolicy,
@@ -153,7 +153,7 @@ function addressIn({ config, folder }: ReadConfig<SessionConfig>): SessionAddres
   return path === undefined ? { host, port } : { path: resolve(folder, path) };
 }
 
-/** Serves an address, or the one session of standard input and output. */
+/** Serves an address, or a single session on standard input and output. */
 async function served(
   context: Context,
   host: SessionHost,
@@ -171,7 +171,7 @@ async function served(
 function unlistenable(error: unknown, at: SessionAddress): unknown {
   if ("port" in at) {
     const failure = listeningError(error, { host: at.host ?? "127.0.0.1", port: at.port });
-    // The hints there are about flags of serve.
+    // Its hints are about flags of serve.
     if (!(failure instanceof CliError)) return failure;
     return environmentError(failure.code, failure.message, "name another with --listen HOST:PORT");
   }

@@ -8,21 +8,21 @@ import { asUsage, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { addressIn } from "../serve/settings.js";
 
-/** One call, as it is written in a line or on the command line. */
+/** One call, as written in a line or on the command line. */
 export interface SessionCall {
   /** Such as `tool/call`. */
   readonly operation: string;
   readonly options: Pick<SessionCallOptions, "name" | "server" | "arguments" | "timeout">;
 }
 
-/** How a call is written, for help. */
+/** The form of a call, for help. */
 export const CALL_FORM = "OPERATION [NAME] [argument=value...], such as: tool/call add a=1 b=2";
 
 const MEMBERS = ["type", "tool_name", "name", "server", "arguments", "timeout"];
 
 /**
- * Reads a call in its short form: an operation, the name of what it calls, and arguments. For `mcp`, the
- * name is that of a server, or `SERVER/TOOL`.
+ * Parses the short form of a call: an operation, the name of what it calls, and arguments. For `mcp`, the name
+ * is that of a server, or `SERVER/TOOL`.
  *
  * @throws CliError of usage.
  */
@@ -39,16 +39,16 @@ export function callFrom(operation: string, words: readonly string[]): SessionCa
 }
 
 /**
- * Reads a line: the short form, or a message of the protocol as a JSON object.
+ * Parses a line: the short form, or a protocol message as a JSON object.
  *
- * @returns `undefined` for a line that is empty, or begins with `#`.
+ * @returns `undefined` for a line that is empty or begins with `#`.
  * @throws CliError of usage.
  */
 export function lineFrom(text: string): SessionCall | undefined {
   const line = text.trim();
   if (line === "" || line.startsWith("#")) return undefined;
   if (line.startsWith("{")) return messageFrom(line);
-  // Blanks within double quotes do not end a word.
+  // Spaces within double quotes do not end a word.
   const words = line.match(/(?:[^\s"]|"(?:\\.|[^"\\])*"|")+/g) ?? [];
   const [operation = "", ...rest] = words;
   return callFrom(operation, rest);
@@ -91,12 +91,12 @@ function jsonObject(line: string): JsonObject {
   throw usageError("a message is a JSON object", CALL_FORM);
 }
 
-/** How an address is written, for help. */
+/** The form of an address, for help. */
 export const ADDRESS_FORM =
   "HOST:PORT, such as 127.0.0.1:4711, or the path of a socket, such as ./a2e.sock";
 
 /**
- * Reads `HOST:PORT`, or the path of a socket: what has a `/` in it, or begins with `unix:`.
+ * Parses `HOST:PORT`, or the path of a socket, which contains a `/` or begins with `unix:`.
  *
  * @throws CliError of usage.
  */
@@ -107,7 +107,7 @@ export function addressFrom(context: Pick<Context, "cwd">, text: string): Sessio
   return portFrom(text);
 }
 
-/** Reads `HOST:PORT`. @throws CliError of usage. */
+/** Parses `HOST:PORT`. @throws CliError of usage. */
 export function portFrom(text: string): Extract<SessionAddress, { port: number }> {
   const address = addressIn(text);
   if (address !== undefined) return address;

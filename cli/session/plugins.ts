@@ -17,11 +17,12 @@ import { placeAndReason } from "../serve/module-fault.js";
 import type { SessionConfig } from "./session-config.js";
 
 /**
- * The plugins of a configuration, but for memory.
+ * Makes the plugins of a configuration, except memory.
  *
- * @param onStderr - Called with what servers of MCP write to standard error.
- * @param path - The `PATH` in which their programs are.
- * @throws CliError `config_invalid`, also for a program that is not there, or `tools_failed` if the module of tools does not do.
+ * @param onStderr - Called with what MCP servers write to standard error.
+ * @param path - The `PATH` of their programs.
+ * @throws CliError `config_invalid`, also for a missing program, or `tools_failed` if the module of tools is
+ *   invalid.
  */
 export async function openPlugins(
   read: ReadConfig<SessionConfig>,
@@ -48,7 +49,7 @@ export async function openPlugins(
   return plugins;
 }
 
-/** The plugin for memory in the home's database, if the configuration asks for one. */
+/** Makes the plugin for memory in the home's database, if configured. */
 export async function memoryPlugin(
   { config, file }: ReadConfig<SessionConfig>,
   database: StoreDatabase,
@@ -59,7 +60,7 @@ export async function memoryPlugin(
   return [await fromConfig(file, make, (words) => words.replace(/^limits\./, "plugins.memory."))];
 }
 
-/** Programs that start in the configuration's folder, where they do not say another. */
+/** Sets the configuration's folder as the working directory of programs that name none. */
 function inFolder<Program extends { readonly cwd?: string | undefined }>(
   programs: { readonly [name: string]: Program },
   folder: string,
@@ -79,7 +80,7 @@ async function toolsPlugin(path: string, configFolder: string): Promise<SessionP
       throw failed(path, "its default export is not a function");
     }
     const tools: readonly SessionTool[] = await module.default({ configFolder });
-    // Each tool is looked at member by member.
+    // Each tool is checked property by property.
     return await createToolsPlugin({ tools });
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -97,7 +98,7 @@ function failed(place: string, why: string): CliError {
   return environmentError("tools_failed", `the tools in ${place}: ${why}`, hint);
 }
 
-/** A program as a configuration has it; its folder is absolute. */
+/** A configured program, with an absolute folder. */
 interface NamedProgram {
   readonly command: string;
   readonly cwd?: string | undefined;
@@ -105,11 +106,11 @@ interface NamedProgram {
 }
 
 /**
- * Looks for the program of each server of MCP, so that a wrong name is found when the host starts and not
- * when a peer first calls.
+ * Looks for the program of each MCP server, so that a wrong name is found when the host starts, not at the
+ * first call.
  *
- * @param path - The `PATH` of this process, for servers that are given no other.
- * @throws CliError `config_invalid` naming each that is not there, or that this user cannot run.
+ * @param path - The `PATH` of this process, for servers without their own.
+ * @throws CliError `config_invalid` naming each program that is missing or that this user cannot execute.
  */
 function assertPrograms(
   file: string,
@@ -129,7 +130,7 @@ function assertPrograms(
 
 function isFound({ command, cwd = ".", env }: NamedProgram, path: string | undefined): boolean {
   if (command.includes("/")) return isProgram(resolve(cwd, command));
-  // Without a PATH the system has a usual one, which is not known here.
+  // Without a PATH the system uses its default, which is unknown here.
   const folders = env?.["PATH"] ?? path;
   if (folders === undefined) return true;
   return folders.split(delimiter).some((folder) => isProgram(join(resolve(cwd, folder), command)));

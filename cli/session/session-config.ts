@@ -1,5 +1,5 @@
-// cli/session/: what `proviso session` does: `serve` reads a configuration, opens the plugins that it names
-// and wires a host; `connect` reads calls, a line each, and prints the answers.
+// cli/session/: the verbs below `proviso session`. `serve` reads a configuration, opens the plugins that it
+// names and wires a host; `connect` reads calls, one a line, and prints the answers.
 
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 import type { McpPluginOptions } from "../../src/protocols/a2e/plugins/mcp/mcp-plugin.js";
@@ -8,7 +8,7 @@ import type { MemoryLimits } from "../../src/stores/memory/memory-limits.js";
 import type { RevocationListConfig } from "../serve/agent-config.js";
 
 /**
- * What `proviso session serve` is given, as it stands in the file and with the defaults of its schema,
+ * The configuration of `proviso session serve`, with the defaults of its schema,
  * `schemas/session-config.schema.json`.
  */
 export interface SessionConfig {

@@ -2,12 +2,12 @@ import { isObject, isTexts } from "../../src/bytes/json.js";
 import { discoveryLine } from "./discovery-answer.js";
 import type { ExpectedDenial, Operation, Vector } from "./file.js";
 
-/** What an implementation says to a request, or why it said nothing that counts. */
+/** An implementation's answer to a request, or the reason why it gave none. */
 export type Answer =
   | { readonly kind: "answer"; readonly value: { readonly [name: string]: unknown } }
   | { readonly kind: Fault; readonly message: string };
 
-/** Ways of not answering: `stopped` and `silent` are the program's end and its silence. */
+/** Reasons for no answer: `stopped` if the program ended, `silent` if it did not answer. */
 export type Fault = "stopped" | "silent" | "garbage" | "not_run";
 
 export type Outcome =
@@ -20,7 +20,7 @@ export type Outcome =
       readonly fault?: Fault;
     };
 
-/** Compares an answer with what the vector expects. */
+/** Compares an answer with the vector's expectation. */
 export function judge({ op, test }: Vector, answer: Answer): Outcome {
   const expected = lineOf(op, { ...test }) ?? test.result;
   if (answer.kind !== "answer") {
@@ -30,7 +30,7 @@ export function judge({ op, test }: Vector, answer: Answer): Outcome {
   if (Object.hasOwn(value, "unsupported")) {
     return { status: "unsupported", reason: String(value["unsupported"]) };
   }
-  // What a test does not have is not asked for.
+  // Properties that the test does not have are not compared.
   const isAsked = "chainId" in test && test.chainId !== undefined;
   const got = lineOf(op, isAsked ? value : { ...value, chainId: undefined });
   if (got === undefined) {
@@ -40,7 +40,7 @@ export function judge({ op, test }: Vector, answer: Answer): Outcome {
   return got === expected ? { status: "passed" } : { status: "failed", expected, got };
 }
 
-/** A result as one line: what a vector expects, and what an answer must give too. */
+/** Formats a result as one line, for comparison. */
 function lineOf(op: Operation, value: { readonly [name: string]: unknown }): string | undefined {
   if (op !== "verify" && op !== "check") return discoveryLine(op, value);
   const { result, tags, code, revocationIds: ids, chainId, denials } = value;
@@ -59,7 +59,7 @@ function valid(tags: readonly (readonly string[])[]): string {
   return `valid, tags ${tags.map((chain) => chain.join(" ")).join(" | ")}`;
 }
 
-/** Denials as a set of code, hop and discharge. */
+/** Formats denials as a set of code, hop and discharge. */
 function refused(denials: readonly ExpectedDenial[]): string {
   const places = denials.map(({ code, hop, discharge }) => {
     const inside = discharge === undefined ? "" : ` in discharge ${discharge}`;

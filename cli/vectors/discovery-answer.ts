@@ -3,7 +3,7 @@ import type { ExpectedDenial } from "./file.js";
 
 type Value = { readonly [name: string]: unknown };
 
-/** An answer about cards, chains or registries as one line; `undefined` if it has another form. */
+/** Formats an answer about cards, chains or registries as one line; `undefined` if it has another form. */
 export function discoveryLine(
   op: "discover" | "chain" | "registry",
   value: Value,
@@ -29,8 +29,8 @@ function usable({ interface: chosen, version, warnings }: Value): string | undef
 }
 
 /**
- * Reasons as a set of code and link. What a reader says of a malformed card beside that depends on how
- * much of it it could read, and does not count.
+ * Formats reasons as a set of code and link. Further reasons of a malformed card depend on how much of it a
+ * reader could parse, and are ignored.
  */
 function refused(denials: readonly ExpectedDenial[], op: "discover" | "chain"): string {
   const places = denials.map(({ code, link }) => ({

@@ -1,15 +1,15 @@
-// cli/vectors/: the conformance vectors, asked of this implementation or of another program, and the report.
+// cli/vectors/: runs the conformance vectors against this implementation or another program, and reports.
 
 import { existsSync, readFileSync } from "node:fs";
 import { environmentError } from "../exit.js";
 import { packageFile } from "../package-file.js";
 
-/** One reason for a refusal, as far as conformance goes. */
+/** One denial, as far as conformance requires it. */
 export interface ExpectedDenial {
   readonly code: string;
   readonly hop?: number;
   readonly discharge?: number;
-  /** In a chain: which agent it concerns. */
+  /** In a chain: the agent that it is about. */
   readonly link?: number;
 }
 
@@ -21,7 +21,7 @@ interface TestBase {
 
 interface TokenTest extends TestBase {
   readonly token: string;
-  /** Of a token that is accepted: every tag. Of another: those that are known. */
+  /** Every tag of an accepted token, or the known tags of another. */
   readonly tags?: readonly (readonly string[])[];
 }
 
@@ -32,14 +32,14 @@ export interface VerifyTest extends TokenTest {
 
 export interface CheckTest extends TokenTest {
   readonly now: string;
-  /** The grants that the issuer knows; without it, it does not know them. */
+  /** The grants that the issuer knows; absent if it knows none. */
   readonly grants?: readonly object[];
   readonly invocation: { readonly operation: string };
   readonly revocations?: object;
   readonly result: "allowed" | "refused" | "misuse";
   readonly denials?: readonly ExpectedDenial[];
   readonly revocationIds?: readonly string[];
-  /** Asked for by some tests that are allowed. */
+  /** Present in some tests that are allowed; must be answered then. */
   readonly chainId?: string;
 }
 
@@ -48,7 +48,7 @@ export interface DiscoveryTest extends TestBase, DiscoveryAsked {
   readonly denials?: readonly ExpectedDenial[];
 }
 
-/** What such a test's request has. */
+/** What the request of such a test contains. */
 interface DiscoveryAsked {
   readonly card?: unknown;
   readonly cardText?: string;
@@ -59,7 +59,7 @@ interface DiscoveryAsked {
   readonly previous?: object;
 }
 
-/** What an implementation is asked to do. */
+/** The question to an implementation. */
 export type Operation = "verify" | "check" | "discover" | "chain" | "registry";
 
 type Test = VerifyTest | CheckTest | DiscoveryTest;
@@ -78,25 +78,25 @@ interface VectorFile {
   readonly testGroups: readonly TestGroup[];
 }
 
-/** One test with all that is needed to run it. */
+/** One test with everything needed to run it. */
 export interface Vector {
   readonly file: string;
   readonly subject: string;
   readonly op: Operation;
   readonly test: Test;
-  /** What an implementation is asked (spec-vectors/README.md). */
+  /** The request to an implementation (spec-vectors/README.md). */
   readonly request: object;
 }
 
 const FILES = ["macaroon.json", "check.json", "capability-discovery.json"];
-/** The version of what an implementation is asked, and answers; it stands in every request. */
+/** The version of requests and answers; every request contains it. */
 const PROTOCOL = 2;
 const NO_REVOCATIONS = { version: 0, entries: [] };
 
 /**
- * All vectors, in the order of the files.
+ * Returns all vectors, in the order of the files.
  *
- * @param folder - Where the files are; the package's own unless given.
+ * @param folder - The folder of the files; the package's own unless given.
  */
 export function readVectors(folder: URL = ownFolder()): Vector[] {
   return FILES.flatMap((file) => {
@@ -124,7 +124,7 @@ function askedIn(test: DiscoveryTest): { readonly [Name in keyof DiscoveryAsked]
   return { card, cardText, links, maxLength, requirements, registry, previous };
 }
 
-/** The vectors' folder: beside this file's own in the source tree, one higher in the package. */
+/** The vectors' folder: beside this file's folder in the source tree, one level higher in the package. */
 function ownFolder(): URL {
   const found = packageFile("spec-vectors/");
   if (FILES.every((file) => existsSync(new URL(file, found)))) return found;
@@ -134,8 +134,8 @@ function ownFolder(): URL {
 }
 
 /**
- * Whether any of `filters` is the vector's id or a part of its file's name, subject, flags or
- * comment; without filters, every vector is wanted.
+ * Returns whether any of `filters` is the vector's id or part of its file's name, subject, flags or comment;
+ * true without filters.
  */
 export function isWanted({ file, subject, test }: Vector, filters: readonly string[]): boolean {
   if (filters.length === 0) return true;

@@ -6,7 +6,7 @@ import type { Answer, Fault } from "./answer.js";
 /** Another implementation, which answers one request after the other. */
 export interface Implementation {
   ask(request: object): Promise<Answer>;
-  /** Why the program could not be started, if it could not. */
+  /** The reason why the program could not be started. */
   readonly startError: Error | undefined;
   close(): Promise<void>;
 }
@@ -14,24 +14,24 @@ export interface Implementation {
 export interface ProgramOptions {
   /** Milliseconds for one answer. */
   readonly timeout: number;
-  /** Where it runs; this process's own folder unless given. */
+  /** Its working folder; this process's own unless given. */
   readonly cwd?: string | undefined;
   /** Its environment; this process's own unless given. */
   readonly env?: NodeJS.ProcessEnv;
-  /** How many faults in a row end it; each of them costs a fresh start. */
+  /** Number of faults in a row that end it; each costs a restart. */
   readonly faultsInARow?: number;
 }
 
 const FAULTS_IN_A_ROW = 3;
 const MAX_LINE = 4 * 1024 * 1024;
 const MAX_SHOWN = 200;
-// How long a program may take to end once its input has ended.
+// Milliseconds for a program to end once its input has ended.
 const GRACE = 2000;
 
-/** One run of the program: its lines, and what became of it. */
+/** One run of the program: its lines, and how it ended. */
 interface Run {
   readonly child: ChildProcessWithoutNullStreams;
-  /** The last one as far as it is said. */
+  /** The last line, as far as it has arrived. */
   readonly lines: string[];
   ended: string | undefined;
   wake: () => void;
@@ -71,8 +71,8 @@ export class Program implements Implementation {
     if (lines.length > 1) {
       return fault("garbage", `said something before it was asked: ${shown(lines[0])}`);
     }
-    // What goes wrong here shows as the end of the program.
-    // Escaped, since some take U+2028 for the end of a line, Node's readline from version 24 on.
+    // Errors here show as the end of the program. Escaped, since some readers take U+2028 for the end of a
+    // line, such as Node's readline from version 24 on.
     child.stdin.write(`${escapedJson(request)}\n`, () => {});
     const isOver = (): boolean => (lines[0]?.length ?? 0) > MAX_LINE || run.ended !== undefined;
     await until(run, timeout, () => lines.length > 1 || isOver());
@@ -123,7 +123,7 @@ export class Program implements Implementation {
     this.#run = undefined;
     if (run === undefined || run.ended !== undefined) return;
     run.child.kill("SIGKILL");
-    // Its own children may hold the pipes open: they are not waited for.
+    // Its child processes may keep the pipes open; they are not waited for.
     run.child.stdout.destroy();
     await untilEnd(run);
   }
@@ -133,7 +133,7 @@ function untilEnd(run: Run): Promise<void> {
   return until(run, GRACE, () => run.ended !== undefined);
 }
 
-/** Fulfilled when it is so, or after so many milliseconds. */
+/** Fulfilled when the condition holds, or after this many milliseconds. */
 function until(run: Run, milliseconds: number, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -169,12 +169,12 @@ function fault(kind: Fault, message: string): Answer {
   return { kind, message };
 }
 
-// A word of a shell's command line, and what in it does not stand for itself.
+// Matches a word of a shell's command line, and its quotes and escapes.
 const WORD = /(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"])+/gs;
 const QUOTED = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs;
 
 /**
- * A command line as words, with the shell's quotes and backslashes and nothing else of it.
+ * Splits a command line into words, with the shell's quotes and backslashes and no other syntax.
  *
  * @returns `undefined` if a quote is not closed, or there is no word.
  */

@@ -94,7 +94,7 @@ function check(request: CheckRequest): { readonly [name: string]: unknown } {
   return { result: "refused", denials: decision.denials };
 }
 
-/** The keys of a request as a keyring; which of them mints is all the same. */
+/** Returns the keys of a request as a keyring; it does not matter which of them mints. */
 export function keyringOf(keys: CheckRequest["keys"]): Keyring {
   const jwks = keys.map((key, at) => {
     const uses = at === 0 ? ["sign", "verify"] : ["verify"];
@@ -137,7 +137,7 @@ interface RegistryRequest {
 
 type DiscoveryRequest = DiscoverRequest | ChainRequest | RegistryRequest;
 
-// Where a card comes from only shows in messages.
+// The source of a card only appears in messages.
 const ANYWHERE = "https://agent.example";
 
 type Answered = { readonly [name: string]: unknown };
@@ -175,7 +175,7 @@ function registry({ registry: asked, previous }: RegistryRequest): Answered {
   return { result: "invalid", rules: problems.map(({ rule }) => rule) };
 }
 
-/** Reads a card; a text that is not the JSON of a card is read as none. */
+/** Parses a card; text that is not the JSON of a card gives none. */
 function readingOf(
   { card = null, cardText }: AskedCard,
   registry?: CapabilityRegistry,

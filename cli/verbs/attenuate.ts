@@ -55,7 +55,7 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const token = readTokenArgument(context, argument);
   const intersect = options.intersect === true;
   const result = namingSource(argument, () => {
-    // The token by itself first: what is wrong with it is no fault of the restrictions.
+    // The token first: a bad token is not the fault of the restrictions.
     revocationId(token);
     const narrow = (): Attenuation =>
       asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
@@ -94,14 +94,14 @@ async function sayUnchecked(context: Context, child: string, hop: Hop): Promise<
   say(context, `note: the token allows every operation, so nothing checks the names ${names}`);
 }
 
-/** Whether a value looks like several in one text, where a set takes one a value. */
+/** Returns whether a value looks like several values in one string, where each needs its own flag. */
 function isListed({ rule, value, allowed }: Overreach): boolean {
   if (!Array.isArray(allowed) || typeof value !== "string" || rule === "constraints") return false;
   const parts = value.split(/[,;|\s]+/).filter((part) => part !== "");
   return parts.length > 1 && parts.some((part) => allowed.includes(part));
 }
 
-/** A start that is not before the end, by the flag that asks for it. */
+/** Refuses a start that is not before the end, naming its flag. */
 function inFlags(problem: Overreach, given: HopInit): Overreach {
   const { rule, message } = problem;
   if (rule !== "notBefore" || !message.endsWith(LEAVES_NOTHING)) return problem;

@@ -31,9 +31,9 @@ function run(context: Context, options: GlobalOptions, shell?: Shell): void {
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** What a shell loads: it asks `proviso __complete` what may stand where the cursor is. */
+/** The scripts that shells load, which ask `proviso __complete` for the words at the cursor. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
-  // Bash 3.2 and later. It completes files by itself where nothing is offered.
+  // Bash 3.2 and later. Completes files itself if nothing is offered.
   bash: `# bash completion for proviso. Load it in this shell:
 #   source <(proviso completion bash)
 # or for every shell, save it as

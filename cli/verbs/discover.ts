@@ -147,7 +147,7 @@ function cardIn({ name, text }: CardText): JsonObject {
   return parseCard(text, name);
 }
 
-/** Discovers an agent. @throws CliError if an option is not valid. */
+/** Discovers an agent. @throws CliError if an option is invalid. */
 async function discovered(
   card: () => string | JsonObject,
   requirements: DiscoveryRequirements,
@@ -160,7 +160,7 @@ async function discovered(
     if (followed) return await discoverChain(place, requirements, access);
     return await safeDiscover(place, requirements, access);
   } catch (error) {
-    // A file that has no card in it is as an address that has none.
+    // A file without a card is like an address without one.
     if (error instanceof ClientError && error.code !== "address_invalid") {
       return { ok: false, denials: [fetchDenial(error)], warnings: [] };
     }

@@ -159,7 +159,7 @@ function examples(grants: Command, verbs: { readonly [name: string]: Command }):
   );
 }
 
-// Loaded late: help needs none of it.
+// Loaded on demand, since help does not need it.
 async function open<T>(
   context: Context,
   options: HomeChoice,

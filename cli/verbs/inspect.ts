@@ -51,7 +51,7 @@ function run(context: Context, options: Options, argument?: string): void {
   printAnswer(context, options, { ...inspection, secondsLeft, ...revealed }, lines);
 }
 
-/** What makes a token usable, printed only on request: the signature of its own macaroon, in hex. */
+/** The part that makes a token usable, printed only on request: the signature of its own macaroon, in hex. */
 function reveal(text: string): { readonly signature: string; readonly token: string } {
   const { macaroons } = readMacaroons(text);
   const signature = Buffer.from(macaroons[0].signature).toString("hex");

@@ -85,7 +85,7 @@ async function run(
     return printRefusal(context, card, error, options);
   }
   const { result, taskId } = answer;
-  // Whatever came: it is only known to be JSON.
+  // Any value: it is only known to be JSON.
   const authority: Json = JSON.parse(JSON.stringify(answer.authority ?? null));
   if (options.json !== true) sayAuthority(context, objectIn(authority));
   const document = { result, taskId, ...(authority === null ? {} : { authority }) };
@@ -113,7 +113,7 @@ function tokensFrom(
   if (tokens.length > MAX_PRESENTED) {
     throw usageError(`a call may present at most ${MAX_PRESENTED} tokens`, "give fewer");
   }
-  // What is no token at all does not go over the network.
+  // Something that is not a token is not sent over the network.
   namingSource(argument, () => {
     for (const token of tokens) inspect(token);
   });
@@ -144,7 +144,7 @@ function printRefusal(
   for (const line of refusalLines(denials, adviceForCall, stderrPaint(context))) say(context, line);
 }
 
-// Data goes to standard output alone; what it rests on is reported on standard error.
+// Only data goes to standard output; the authority is reported on standard error.
 function sayAuthority(context: Context, authority: JsonObject): void {
   const kind = textIn(authority["authority"]);
   const notice = textIn(authority["notice"]) ?? "";

@@ -115,8 +115,8 @@ async function renew(context: Context, options: HomeChoice): Promise<void> {
 
 async function remove(context: Context, options: HomeChoice, kid: string): Promise<void> {
   const at = formatTime(Date.now());
-  // Entered into the list first, and on its own: services that have the key in memory refuse its
-  // tokens from then on, also if this process dies before the key is gone from the file.
+  // Added to the list first, and separately: services with the key in memory refuse its tokens from then on,
+  // even if this process dies before the key is removed from the file.
   await change(context, options, async (present, revoke) => {
     assertRetirable(kid, present);
     await revoke({ kind: "key", id: kid, at, reason: "retired" });
@@ -168,7 +168,7 @@ async function bring(context: Context, options: ImportOptions, file: string): Pr
   printAnswer(context, options, { imported: kids, keys: keyring.list() }, lines);
 }
 
-/** Changes the key file with every other process that would change it waiting. */
+/** Changes the key file while every other process that would change it waits. */
 async function change(
   context: Context,
   options: HomeChoice,

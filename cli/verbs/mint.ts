@@ -100,7 +100,7 @@ function mint(request: MintRequest, { issuer, revocations, files }: Home): Minte
       `these limits contradict each other (${empty.join(", ")}): nothing is allowed`,
     );
   }
-  // A token that is revoked before it is handed out is useless.
+  // A token that is revoked before it is printed is useless.
   const [entry] = revocations.find({
     links: [],
     capability: minted.id,

@@ -22,12 +22,12 @@ interface Options extends HomeChoice {
   readonly reason?: string;
 }
 
-/** What to enter into the list, and what dies with it. */
+/** The entry to add to the list, and what it revokes. */
 interface Revocation {
   readonly entry: RevocationEntry;
   readonly effect: string;
   readonly note?: string;
-  /** Why nothing is to be entered. */
+  /** The reason why nothing is added. */
   readonly needless?: "revoked" | "expired";
 }
 
@@ -86,13 +86,13 @@ function isNamed({ id, capability, principal, key }: Options): boolean {
   return (id ?? capability ?? principal ?? key) !== undefined;
 }
 
-/** An id that stands in the place of a token, as the option that takes it. */
+/** Returns an id given in place of a token as the option that names it. */
 function idIn(text: string): Pick<Options, "id" | "capability"> {
   if (text.startsWith("rv_")) return { id: text };
   return text.startsWith("cap_") ? { capability: text } : {};
 }
 
-/** The token to revoke, where nothing is named in another way. */
+/** Returns the token to revoke, unless an option names the thing. */
 function readTarget(context: Context, argument: string | undefined): string {
   if (argument !== undefined) return readTokenArgument(context, argument);
   const token = context.stdin.isTerminal ? "" : readTokenArgument(context, argument);
@@ -150,7 +150,7 @@ function fromName(options: Options, { keys: present }: Home, now: number): Revoc
     return { entry: { kind: "capability", id: capability, until, ...shared }, effect };
   }
   if (principal !== undefined) {
-    // Tokens carry whole seconds: the next second is after every token issued so far.
+    // Tokens contain whole seconds: the next second is after every token issued so far.
     const before = formatTime(now + 1000);
     const effect = `all tokens of this principal issued before ${before}, with what its agents were granted and what waits for approval; later ones are not`;
     return { entry: { kind: "principal", id: principal, before, until, ...shared }, effect };

@@ -49,14 +49,14 @@ export function define(program: Command, context: Context): void {
   addExamples(tasks, [...reading, one]);
 }
 
-// Loaded late: they need the SDK, and help needs none of it.
+// Loaded on demand: they need the SDK, which help does not.
 const operator = (): Promise<typeof import("../../src/protocols/a2a/tasks/operator.js")> =>
   import("../../src/protocols/a2a/tasks/operator.js");
 
 async function list(context: Context, options: Options): Promise<void> {
   const { listAllTasks } = await operator();
   const { principal, limit = DEFAULT_LIMIT } = options;
-  // One more, to know whether there are more.
+  // One more than the page, to know whether there are more.
   const found = await withStores(homeFor(context, options), (database) =>
     listAllTasks(database, { principal, limit: limit + 1 }),
   );

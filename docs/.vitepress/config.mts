@@ -89,9 +89,9 @@ export default defineConfig({
   lastUpdated: false,
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/logo.svg" }]],
   markdown: {
-    // Angle brackets in prose are text; no page carries HTML of its own.
+    // Angle brackets in prose are text; no page contains HTML.
     html: false,
-    // Headings have the same names here as in a repository's browser.
+    // Makes anchors of headings the same as in a repository's browser.
     anchor: {
       slugify: (text) =>
         text

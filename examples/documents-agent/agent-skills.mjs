@@ -1,5 +1,5 @@
-// What `proviso serve` loads (agent.json, "skills"): the skills over the folder of documents, and what
-// a message in words comes to. No model is needed: words are searched for.
+// The module that `proviso serve` loads (agent.json, "skills"): the skills over the folder of documents, and
+// the handling of messages in words. It needs no model: it searches for the words.
 import { LONGEST_QUERY } from "./search.mjs";
 import { documentSkills } from "./skills.mjs";
 
@@ -9,9 +9,9 @@ import { documentSkills } from "./skills.mjs";
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { JsonObject } from "../../src/bytes/json.js" */
 
-/** Documents that an answer names. */
+/** Most documents that an answer names. */
 const MATCHES = 3;
-/** Characters and lines of the best one that an answer quotes. */
+/** Longest quotation of the best document in characters and lines. */
 const QUOTED_CHARACTERS = 2000;
 const QUOTED_LINES = 12;
 
@@ -24,9 +24,8 @@ export default async function documentsAgent({ resources }) {
 }
 
 /**
- * Answers a message in words: what is found for them among the documents that the capability leaves,
- * and how the best of these begins. What the words say changes nothing about what may be done: each
- * call goes through the gate.
+ * Answers a message in words with the documents found for them within the capability, and the beginning of the
+ * best one. The words cannot change the permissions: each call goes through the gate.
  *
  * @type {TaskRunner}
  */
@@ -53,7 +52,7 @@ export async function answerInWords(task) {
  * @param {TaskCall} task
  * @param {string} skill
  * @param {JsonObject} given
- * @param {JsonObject} [known] - What the caller gets even if the skill is refused.
+ * @param {JsonObject} [known] - Part of the answer even if the skill is refused.
  */
 async function call(task, skill, given, known = {}) {
   /** @type {InvocationOutcome} */
@@ -63,6 +62,6 @@ async function call(task, skill, given, known = {}) {
     const why = `${skill} is not allowed to this task`;
     return { refusal: task.answer("rejected", why, { ...known, refused }) };
   }
-  // Each of the agent's own skills gives an object.
+  // Each of the agent's own skills returns an object.
   return { result: /** @type {JsonObject} */ (outcome.result) };
 }

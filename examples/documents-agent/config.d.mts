@@ -1,11 +1,11 @@
 import type { Grant } from "../../src/agent/grant.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
 
-/** What the agent offers: reading, writing, and all at once for what knows no capabilities. */
+/** The agent's grants: reading, writing, and a legacy grant of both for tools without capabilities. */
 export const grants: readonly Grant[];
 
 /**
- * Alice reads everything and writes letters; bob reads the reports that are not confidential; carol
- * has an old tool that knows no capabilities.
+ * Alice may read everything and write letters; bob may read reports that are not confidential; carol has an old
+ * tool without capabilities.
  */
 export const policy: PolicyDefinition;

@@ -1,4 +1,4 @@
-// What the documents agent offers, and who may do what with it, as it stands in its JSON files.
+// The grants and the policy of the documents agent, read from its JSON files.
 import { readFileSync } from "node:fs";
 
 /** @type {typeof import("./config.mjs").grants} */
@@ -9,7 +9,7 @@ export const policy = contentOf("policy.json");
 
 /** @param {string} name */
 function contentOf(name) {
-  // What is for editors is no part of it.
+  // Removes the parts for editors.
   const { $schema, ...content } = JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
   return content;
 }

@@ -20,7 +20,7 @@ import { writeFrontMatter } from "./front-matter.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const documents = fileURLToPath(new URL("documents", import.meta.url));
 
-/** What kind of document each of this project's own is; the rest of `docs/` are guides. */
+/** The kind of each of this project's own documents; the rest of `docs/` are guides. */
 const KINDS = new Map([
   ["README.md", "overview"],
   ["CHANGELOG.md", "changelog"],
@@ -36,7 +36,7 @@ export function fillLibrary(folder) {
   const target = resolve(folder);
   if (!existsSync(target)) {
     mkdirSync(dirname(target), { recursive: true });
-    // Appears whole or not at all, so that a deleted document differs from one that was never there.
+    // Written atomically, so that a deleted document differs from one that never existed.
     const temporary = mkdtempSync(join(dirname(target), `.${basename(target)}-`));
     try {
       cpSync(documents, temporary, { recursive: true });
@@ -56,13 +56,16 @@ export function fillLibrary(folder) {
   }
 }
 
-/** Paths of this project's own documents, from its root. */
+/** Returns the paths of this project's own documents, from its root. */
 function projectDocuments() {
   const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
   return [...new Set([...KINDS.keys(), ...guides.map((name) => `docs/${name}`)])].sort();
 }
 
-/** @param {string} path - `docs/spec.md` is `spec.md`, `spec-vectors/README.md` is `spec-vectors-readme.md`. */
+/**
+ * @param {string} path - `docs/spec.md` becomes `spec.md`, `spec-vectors/README.md` becomes
+ *   `spec-vectors-readme.md`.
+ */
 function nameInProject(path) {
   return path
     .replace(/^docs\//, "")
@@ -71,7 +74,7 @@ function nameInProject(path) {
 }
 
 /**
- * The document with a front matter made from what it says itself.
+ * Adds front matter to a document, made from its own contents.
  *
  * @param {string} path
  */

@@ -1,13 +1,13 @@
-// The resources that a call may reach: the gate has checked them, and a skill touches no others.
+// The resources that a call may reach. The gate has checked them, and a skill uses no others.
 
 /** @import { Resource } from "../../src/agent/resources/resource.js" */
 /** @import { SkillCall } from "../../src/agent/skill.js" */
 
-/** How the arguments of a skill name a resource. */
+/** The schema of an argument that names a resource. */
 export const HANDLE = { type: "string", format: "resource-handle" };
 
 /**
- * The one resource that the call names.
+ * Returns the one resource that the call names.
  *
  * @param {SkillCall} call
  */
@@ -18,7 +18,7 @@ export function named(call) {
 }
 
 /**
- * The documents within reach, by title.
+ * Returns the documents within reach, by title.
  *
  * @param {SkillCall} call
  * @returns {[handle: string, resource: Resource][]}

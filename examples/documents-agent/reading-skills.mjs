@@ -1,4 +1,4 @@
-// What documents:read is made of: retrieve, search, list.
+// The skills of documents:read: retrieve, search, list.
 import { splitFrontMatter } from "./front-matter.mjs";
 import { HANDLE, items, named } from "./reach.mjs";
 import { LONGEST_QUERY, searchDocuments } from "./search.mjs";
@@ -6,9 +6,9 @@ import { LONGEST_QUERY, searchDocuments } from "./search.mjs";
 /** @import { ResourceFolder } from "../../src/sources/resource-folder.js" */
 /** @import { Skill } from "../../src/agent/skill.js" */
 
-/** Characters of a text that are given at once. */
+/** Most characters of a text in one answer. */
 const LONGEST_TEXT = 200_000;
-/** Characters that `retrieve_document` gives unless asked for another number. */
+/** Characters that `retrieve_document` returns by default. */
 const USUAL_TEXT = 20_000;
 const MOST_MATCHES = 50;
 
@@ -102,7 +102,7 @@ export function readingSkills({ folder }) {
 }
 
 /**
- * The first characters of a text, no surrogate pair cut in two.
+ * Returns the first characters of a text without splitting a surrogate pair.
  *
  * @param {string} whole
  * @param {number} most

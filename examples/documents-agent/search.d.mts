@@ -4,20 +4,20 @@ import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 /** A document that has at least one term of a query. */
 export interface Match {
   readonly name: string;
-  /** Some 200 characters of the text around what was found, on one line. */
+  /** Some 200 characters of the text around the match, on one line. */
   readonly snippet: string;
 }
 
-/** Characters of a query that are looked at. */
+/** Longest part of a query that is used, in characters. */
 export const LONGEST_QUERY: number;
 
 /**
- * Finds documents that have words of a query, those with most of them first. A word is found where a word of the
- * document begins with it, whatever its case and accents.
+ * Finds documents with words of a query, those with most of them first. A query word matches the beginning of a
+ * word of the document, ignoring case and accents.
  *
- * @param query - Words and `"phrases in quotes"`; any text is a query, and without a word finds nothing.
- * @param resources - The documents to look at, and no others.
- * @param limit - 10 unless given.
+ * @param query - Words and `"phrases in quotes"`; any string is a query. A query without a word finds nothing.
+ * @param resources - The documents to search; no others are read.
+ * @param limit - Most results; 10 unless given.
  */
 export function searchDocuments(
   folder: Pick<ResourceFolder, "readText">,

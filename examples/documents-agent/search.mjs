@@ -1,14 +1,14 @@
-// Searches the documents that a call may reach. Their files are read anew each time and no others are, so that an answer
-// says nothing of other documents, and takes no longer for them.
+// Searches the documents that a call may reach. It reads only their files, each time, so that an answer reveals
+// nothing about other documents, not even by its duration.
 import { splitFrontMatter } from "./front-matter.mjs";
 
 /** @import { Resource } from "../../src/agent/resources/resource.js" */
 
-/** Characters of a query that are looked at. */
+/** Longest part of a query that is used, in characters. */
 export const LONGEST_QUERY = 1000;
-/** Words and phrases of a query that count. */
+/** Most words and phrases of a query that count. */
 const MOST_TERMS = 16;
-/** Characters of a snippet before and after what was found. */
+/** Characters of a snippet before and after the match. */
 const AROUND = 100;
 
 /** @type {typeof import("./search.mjs").searchDocuments} */
@@ -32,8 +32,8 @@ export async function searchDocuments(folder, query, resources, limit = 10) {
 }
 
 /**
- * The words of a query, and its `"phrases in quotes"`; everything else is punctuation. A quote that is not closed runs
- * to the end.
+ * Splits a query into words and `"phrases in quotes"`; everything else is punctuation. An unclosed quote
+ * extends to the end.
  *
  * @param {string} query
  */
@@ -45,7 +45,7 @@ function termsOf(query) {
   return [...new Set(terms.filter((term) => term !== ""))].slice(0, MOST_TERMS);
 }
 
-/** The words of a text, in lower case and without accents, with one space between them. @param {string} text */
+/** Returns the words of a text, in lower case and without accents, separated by one space. @param {string} text */
 function wordsOf(text) {
   return (foldedOf(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
 }
@@ -55,14 +55,17 @@ function foldedOf(text) {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** Its title, and texts such as its author: they are found as if they stood in the text. @param {Resource} resource */
+/**
+ * Returns the title and string fields such as the author, which are searched as part of the text. @param
+ * {Resource} resource
+ */
 function headingOf({ displayName, fields }) {
   const texts = Object.values(fields).filter((value) => typeof value === "string");
   return [displayName, ...texts].join(" ");
 }
 
 /**
- * The text of a document; `undefined` if it is gone, too large, or not UTF-8.
+ * Returns the text of a document; `undefined` if it is gone, too large, or not UTF-8.
  *
  * @param {Parameters<typeof searchDocuments>[0]} folder
  * @param {Resource} resource
@@ -77,7 +80,7 @@ async function textOf(folder, { name }) {
 }
 
 /**
- * The text around the first term that it has, on one line.
+ * Returns the text around the first term that it contains, on one line.
  *
  * @param {string} text
  * @param {readonly string[]} terms
@@ -93,8 +96,8 @@ function snippetOf(text, terms) {
 }
 
 /**
- * Whether an error of the folder's says that there is no text to find here. Where the system itself has failed, the
- * error has a cause.
+ * Returns whether an error of the folder means that there is no text to find here. An error of the system
+ * itself has a cause.
  *
  * @param {unknown} error
  */

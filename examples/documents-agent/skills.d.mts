@@ -1,7 +1,7 @@
 import type { Skill } from "../../src/agent/skill.js";
 import type { ResourceFolder } from "../../src/sources/resource-folder.js";
 
-/** What the skills work on. */
+/** The dependencies of the skills. */
 export interface DocumentSkillsParts {
   readonly folder: Pick<ResourceFolder, "readText" | "writeText" | "create" | "remove">;
 }

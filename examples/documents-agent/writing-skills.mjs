@@ -1,4 +1,4 @@
-// What documents:write is made of: create, update, delete.
+// The skills of documents:write: create, update, delete.
 import { randomBytes } from "node:crypto";
 import { SkillInputError } from "proviso/agent";
 import { splitFrontMatter, writeFrontMatter } from "./front-matter.mjs";
@@ -73,8 +73,8 @@ export function writingSkills({ folder }) {
       },
       async run(call) {
         const { name, displayName } = named(call);
-        // Fields decide who may see a document: a caller that may change its text must not change them. An empty
-        // head keeps the text from bringing its own.
+        // Fields decide who may see a document, so a caller that may change its text must not change them. An
+        // empty front matter prevents the text from supplying its own.
         const head = splitFrontMatter(await folder.readText(name)).head || writeFrontMatter({});
         const separated = head.endsWith("\n") ? head : `${head}\n`;
         await kept(folder.writeText(name, `${separated}\n${lines(call.arguments["text"])}`));
@@ -104,7 +104,7 @@ export function writingSkills({ folder }) {
   ];
 }
 
-/** @param {unknown} value - A text, to end with an end of line. */
+/** @param {unknown} value - A string; an end of line is added. */
 function lines(value) {
   return `${String(value).trimEnd()}\n`;
 }
@@ -122,7 +122,7 @@ function scalars(value) {
 }
 
 /**
- * A file's name from a title: `Ein schönes Jahr!` is `ein-schones-jahr`.
+ * Makes a file name from a title: `Ein schönes Jahr!` becomes `ein-schones-jahr`.
  *
  * @param {string} title
  */
@@ -137,14 +137,14 @@ function slug(title) {
   return plain === "" ? "document" : plain;
 }
 
-/** What a folder says of a text that it does not take, and its writer may know. */
+/** The folder's reasons for rejecting a text, which its writer may know. */
 const MISTAKES = new Map([
   ["text_invalid", "the text has half of a surrogate pair"],
   ["item_too_large", "the document would be larger than this agent keeps one"],
 ]);
 
 /**
- * What writing comes to; a text that cannot be kept is the mistake of the caller who gave it.
+ * Awaits a write; a text that cannot be stored is the fault of the caller who sent it.
  *
  * @template T
  * @param {Promise<T>} writing

@@ -1,6 +1,6 @@
-// `bank.mjs KEYS FEED PORT`: the bank, a resource server of its own. It has a key that was derived for it
-// alone, so that it can check capabilities and narrow them, and cannot make one for any other service; and the
-// address of the revocation feed. It has no root key, and knows nothing of agents, approvals or grants.
+// `bank.mjs KEYS FEED PORT`: the bank, a separate resource server. It has a key derived for it alone, so it can
+// check and narrow capabilities but not make one for another service, and the address of the revocation feed.
+// It has no root key, and knows nothing about agents, approvals or grants.
 import express from "express";
 import { capabilityOf, createCapabilityMiddleware } from "proviso/express";
 import { createIssuer } from "proviso/issuer";
@@ -14,7 +14,7 @@ const revocations = followRevocations({ url: feed, keys, interval: 5 });
 const issuer = createIssuer({ name: "payments-desk", keys, revocations, audience });
 const requires = createCapabilityMiddleware(issuer, { realm: "bank" });
 
-/** Payments that were made, by their ids: each is made once. @type {Map<string, object>} */
+/** Executed payments by id; each is executed once. @type {Map<string, object>} */
 const paid = new Map();
 
 const app = express().use(express.json({ limit: "8kb" }));
@@ -23,7 +23,7 @@ app.post(
   requires({
     grant: "payments:send",
     operation: "transfer",
-    // What the capability limits is what the transfer below is made of.
+    // The transfer below is made of exactly the arguments that the capability limits.
     arguments: (/** @type {express.Request} */ req) => transferIn(req.body) ?? {},
   }),
   (req, res) => {
@@ -46,7 +46,7 @@ app.post(
 );
 
 /**
- * The transfer that a request asks for: Agent-Auth sends it as the arguments of its capability.
+ * Returns the requested transfer, which Agent-Auth sends as the arguments of its capability.
  *
  * @param {{ readonly arguments?: { readonly [name: string]: unknown } } | undefined} body
  */

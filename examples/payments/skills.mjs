@@ -1,4 +1,4 @@
-// What agents can ask the payments desk for. The desk grants it; the bank, at the capability's location, does it.
+// The skills of the payments desk. The desk grants them; the bank, at the capability's location, executes them.
 
 /** @type {import("proviso/agent").Skill} */
 const transferFunds = {

@@ -1,4 +1,4 @@
-// The tools of the example host: `proviso session serve` calls the default export, and serves what it gives.
+// The tools of the example host: `proviso session serve` calls the default export and serves its result.
 
 /** @import { SessionTool } from "../../src/protocols/a2e/plugins/tools-plugin.js" */
 

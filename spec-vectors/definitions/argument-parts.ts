@@ -1,29 +1,29 @@
 import { type Ask, allowed, type CheckTest, hop, type JsonValue, refused } from "./check-test.js";
 import type { Flags } from "./constraint-parts.js";
 
-/** The hop that limits the argument `n` of `retrieve`, the operation that tests ask for. */
+/** A hop that limits the argument `n` of `retrieve`, the operation in the tests' calls. */
 export function own(constraint: string): string {
   return entry(`{"n":${constraint}}`);
 }
 
-/** The hop with these constraints of `retrieve`. */
+/** A hop with these constraints on `retrieve`. */
 export function entry(constraints: string): string {
   return `{"operationConstraints":{"retrieve":${constraints}}}`;
 }
 
-/** The hop with these constraints of every operation. */
+/** A hop with these constraints on every operation. */
 export function every(constraints: string): string {
   return `{"operationConstraints":{"*":${constraints}}}`;
 }
 
-/** The hop with this closed list of `retrieve`. */
+/** A hop with this closed list for `retrieve`. */
 export function closed(names: string): string {
   return `{"arguments":{"retrieve":${names}}}`;
 }
 
 type Arguments = { readonly [name: string]: JsonValue };
 
-/** A call with these arguments that one hop allows. */
+/** A call with these arguments that a hop allows. */
 export function accepts(
   comment: string,
   text: string,
@@ -33,7 +33,7 @@ export function accepts(
   return allowed(comment, flags, hop(text, asking(given)));
 }
 
-/** A call with these arguments that one hop refuses. */
+/** A call with these arguments that a hop refuses. */
 export function rejects(
   comment: string,
   text: string,
@@ -47,7 +47,7 @@ function asking(given: Arguments | undefined): Ask {
   return given === undefined ? {} : { arguments: given };
 }
 
-/** Values of `n` that its constraint allows, each in words. */
+/** Values of `n` that its constraint allows, each with a description. */
 export function allValues(
   constraint: string,
   values: { readonly [comment: string]: JsonValue },
@@ -58,7 +58,7 @@ export function allValues(
   );
 }
 
-/** Values of `n` that its constraint refuses, each in words. */
+/** Values of `n` that its constraint refuses, each with a description. */
 export function noValues(
   constraint: string,
   values: { readonly [comment: string]: JsonValue },
@@ -69,12 +69,12 @@ export function noValues(
   );
 }
 
-/** A hop that no checker reads, whatever is asked. */
+/** A hop that no checker can read, whatever the call. */
 export function unreadable(comment: string, text: string, flags: Flags = []): CheckTest {
   return refused(comment, ["MalformedHop", ...[flags].flat()], hop(text), "caveat_malformed@2");
 }
 
-/** A hop with a name that is not known. */
+/** A hop with an unknown name. */
 export function strange(comment: string, text: string): CheckTest {
   return refused(comment, "UnknownRestriction", hop(text), "caveat_unknown@2");
 }

@@ -11,7 +11,7 @@ import type { Flag } from "./notes.js";
 
 const GOOD = '{"operations":["retrieve","search"],"purpose":"a\\"b"}';
 
-/** A hop that reads as JSON, but whose bytes are not its canonical form, or which is no JSON at all. */
+/** A hop that is not in canonical form, or is not JSON at all. */
 function not(comment: string, text: string | Uint8Array, more: readonly Flag[] = []): CheckTest {
   return refused(comment, ["CanonicalForm", ...more], hop(text), "caveat_malformed@2");
 }
@@ -33,7 +33,7 @@ function unknown(
   return refused(comment, ["UnknownRestriction", ...more], hop(text), "caveat_unknown@2");
 }
 
-/** A hop that limits `n` to a number, as the text writes it. */
+/** A hop that limits `n` to a number, written as given. */
 function number(text: string): string {
   return `{"constraints":{"n":${text}}}`;
 }

@@ -3,10 +3,10 @@ import { type Built, bind, chain, dischargeOf, type Link, type Third } from "../
 import { type Form, write } from "../build/forms.js";
 import type { Flag } from "./notes.js";
 
-/** What all tests have that do not say otherwise. */
+/** The defaults of all tests. */
 export const ISSUER = "documents-agent";
 export const NOW = "2026-01-01T00:30:00Z";
-/** The grant of the tokens, and the one that invocations act under. */
+/** The grant of the tokens, and of the invocations. */
 export const GRANT = "documents:read";
 export const ID =
   '{"grant":"documents:read","id":"cap_AAAAAAAAAAAAAAAA","iss":"documents-agent","issued":"2026-01-01T00:00:00Z","kid":"key_a","principal":"user:alice","v":1}';
@@ -31,15 +31,15 @@ export type JsonValue =
 
 export interface Ask {
   readonly operation?: string;
-  /** The token's own unless given; `null` leaves it out. */
+  /** The token's own unless given; `null` omits it. */
   readonly grant?: string | readonly string[] | null;
   readonly resourceHandles?: readonly string[];
   readonly arguments?: { readonly [name: string]: JsonValue };
-  /** The arguments as JSON text, for what a parser and a writer would change on the way. */
+  /** The arguments as JSON text, for cases that parsing and writing would change. */
   readonly argumentsText?: string;
   readonly invoker?: string;
   readonly audience?: string;
-  /** The moment to judge hops by. */
+  /** The time for judging hops. */
   readonly time?: string;
 }
 
@@ -62,7 +62,7 @@ interface Revocations {
   readonly entries?: readonly Entry[];
 }
 
-/** A discharge to be presented: bound to the token unless `bound` makes something else of it. */
+/** A presented discharge, bound to the token unless `bound` changes that. */
 export interface Discharge {
   readonly of: Third;
   readonly links?: readonly Link[];
@@ -75,7 +75,7 @@ export interface Setup {
   readonly identifier?: Data;
   /** The key the token is made under. */
   readonly secret?: Uint8Array;
-  /** What someone does to the token afterwards. */
+  /** A change that somebody makes to the token afterwards. */
   readonly alter?: (token: Built) => Built;
   readonly discharges?: readonly Discharge[];
   readonly form?: Form;
@@ -84,13 +84,13 @@ export interface Setup {
   readonly ask?: Ask;
   readonly issuer?: string;
   readonly keys?: readonly Key[];
-  /** The grants that the issuer knows; without it, it knows none of them. */
+  /** The grants that the issuer knows; absent if it knows none. */
   readonly grants?: readonly KnownGrant[];
   readonly now?: string;
   readonly revocations?: (token: Built, discharges: readonly Built[]) => Revocations;
 }
 
-/** One test of `check.json`. */
+/** Defines one test of `check.json`. */
 export interface CheckTest {
   readonly comment: string;
   readonly flags: readonly Flag[];
@@ -98,7 +98,7 @@ export interface CheckTest {
   readonly token: string;
   readonly chains: readonly Built[];
   readonly result: "allowed" | "refused" | "misuse";
-  /** Of a refused one, as `code`, `code@hop` or `code@hop/discharge`. */
+  /** The denials, as `code`, `code@hop` or `code@hop/discharge`. */
   readonly denials: readonly string[];
   /** The denials of a checker of version 1 of the specification. */
   readonly version1?: readonly string[];
@@ -129,7 +129,7 @@ export function refused(
   return test(comment, flags, setup, "refused", denials);
 }
 
-/** A test that also says what a checker of version 1 of the specification answers. */
+/** A test that also has the answer of a checker of version 1 of the specification. */
 export function olderAnswers(test: CheckTest, ...denials: readonly string[]): CheckTest {
   return { ...test, version1: denials };
 }
@@ -157,12 +157,12 @@ function present(setup: Setup): Built[] {
   return [root, ...others];
 }
 
-/** Tests of one hop, which stands as link 2 behind the issuer's. */
+/** Tests of one hop, which is link 2 after the issuer's. */
 export function hop(text: Data, ask: Ask = {}): Setup {
   return { links: [EXPIRES, text], ask };
 }
 
-/** The identifier with other members, in canonical form; `undefined` leaves one out. */
+/** Returns the identifier with other properties, in canonical form; `undefined` omits one. */
 export function identifier(members: { readonly [name: string]: unknown }): string {
   const all: { [name: string]: unknown } = { ...JSON.parse(ID), ...members };
   return JSON.stringify(

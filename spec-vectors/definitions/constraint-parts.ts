@@ -45,7 +45,7 @@ export function unknown(comment: string, text: string): CheckTest {
   return refused(comment, "UnknownRestriction", hop(limit(text), given(1)), "caveat_unknown@2");
 }
 
-/** Values that a limit must refuse because they are of other types, or are not there at all. */
+/** Values that a limit must refuse because they have other types, or are absent. */
 export function wrongTypes(name: string, text: string, values: readonly JsonValue[]): CheckTest[] {
   return [
     violates(`${name}: the argument is missing`, text, MISSING, "MissingValue"),

@@ -13,7 +13,7 @@ import {
 import { as, invalid, KEY, type MacaroonTest, valid } from "./macaroon-test.js";
 import type { Flag } from "./notes.js";
 
-// In v2 JSON, which every implementation reads together with its discharges, unless said otherwise.
+// In v2 JSON, which every implementation reads together with its discharges, unless stated otherwise.
 
 export const A: Third = third("a");
 export const B: Third = third("b");
@@ -23,13 +23,13 @@ export const ONE: Built = dischargeOf(A);
 export const BOUND: Built = bind(ROOT, ONE);
 export const OTHER_ROOT: Built = chain(KEY, "other id", [A]);
 
-/** A root asking for `links`, and these discharges bound to it. */
+/** A root with these third-party links, and these discharges bound to it. */
 export function graph(links: readonly (string | Third)[], discharges: readonly Built[]): Built[] {
   const root = chain(KEY, "id", links);
   return [root, ...discharges.map((one) => bind(root, one))];
 }
 
-/** A root of which each discharge needs the next, `depth` deep. */
+/** A root whose discharges each need the next, `depth` levels deep. */
 export function nested(depth: number): Built[] {
   const asks = Array.from({ length: depth }, (_, at) => third(`level ${at + 1}`));
   const [first = A] = asks;
@@ -87,7 +87,7 @@ export const STRANGE: Built = sealedWith(derive(A.caveatKey), sha256("not the ta
 export const GARBLED: Built = sealedWith(flip(derive(A.caveatKey), 0));
 export const BROKEN: Built = brokenBox();
 
-/** A box of which one bit was flipped before the caveat was signed: what a holder could append. */
+/** A box with one bit flipped before the caveat was signed, which a holder could append. */
 function brokenBox(): Built {
   const start = chain(KEY, "id");
   const vid = flip(seal(start.signature, sha256("nonce").slice(0, 24), derive(A.caveatKey)), -1);

@@ -13,7 +13,7 @@ const C = "https://c.example/";
 const D = "https://d.example/";
 const UNDECLARED = "capability_undeclared";
 
-/** An agent that delegates to these; `null` leaves `delegates` out. */
+/** An agent that delegates to these; `null` omits `delegates`. */
 function agent(
   url: string,
   delegates: readonly (string | JsonValue)[] | null,

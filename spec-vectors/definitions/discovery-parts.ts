@@ -4,32 +4,32 @@ import type { Card, Members } from "./discovery-test.js";
 export const DISCOVERY = "urn:proviso:a2a:discovery:1";
 const GRANTS = "urn:proviso:a2a:capabilities:1";
 
-/** The parts of a test's card beside its name. */
+/** The parts of a test's card besides its name. */
 export interface CardParts {
-  /** Members at the top. */
+  /** Properties at the top. */
   readonly top?: Members;
-  /** Members of `capabilities`, but for its extensions. */
+  /** Properties of `capabilities`, except its extensions. */
   readonly flags?: Members;
-  /** `params` of the extension that carries the contract. */
+  /** `params` of the contract's extension. */
   readonly params?: JsonValue;
-  /** `capabilityGrants` in `params` of the extension for tokens. */
+  /** `capabilityGrants` in `params` of the capability extension. */
   readonly grants?: JsonValue;
   readonly extensions?: readonly JsonValue[];
-  /** One JSON-RPC interface that speaks 1.0 unless given. */
+  /** Interfaces; unless given, one JSON-RPC interface with version 1.0. */
   readonly interfaces?: readonly Members[];
 }
 
-/** The address of a card's first interface; the others have a number behind it. */
+/** The address of a card's first interface; the others end in a number. */
 export const ENDPOINT = "https://agent.example/a2a";
 
-/** An interface with these members; `card` gives it its URL unless the test does. */
+/** An interface with these properties; `card` adds its URL unless the test does. */
 export function speaking(members: Members, binding = "JSONRPC", url?: string): Members {
   return { ...(url === undefined ? {} : { url }), protocolBinding: binding, ...members };
 }
 
 export const ONE: Members = { protocolVersion: "1.0" };
 
-/** A card: usable for a caller without requirements, but for what the test gives it. */
+/** A card that a caller without requirements can use, except for the test's changes. */
 export function card(parts: CardParts = {}): Card {
   const {
     top = {},
@@ -57,7 +57,7 @@ export function card(parts: CardParts = {}): Card {
   };
 }
 
-/** A card of A2A 0.3, with what the test gives it. */
+/** A card of A2A 0.3, with the test's changes. */
 export function olderCard(members: Members = {}): Card {
   return {
     card: {
@@ -71,7 +71,7 @@ export function olderCard(members: Members = {}): Card {
   };
 }
 
-/** The text of a card that a definition has put together itself. */
+/** The text of a card that a definition has built itself. */
 export function cardText(parts: CardParts): Card {
   const made = card(parts);
   return "card" in made ? { cardText: JSON.stringify(made.card) } : made;

@@ -1,6 +1,6 @@
 import { breaks, type DiscoverySubject, keeps, type Members } from "./discovery-test.js";
 
-/** A capability that 1.0 introduced, declared unless given otherwise. */
+/** A declared capability introduced in 1.0, unless given otherwise. */
 function entry(name: string, members: Members = {}): Members {
   return { name, tier: "declared", introduced: "1.0", ...members };
 }
@@ -19,7 +19,7 @@ function holding(members: Members): { registry: Members } {
   return { registry: registry("3.0", entry("pause", members), RESUME) };
 }
 
-/** A registry, and one that follows it. */
+/** A registry, and its successor. */
 function following(
   [before, ...old]: readonly [string, ...Members[]],
   [after, ...next]: readonly [string, ...Members[]],

@@ -4,7 +4,7 @@ import type { Flag } from "./notes.js";
 /** A JSON object as a test writes it. */
 export type Members = { readonly [name: string]: JsonValue };
 
-/** A card: as JSON, or as text where a parser and a writer on the way would change it. */
+/** A card: as JSON, or as text for cases that parsing and writing would change. */
 export type Card = { readonly card: JsonValue } | { readonly cardText: string };
 
 /** A caller's requirements of a card. */
@@ -22,10 +22,10 @@ export interface Requirements {
   readonly allowDeprecated?: boolean;
 }
 
-/** One agent of a chain: where it is, and its card. */
+/** One agent of a chain: its address and its card. */
 export type ChainLink = { readonly url: string } & Card;
 
-/** A test of `capability-discovery.json`: `asked` is what the request has, `answer` the expected one. */
+/** Defines a test of `capability-discovery.json`: `asked` is the request, `answer` the expected answer. */
 export interface DiscoveryTest {
   readonly comment: string;
   readonly flags: readonly Flag[];
@@ -54,7 +54,7 @@ interface Chosen {
   readonly warnings?: readonly string[];
 }
 
-/** A card that is usable: by its first interface, in version 1.0 and without warnings unless `chosen` says otherwise. */
+/** A usable card: by its first interface, in version 1.0 and without warnings, unless `chosen` says otherwise. */
 export function usable(
   comment: string,
   flags: Flags,
@@ -100,12 +100,12 @@ export function refused(
   return test(comment, flags, { ...card, requirements }, { result: "refused", denials });
 }
 
-/** A card that is malformed, and usable but for that. */
+/** A card that is malformed, and otherwise usable. */
 export function malformed(comment: string, flags: Flags, card: Card): DiscoveryTest {
   return refused(comment, flags, card, {}, "card_malformed");
 }
 
-/** The same test of `discover` by another registry than the specification's. */
+/** The same test of `discover` with another registry than the specification's. */
 export function byRegistry(registry: object, { asked, ...rest }: DiscoveryTest): DiscoveryTest {
   return { ...rest, asked: { ...asked, registry } };
 }
@@ -138,12 +138,12 @@ function chainOf({ requirements = {}, maxLength, links }: Path): object {
   return { links, requirements, maxLength };
 }
 
-/** A registry, or one that follows `previous`, that keeps every rule of section 14.2. */
+/** A registry, or a successor of `previous`, that keeps every rule of section 14.2. */
 export function keeps(comment: string, flags: Flags, asked: Registries): DiscoveryTest {
   return test(comment, flags, asked, { result: "valid" });
 }
 
-/** One that breaks these rules. */
+/** A registry that breaks these rules. */
 export function breaks(
   comment: string,
   flags: Flags,

@@ -130,7 +130,7 @@ const GRPC = speaking(ONE, "GRPC");
 const REST = speaking(ONE, "HTTP+JSON");
 const OLD: Members = { protocolVersion: "0.3" };
 
-/** A card with one interface, and the range of the proposal's example unless given another one. */
+/** A card with one interface, and the range of the proposal's example unless another is given. */
 function within(members: Members, top: Members = EXAMPLE): Card {
   return card({ top, interfaces: [speaking(members)] });
 }

@@ -9,7 +9,7 @@ import {
 } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** Limits of the argument that each of the hops gives. */
+/** Limits on the argument, one for each hop. */
 function limits(...each: readonly string[]): Link[] {
   return [EXPIRES, ...each.map((text) => `{"constraints":${text}}`)];
 }

@@ -31,7 +31,7 @@ function joined(
   );
 }
 
-/** Another grant, and something that ends the check before the grant is looked at. */
+/** Another grant, and a fault that ends the check before the grant is judged. */
 function only(comment: string, setup: Setup, denial: string): CheckTest {
   return refused(comment, ["Grant", "OrderOfSteps"], { ...OTHER, ...setup }, denial);
 }
@@ -155,7 +155,7 @@ export const grantSteps: CheckSubject = {
   ],
 };
 
-/** Misuse whatever the token is. */
+/** Misuse, whatever the token. */
 function misused(comment: string, setup: Setup): CheckTest {
   return misuse(comment, "Misuse", setup);
 }

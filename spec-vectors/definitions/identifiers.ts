@@ -12,7 +12,7 @@ import {
 } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** An identifier that is not one: refused before anything else is looked at. */
+/** An invalid identifier: refused before anything else is judged. */
 function malformed(
   comment: string,
   text: string | Uint8Array,

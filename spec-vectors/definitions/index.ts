@@ -58,7 +58,7 @@ import { wireV1Packets } from "./wire-v1-packets.js";
 import { wireV2 } from "./wire-v2.js";
 import { wireV2Fields } from "./wire-v2-fields.js";
 
-/** What `macaroon.json` holds, in order. Ids are given by position, so add at the end. */
+/** The definitions of `macaroon.json`, in order. Ids are assigned by position, so append new ones. */
 export const MACAROON_SUBJECTS: readonly MacaroonSubject[] = [
   knownAnswers,
   signatures,
@@ -80,7 +80,7 @@ export const MACAROON_SUBJECTS: readonly MacaroonSubject[] = [
   dischargeOrder,
 ];
 
-/** What `check.json` holds, in order. */
+/** The definitions of `check.json`, in order. */
 export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   example,
   tokens,
@@ -122,7 +122,7 @@ export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   olderCheckers,
 ];
 
-/** What `capability-discovery.json` holds, in order. */
+/** The definitions of `capability-discovery.json`, in order. */
 export const DISCOVERY_SUBJECTS: readonly DiscoverySubject[] = [
   tiers,
   vendors,

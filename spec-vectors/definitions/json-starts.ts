@@ -11,7 +11,7 @@ import {
 } from "./macaroon-test.js";
 import type { Flag } from "./notes.js";
 
-/** A character before a brace that makes the text base64, which it is not. */
+/** A character before a brace, with which the text looks like base64 but is not. */
 function before(comment: string, character: string, more: readonly Flag[] = []): MacaroonTest {
   const code = /[\v\f]/.test(character) ? "base64_whitespace" : "base64_character";
   return invalid(
@@ -26,7 +26,7 @@ function within(comment: string, written: string, more: readonly Flag[] = []): M
   return invalid(comment, ["StrictJson", ...more], text(written), "json_syntax");
 }
 
-/** An array of which some objects are of the other version. */
+/** An array in which some objects have the other version. */
 function mixed(comment: string, ...objects: readonly object[]): MacaroonTest {
   return invalid(comment, ["StrictJson", "Discharge"], json(objects), "json_unknown_key");
 }

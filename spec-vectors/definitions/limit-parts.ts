@@ -42,7 +42,7 @@ export function together(size: number): Built[] {
   });
 }
 
-/** Macaroons of exactly `size` bytes together, for some text that `make` puts into them. */
+/** Macaroons with exactly `size` bytes together, for some text that `make` puts into them. */
 export function filled(size: number, make: (filler: string) => Built[]): Built[] {
   const bytesOf = (all: readonly Built[]): number =>
     all.reduce((sum, one) => sum + writeV2(one).length, 0);
@@ -55,7 +55,7 @@ export function filled(size: number, make: (filler: string) => Built[]): Built[]
   throw new Error(`no macaroons of ${size} bytes`);
 }
 
-/** A JSON text padded with spaces to `length` UTF-16 code units. */
+/** Pads a JSON text with spaces to `length` UTF-16 code units. */
 export function padded(built: Built, length: number): Presented {
   return text(JSON.stringify(jsonV2(built)).padEnd(length, " "), built);
 }
@@ -64,7 +64,7 @@ export function padded(built: Built, length: number): Presented {
 export const ASTRAL: Built = located(chain(KEY, "id"), "\u{1f600}".repeat(500));
 export const LOCATION: string = "l".repeat(2000);
 
-/** A hop with an array of `count` members. */
+/** A hop with an array of `count` items. */
 export function members(count: number): string {
   return `{"operations":[${Array.from({ length: count }, (_, at) => `"${at}"`).join()}]}`;
 }

@@ -6,13 +6,13 @@ import type { Flag } from "./notes.js";
 /** The root key of all tests that do not name another. */
 export const KEY = "the root key of the vectors, 32B";
 
-/** A token's text and, where they are known, the macaroons in it. */
+/** A token's text, with its macaroons if they are known. */
 export interface Presented {
   readonly text: string;
   readonly chains: readonly Built[];
 }
 
-/** One test of `macaroon.json`: read a token and verify its signatures. */
+/** Defines a test of `macaroon.json`: read a token and verify its signatures. */
 export interface MacaroonTest {
   readonly comment: string;
   readonly flags: readonly Flag[];
@@ -29,22 +29,22 @@ export interface MacaroonSubject {
   readonly tests: readonly MacaroonTest[];
 }
 
-/** A macaroon, and its bound discharges, in one of the four forms. */
+/** A macaroon with its bound discharges, in one of the four formats. */
 export function as(form: Form, ...chains: readonly Built[]): Presented {
   return { text: write(form, chains), chains };
 }
 
-/** A text that a definition has put together itself; `chains` are what a reader must see in it. */
+/** A text that a definition has built itself; `chains` are its macaroons as a reader must see them. */
 export function text(written: string, ...chains: readonly Built[]): Presented {
   return { text: written, chains };
 }
 
-/** Bytes as base64url, the usual text of the binary forms. */
+/** Encodes bytes as base64url, the usual text of the binary formats. */
 export function binary(data: Data, ...chains: readonly Built[]): Presented {
   return text(Buffer.from(bytes(data)).toString("base64url"), ...chains);
 }
 
-/** JSON text of an object that a definition has put together itself. */
+/** JSON text of an object that a definition has built itself. */
 export function json(value: unknown, ...chains: readonly Built[]): Presented {
   return text(JSON.stringify(value), ...chains);
 }

@@ -20,7 +20,7 @@ function note(bugType: BugType, description: string): Note {
   return { bugType, description };
 }
 
-/** What a test is about. */
+/** The subject of a test. */
 export type Flag =
   | "Normal"
   | "KnownAnswer"
@@ -91,7 +91,7 @@ export type Flag =
   | "SkippedCaveatBug"
   | "AgentAuthBug";
 
-/** Every flag that a test may carry, explained. */
+/** An explanation of every flag. */
 export const NOTES: Readonly<Record<Flag, Note>> = {
   Normal: note("BASIC", "An ordinary case that everyone must get right."),
   KnownAnswer: note(

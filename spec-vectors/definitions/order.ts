@@ -19,12 +19,12 @@ function wrong(token: Built): Built {
   return tampered(token, { signature: flip(token.signature, 5) });
 }
 
-/** A setup with something wrong in a later step too, which must not be reported. */
+/** A setup with another fault in a later step, which must not be reported. */
 function only(comment: string, setup: Setup, denial: string): CheckTest {
   return refused(comment, "OrderOfSteps", setup, denial);
 }
 
-/** A changed token, and something else wrong with it: only the signature is reported. */
+/** A changed token with another fault: only the signature is reported. */
 function forged(comment: string, setup: Setup): CheckTest {
   return refused(
     comment,

@@ -7,22 +7,22 @@ export const TWIN_1: string = '{"nonce":"AAAAAAAAAAAAAAAA"}';
 export const TWIN_2: string = '{"nonce":"BBBBBBBBBBBBBBBB"}';
 export const CAPABILITY: string = "cap_AAAAAAAAAAAAAAAA";
 
-/** The entry for the link of a chain: 0 is the identifier. */
+/** The entry for a link of a chain: 0 is the identifier. */
 export function link(chain: Built | undefined, number: number): Entry {
   return { kind: "link", id: revocationId(chain?.tags[number] ?? bytes("")) };
 }
 
-/** Entries of a list whatever the token is. */
+/** Entries of a list, independent of the token. */
 export function listed(...entries: readonly Entry[]): Setup {
   return { revocations: () => ({ entries }) };
 }
 
-/** The token with these links, one of whose own links is revoked. */
+/** The token with these links, with a revoked link of its own. */
 export function revoking(number: number, ...links: readonly string[]): Setup {
   return { links, revocations: (token) => ({ entries: [link(token, number)] }) };
 }
 
-/** The token with these links, where a link of a token narrowed from it otherwise is revoked. */
+/** The token with these links, with a revoked link of another token narrowed from the same one. */
 export function sibling(links: readonly string[], other: string): Setup {
   return {
     links,
@@ -33,7 +33,7 @@ export function sibling(links: readonly string[], other: string): Setup {
   };
 }
 
-/** The token without its last caveat, as its last holder had it. */
+/** The token without its last caveat, as its previous holder had it. */
 export function parentOf(token: Built): Built {
   const tags = token.tags.slice(0, -1);
   return {

@@ -12,10 +12,10 @@ import {
 } from "./check-test.js";
 import { CAPABILITY, link, RETRIEVE, TWIN_1 } from "./revocation-parts.js";
 
-/** A caveat whose discharge starts with the token's own tag: one key, and one identifier. */
+/** A caveat whose discharge starts with the token's own tag: the same key and the same identifier. */
 const COPY: Third = { cid: ID, caveatKey: KEY_A.secret };
 const ONE: Third = third("one");
-/** A caveat whose discharge starts with the tag that the discharge of `one` has behind its hop. */
+/** A caveat whose discharge starts with the tag that follows the hop in the discharge of `one`. */
 const SAME: Third = {
   cid: RETRIEVE,
   caveatKey: "",
@@ -27,7 +27,7 @@ const COPIED: Setup = {
   links: [EXPIRES, COPY],
   discharges: [{ of: COPY, links: [EXPIRES, RETRIEVE] }],
 };
-/** Two discharges, of which the first has as link 1 what the second has as link 0. */
+/** Two discharges; link 1 of the first equals link 0 of the second. */
 const SHARED: Setup = {
   links: [EXPIRES, ONE, SAME],
   discharges: [

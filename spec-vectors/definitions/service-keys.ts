@@ -33,7 +33,7 @@ function under({ kid, secret }: Key, audience?: string): Setup {
 const FILES = derived("files");
 const AT_FILES: Setup = { ...under(FILES, "files"), keys: [FILES] };
 
-/** A key id that is not a service's, though its root key is there. */
+/** A key id that is not a service's, although its root key exists. */
 function noService(about: string, service: string): CheckTest {
   return refused(
     `${about} for a service's name`,

@@ -8,7 +8,7 @@ import {
 } from "./check-test.js";
 import type { Flag } from "./notes.js";
 
-/** The four keys whose value is a set, what an invocation says to them, and how they refuse. */
+/** The four keys whose value is a set, with the part of an invocation that they judge and their denial code. */
 const SETS = [
   {
     key: "operations",
@@ -33,7 +33,7 @@ function of(key: string, members: string): string {
   return `{"${key}":${members}}`;
 }
 
-/** What holds for each of the four. */
+/** Tests for each of the four keys. */
 function each({ key, code, ask }: SetKey): CheckTest[] {
   const one = of(key, '["a:b"]');
   const denied = `${code}@2`;

@@ -29,7 +29,7 @@ export function forged(fields: Parameters<typeof tampered>[1]): Presented {
   return as("v2", tampered(ROOT, fields));
 }
 
-/** Under another key the tags that a checker computes are other ones; none are listed. */
+/** Under another key, a checker computes different tags; none are listed. */
 export function under(secret: string): Presented {
   return { text: as("v2", chain(secret, "id", CAVEATS)).text, chains: [] };
 }
@@ -43,7 +43,7 @@ export const bits: MacaroonTest[] = [0, 1, 7].map((bit) =>
   ),
 );
 
-/** A macaroon whose maker left out the derivation of the key. */
+/** A macaroon whose maker omitted the derivation of the key. */
 export function underived(): Built {
   const built = chain(KEY, "id");
   const plain = { ...built, firstKey: bytes(KEY) };

@@ -12,12 +12,12 @@ export const PAST: string = '{"expires":"2026-01-01T00:00:00Z"}';
 /** A discharge that does not fit its caveat is reported by its own number. */
 export const MISMATCH: readonly [string] = ["discharge_invalid/1"];
 
-/** A token that asks for A in link 2, and these discharges. */
+/** A token whose link 2 requires A, and these discharges. */
 export function asking(...discharges: readonly Discharge[]): Setup {
   return { links: [EXPIRES, A], discharges };
 }
 
-/** A token of links 2 and 3 that ask for A and B. */
+/** A token whose links 2 and 3 require A and B. */
 export function asking2(...discharges: readonly Discharge[]): Setup {
   return { links: [EXPIRES, A, B], discharges };
 }
@@ -42,7 +42,7 @@ function signed(built: Built): Built {
   return { ...built, signature: built.tags.at(-1) ?? bytes("") };
 }
 
-/** The token as it was before its last caveat. */
+/** The token before its last caveat. */
 export function before(token: Built): Built {
   return { ...token, signature: token.tags.at(-2) ?? bytes("") };
 }

@@ -19,7 +19,7 @@ function early(comment: string, notBefore: string, now = NOW): CheckTest {
   return refused(comment, "TimeEdge", { links, now }, "not_yet_valid@2");
 }
 
-/** A value that is no time, under both keys that take one. */
+/** A value that is not a time, under both keys with a time. */
 function noTime(comment: string, value: string, more: readonly Flag[] = []): CheckTest[] {
   const flags = ["MalformedHop", "TimeEdge", ...more] as const;
   return ["expires", "notBefore"].map((key) =>

@@ -115,7 +115,7 @@ function malformedOperands(): CheckTest[] {
   ];
 }
 
-/** What some reader takes for a URL of API, or for one of another host. */
+/** Strings that some readers take for a URL of API, or for one of another host. */
 const API_ESCAPES = {
   "another scheme": "http://api.example.com/v1",
   "a scheme in upper case": "HTTPS://api.example.com/v1",

@@ -21,7 +21,7 @@ export function packets(...all: readonly Data[]): Presented {
   return binary(concat(...all));
 }
 
-/** A packet of `name`, its header replaced. */
+/** A packet of `name` with its header replaced. */
 export function header(digits: string, rest: Data): Uint8Array {
   return concat(digits, bytes(rest).slice(4));
 }

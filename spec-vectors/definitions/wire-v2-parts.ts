@@ -14,7 +14,7 @@ export const DISCHARGE: Built = bind(WITH_THIRD, dischargeOf(ASK));
 export const vid: Uint8Array = WITH_THIRD.caveats[0]?.vid ?? bytes("");
 export const CID: Uint8Array = field(IDENTIFIER, "ask");
 
-/** The macaroon with one first-party caveat, of other sections. */
+/** The macaroon with one first-party caveat, built of other sections. */
 export function sections(
   header: readonly Data[],
   caveat: readonly Data[],

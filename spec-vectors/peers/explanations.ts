@@ -1,11 +1,11 @@
 import type { Difference, Kind, PeerName } from "./peers.js";
 
-/** One line of the table: differences of one cause. */
+/** One line of the table: differences with the same cause. */
 export interface Explanation {
   readonly kind: Kind;
-  /** The expected codes; `valid` for tokens that are. */
+  /** The expected codes; `valid` for valid tokens. */
   readonly expected: readonly string[];
-  /** What the peer says, where the codes alone do not distinguish causes. */
+  /** The peer's answer, if the codes alone do not distinguish causes. */
   readonly said?: RegExp;
   readonly comment?: RegExp;
   readonly why: string;
@@ -30,7 +30,7 @@ const LIMITLESS = accepts(
   "It has no limits. Section 4's are the capability's own, so this is no fault of a generic library; its user has to check them first.",
 );
 
-/** What is known of each peer. The first that fits explains a difference. */
+/** Known explanations for each peer; the first that fits is used. */
 export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = {
   "npm macaroon": [
     accepts(
@@ -147,7 +147,7 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
     LIMITLESS,
     {
       kind: "crashes",
-      // Missing, where it looks into the cycle before it looks at the next caveat.
+      // Missing, if it examines the cycle before the next caveat.
       expected: ["discharge_cyclic", "discharge_missing"],
       why: "Follows discharges by recursion until the stack overflows (`RecursionError`); a native stack would have ended the process.",
     },
@@ -183,7 +183,7 @@ export const EXPLANATIONS: Readonly<Record<PeerName, readonly Explanation[]>> = 
   ],
 };
 
-/** The explanation of a difference, if there is one. */
+/** Returns the explanation of a difference, if there is one. */
 export function explain(peer: PeerName, difference: Difference): Explanation | undefined {
   const { kind, said, vector } = difference;
   const expected = "code" in vector.test ? vector.test.code : undefined;

@@ -1,14 +1,14 @@
-// npm `macaroon` behind the `verify` operation of the vectors' protocol (../README.md). It exposes no
-// tags and has no codes of the specification's, so only its verdicts can be compared.
+// npm `macaroon` behind the `verify` operation of the vectors' protocol (../README.md). It exposes no tags and
+// does not have the specification's codes, so only its verdicts can be compared.
 import { createInterface } from "node:readline";
 import macaroon from "macaroon";
 
-/** The macaroons in a text; JSON is parsed here, since the library takes it parsed. */
+/** Returns the macaroons in a text; parses JSON here, since the library expects parsed JSON. */
 function read(text) {
   return macaroon.importMacaroons(/^[ \t\n\r]*[{[]/.test(text) ? JSON.parse(text) : text);
 }
 
-/** Every caveat holds but the one that says it does not. */
+/** Every caveat holds except the one that says it does not. */
 function check(caveat) {
   return caveat === "unmet" ? "not met" : null;
 }

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { readVectors, type Vector } from "../../cli/vectors/file.js";
 import { Program } from "../../cli/vectors/program.js";
 
-// Debian's Python: the first python3 on the path may be one without Debian's packages.
+// Debian's Python: the first python3 on the path may not have Debian's packages.
 const PYTHON = "/usr/bin/python3";
 const TIMEOUT = 5000;
 
@@ -12,20 +12,20 @@ export type PeerName = "npm macaroon" | "pymacaroons";
 
 export interface Peer {
   readonly name: PeerName;
-  /** How to get it. */
+  /** How to install it. */
   readonly install: string;
-  /** Its version, or nothing if it is not installed. */
+  /** Returns its version, or nothing if it is not installed. */
   version(): string | undefined;
   command(folder: URL): readonly [string, ...string[]];
 }
 
-/** How a peer's verdict differs from the specification's. */
+/** The difference of a peer's verdict from the specification's. */
 export type Kind = "accepts" | "rejects" | "crashes" | "hangs" | "not supported";
 
 export interface Difference {
   readonly kind: Kind;
   readonly vector: Vector;
-  /** What the peer said. */
+  /** The peer's answer. */
   readonly said: string;
 }
 
@@ -55,7 +55,7 @@ export const PEERS: readonly Peer[] = [
   },
 ];
 
-// Too large to be among the vectors: a number that goes on for a megabyte.
+// Too large for the vectors: a number that is a megabyte long.
 const ENDLESS: Vector = {
   file: "macaroon.json",
   subject: "v2 binary form",
@@ -83,7 +83,7 @@ function versionIn(text: string): string {
 }
 
 /**
- * Runs the tests of `macaroon.json` through a peer and keeps those where its verdict is another one.
+ * Runs the tests of `macaroon.json` through a peer and returns those with a different verdict.
  *
  * @param folder - `spec-vectors/`.
  */
@@ -116,6 +116,6 @@ function compare(
   const said = String(value["code"] ?? value["result"]);
   if (value["result"] === "valid" && test.result === "invalid") return { kind: "accepts", said };
   if (value["result"] === "invalid" && test.result === "valid") return { kind: "rejects", said };
-  // Refused, but not by its own doing.
+  // Refused, but not by the peer itself.
   return /^RecursionError|Maximum call stack/.test(said) ? { kind: "crashes", said } : undefined;
 }

@@ -3,7 +3,7 @@ import { plainObject } from "../checks/plain.js";
 
 /** Who presents capabilities, as far as other means than these authenticate it. */
 export interface Presenter {
-  /** The user on whose behalf. */
+  /** The user on whose behalf the request is made. */
   readonly principal?: string | undefined;
   /** The agent that makes the call. A capability that names invokers is refused where it is not known. */
   readonly invoker?: string | undefined;
@@ -11,7 +11,7 @@ export interface Presenter {
 
 /** Who makes a request, as authenticated by other means than a capability. */
 export interface Caller extends Presenter {
-  /** The user on whose behalf. */
+  /** The user on whose behalf the request is made. */
   readonly principal: string;
   /** The agent that makes the call: an OAuth client's id. */
   readonly invoker: string;

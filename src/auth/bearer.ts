@@ -8,23 +8,22 @@ import { isObject } from "../bytes/json.js";
 import { AUTHENTICATOR, assertHas, notA } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 
-/** A bearer token as it came, or the reason for its absence. */
+/** A bearer token as received, or the reason for its absence. */
 type BearerReading = { readonly ok: true; readonly token: string } | Unauthenticated;
 
 type Unauthenticated = Extract<CallerAuthentication, { ok: false }>;
 
-/** In characters; what servers commonly accept for all headers together is 16 KiB. */
+/** Longest header in characters; servers commonly accept 16 KiB for all headers together. */
 export const MAX_HEADER_LENGTH = 8192;
 const SCHEME = /^bearer(?: |$)/i;
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * The token in a request's `Authorization` header: the scheme `Bearer`, in any case, spaces, one token
- * (RFC 6750, section 2.1), and nothing else. Another scheme counts as no token, as
- * RFC 6750, section 3.1, has it.
+ * Reads the token in a request's `Authorization` header: the scheme `Bearer`, in any case, spaces, and one
+ * token (RFC 6750, section 2.1). Another scheme counts as no token (RFC 6750, section 3.1).
  *
- * @param advice - How to get a token, said after what is wrong.
- * @param longest - Characters that the header may have; 8 KiB unless given.
+ * @param advice - How to get a token; appended to the message.
+ * @param longest - Longest header in characters; 8 KiB unless given.
  */
 export function readBearer(
   { headers: { authorization } }: Pick<CallerRequest, "headers">,
@@ -39,7 +38,7 @@ export function readBearer(
     return refused("token_invalid", `${message}; ${advice}`);
   }
   if (!SCHEME.test(authorization)) {
-    // What stands in the place of the scheme may be a token whose scheme was forgotten.
+    // The word in place of the scheme may be a token whose scheme was forgotten.
     return refused(
       "token_missing",
       `the Authorization header does not begin with "Bearer "; ${advice}`,
@@ -56,18 +55,18 @@ export function refused(code: AuthenticationDenial["code"], message: string): Un
   return { ok: false, denial: { code, message } };
 }
 
-/** What else a challenge may say. */
+/** Optional parts of a challenge. */
 export interface ChallengeOptions {
-  /** URL of the service's protected resource metadata (RFC 9728), if it publishes any. */
+  /** URL of the service's protected resource metadata (RFC 9728), if it is published. */
   readonly resourceMetadata?: string;
 }
 
 /**
- * The `WWW-Authenticate` header that goes with 401 (RFC 6750, section 3): what to authenticate for,
- * and, if there were credentials, why they were not good.
+ * Returns the `WWW-Authenticate` header of a 401 (RFC 6750, section 3): what to authenticate for and, if there
+ * were credentials, why they were refused.
  *
- * @returns Printable ASCII.
- * @throws TypeError for an argument of another kind, or if `resourceMetadata` is not a URL.
+ * @returns The header, in printable ASCII.
+ * @throws TypeError if an argument has another type, or if `resourceMetadata` is not a URL.
  *
  * @example
  * ```ts
@@ -108,7 +107,7 @@ export function wwwAuthenticate(
   return `Bearer ${parameters.map(([name, value]) => `${name}="${quotable(value)}"`).join(", ")}`;
 }
 
-/** Only what RFC 6750 allows in a description; it knows no escapes. */
+/** Keeps only the characters that RFC 6750 allows in a description, which has no escapes. */
 function quotable(text: string): string {
   return text
     .replaceAll('"', "'")

@@ -12,17 +12,17 @@ import { IDENTITY, isIdentity } from "./identity.js";
 
 /** A token that stands for a caller, without an authorization server. */
 export interface FixedToken {
-  /** At least 16 characters that a bearer token can have: letters, digits, `-._~+/`, `=` at its end. */
+  /** At least 16 characters of the bearer token alphabet: letters, digits, `-._~+/`, and `=` at the end. */
   readonly token: string;
   readonly principal: string;
   readonly invoker: string;
 }
 
-/** How fixed tokens are switched on. */
+/** Options that enable fixed tokens. */
 export interface FixedTokensOptions {
-  /** Says that this is no production service. */
+  /** Confirms that this is no production service. */
   readonly development: true;
-  /** Called once, at the start, with a warning that such tokens are accepted: for console or log. */
+  /** Called once, at the start, with a warning that such tokens are accepted, for the console or the log. */
   readonly announce: (message: string) => void;
 }
 
@@ -30,10 +30,10 @@ const MIN_TOKEN_LENGTH = 16;
 const ADVICE = "send one of the development tokens that this agent was started with";
 
 /**
- * Authenticates callers by tokens that never change and never expire, for trying things out on one
- * machine. Any party that knows such a token is that caller.
+ * Authenticates callers by tokens that never change and never expire, for trials on one machine. Any party that
+ * knows such a token is that caller.
  *
- * @throws TypeError unless `development` is `true`, or naming the token that is wrong by its place.
+ * @throws TypeError unless `development` is `true`, or naming a wrong token by its position.
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
-/** What a principal or an invoker must be called, to be said after a colon. */
+/** The rule for names of principals and invokers, to follow a colon in messages. */
 export const IDENTITY: string = "a text of 1 to 256 characters, without control characters";
 
-/** In UTF-16 code units; OpenID Connect allows 255 for `sub`. */
+/** Longest name in UTF-16 code units; OpenID Connect allows 255 for `sub`. */
 const MAX_LENGTH = 256;
 
-/** Whether a value can name a principal or an invoker. */
+/** Returns whether a value can name a principal or an invoker. */
 export function isIdentity(value: unknown): value is string {
   if (typeof value !== "string" || value === "" || value.length > MAX_LENGTH) return false;
   return value.isWellFormed() && !/\p{Cc}/u.test(value);

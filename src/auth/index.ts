@@ -1,6 +1,6 @@
 /**
- * Who calls: access tokens of an authorization server, fixed tokens of development, and the challenge
- * of a call that has neither.
+ * Authentication of callers: access tokens of an authorization server, fixed tokens for development, and the
+ * challenge of a call that has neither.
  *
  * @module proviso/auth
  */

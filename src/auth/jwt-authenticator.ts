@@ -13,17 +13,16 @@ import { checkedOptions, type JwtAuthenticatorOptions, type Settings } from "./j
 import { type FindKey, keySource } from "./key-source.js";
 
 /**
- * Authenticates callers by access tokens of an authorization server: JWTs as in RFC 9068, with an
- * asymmetric signature, the right issuer and audience, within their time. Tokens that are bound to
- * a key (`cnf`) are refused, since that key is not checked here. A token that was good is not
- * checked again for at most a minute.
+ * Authenticates callers by access tokens of an authorization server: JWTs by RFC 9068 with an asymmetric
+ * signature, the right issuer and audience, and a valid time. Refuses tokens that are bound to a key (`cnf`),
+ * since it does not check that key. Does not check a valid token again for at most a minute.
  *
- * Keys in a file are followed when it changes; keys at a URL are fetched when first needed, when
- * they are old, and when a token names one that is not known. Where it
- * cannot get them, `authenticate` throws {@link KeysUnavailableError}.
+ * Follows changes of a key file. Fetches keys from a URL when they are first needed, when they are old, and
+ * when a token names an unknown key. `authenticate` throws {@link KeysUnavailableError} if it cannot get the
+ * keys.
  *
- * @throws TypeError on wrong options.
- * @throws KeysUnavailableError if a file of keys cannot be read at the start.
+ * @throws TypeError if an option is wrong.
+ * @throws KeysUnavailableError if a key file cannot be read at the start.
  * @throws Error if the package `jose` or `lru-cache` is not installed.
  *
  * @example
@@ -66,9 +65,9 @@ export async function createJwtAuthenticator(
   const advice = `get a new access token from ${issuer} for audience ${audience}${scope}`;
   const wrongToken = (wrong: string): CallerAuthentication =>
     refused("token_invalid", `the access token ${wrong}; ${advice}`);
-  // By the digest of each token, since a token is a secret.
+  // Keyed by the digest of each token, since a token is a secret.
   const cache = new LRUCache<string, Known>({ max: MAX_CACHED });
-  /** The keys that the tokens in the cache were checked with. */
+  /** The keys that checked the tokens in the cache. */
   let cachedFor: FindKey | undefined;
   return {
     issuer,
@@ -85,7 +84,7 @@ export async function createJwtAuthenticator(
       const now = settings.clock();
       const digest = hash("sha256", bearer.token, "base64");
       const known = cache.get(digest);
-      // A clock that is set back makes tokens too new that were not.
+      // After a clock is set back, valid tokens look too new.
       if (known !== undefined && now >= known.from && now < known.until) {
         return { ok: true, caller: known.caller };
       }
@@ -108,7 +107,7 @@ export async function createJwtAuthenticator(
       }
       const caller = callerIn(payload, now, settings);
       if (typeof caller === "string") return wrongToken(caller);
-      // If the keys have changed meanwhile, those in the cache are others than this one's.
+      // If the keys have changed meanwhile, the cache belongs to other keys.
       if (payload.exp !== undefined && find === cachedFor) {
         const until = Math.min(payload.exp * 1000, now + CACHED_FOR);
         cache.set(digest, { caller, from: now, until });
@@ -125,11 +124,11 @@ function loadPackages(): Promise<[typeof import("jose"), typeof import("lru-cach
   });
 }
 
-/** Milliseconds for which a token is not checked again: for so long a withdrawn key still counts. */
+/** Milliseconds for which a token is not checked again; a withdrawn key still counts for this time. */
 const CACHED_FOR = 60_000;
 const MAX_CACHED = 1000;
 
-/** A token that was good a moment ago: a signature takes a hundred times as long as a hash. */
+/** A recently verified token: checking a signature takes a hundred times as long as a hash. */
 interface Known {
   readonly caller: Caller;
   /** Milliseconds since 1970. */
@@ -137,7 +136,7 @@ interface Known {
   readonly until: number;
 }
 
-/** The caller that a signed token names, or what is wrong with the token. */
+/** Returns the caller that a signed token names, or the problem with the token. */
 function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller | string {
   const { clockTolerance, requiredScope, principalClaim, invokerClaims } = settings;
   if (payload.iat !== undefined && payload.iat > now / 1000 + clockTolerance) {
@@ -158,7 +157,7 @@ function callerIn(payload: JWTPayload, now: number, settings: Settings): Caller 
   if (!isIdentity(principal)) return `has no good "${principalClaim}": ${IDENTITY}`;
   const invoker = payload[invokerClaim];
   if (!isIdentity(invoker)) return `has no good "${invokerClaim}": ${IDENTITY}`;
-  // It is given to every call with this token.
+  // The same object is returned for every call with this token.
   return Object.freeze({ principal, invoker });
 }
 
@@ -168,14 +167,14 @@ function scopesIn(payload: JWTPayload): readonly string[] {
 }
 
 const SHOWN = 120;
-/** Milliseconds that a date can be from 1970. */
+/** Largest date in milliseconds since 1970. */
 const FARTHEST = 8.64e15;
 
 /**
- * What is wrong with an access token that jose refuses, to be said after "the access token".
+ * Describes why jose refuses an access token, to follow "the access token" in a message.
  *
- * @param jose - The errors of the package, which is loaded only where it is used.
- * @returns `undefined` if the error is about something else than the token.
+ * @param jose - The error classes of the package, which is loaded only when needed.
+ * @returns `undefined` if the error is not about the token.
  */
 function whatIsWrong(error: unknown, expected: Settings, jose: typeof errors): string | undefined {
   if (error instanceof jose.JWTExpired) {
@@ -221,13 +220,13 @@ function wrongClaim(
   }
 }
 
-/** A claim as people can read it, in one line and not too long. */
+/** Formats a claim for people, in one line of limited length. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "none";
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 }
 
-/** `YYYY-MM-DDTHH:MM:SSZ` of seconds since 1970, where there is such a time. */
+/** Formats seconds since 1970 as `YYYY-MM-DDTHH:MM:SSZ`, if there is such a time. */
 function momentOf(seconds: unknown): string {
   if (typeof seconds !== "number" || Math.abs(seconds * 1000) > FARTHEST) return "no time";
   return new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, "Z");

@@ -7,29 +7,23 @@ export interface PublicJwkSet {
   readonly keys: readonly object[];
 }
 
-/** How current keys must be. */
+/** How current the keys must be. */
 export interface KeySourceOptions {
-  /** Of a URL: seconds to wait for an answer; 5 unless given. */
+  /** For a URL: seconds to wait for an answer; 5 unless given. */
   readonly jwksTimeout?: number;
-  /** Of a URL: seconds for which keys are used before they are fetched again; 600 unless given. */
+  /** For a URL: seconds before the keys are fetched again; 600 unless given. */
   readonly jwksMaxAge?: number;
-  /**
-   * Of a URL: seconds after they were fetched for which an unknown key id does not make the keys
-   * be fetched again; 30 unless given.
-   */
+  /** For a URL: seconds after a fetch during which an unknown key id causes no other fetch; 30 unless given. */
   readonly jwksCooldown?: number;
-  /**
-   * Of a file: milliseconds for which its keys are used without looking whether it has changed;
-   * 100 unless given, 0 looks each time.
-   */
+  /** For a file: milliseconds before it is checked for a change; 100 unless given, 0 checks every time. */
   readonly refreshEvery?: number;
 }
 
-/** What access tokens are checked against. */
+/** Requirements that access tokens must meet. */
 export interface JwtAuthenticatorOptions extends KeySourceOptions {
-  /** The authorization server: the `iss` that tokens must have, compared character by character. */
+  /** The authorization server: the `iss` of tokens, compared character by character. */
   readonly issuer: string;
-  /** The `aud` that tokens must have, or have among others: this service. */
+  /** The `aud` that tokens must have, alone or among others: this service. */
   readonly audience: string;
   /**
    * The authorization server's public keys: the URL of its JWK Set (`https:`; `http:` on loopback
@@ -39,15 +33,15 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
   /** Accepted signature algorithms: all of RS, PS, ES, EdDSA and Ed25519 unless given. */
   readonly algorithms?: readonly string[];
   /**
-   * The `typ` that tokens must have: `at+jwt` (RFC 9068) unless given. `any` is for authorization
-   * servers that do not write it; only the audience then distinguishes an access token from other tokens.
+   * The `typ` of tokens: `at+jwt` (RFC 9068) unless given. `any` is for authorization servers that do not write
+   * it; only the audience then distinguishes an access token from other tokens.
    */
   readonly type?: "at+jwt" | "any";
   /** The claim that names the principal; `sub` unless given. */
   readonly principalClaim?: string;
-  /** The claim that names the invoker; unless given, `client_id`, or `azp` where that is absent. */
+  /** The claim that names the invoker; unless given, `client_id`, or `azp` if that is absent. */
   readonly invokerClaim?: string;
-  /** A scope that tokens must have in their `scope`. */
+  /** A scope that the tokens' `scope` must contain. */
   readonly requiredScope?: string;
   /** Seconds by which the authorization server's clock may differ, up to 300; 5 unless given. */
   readonly clockTolerance?: number;
@@ -55,7 +49,7 @@ export interface JwtAuthenticatorOptions extends KeySourceOptions {
   readonly clock?: () => number;
 }
 
-/** Asymmetric, all of them: a key that is published must not be able to sign. */
+/** Asymmetric algorithms only: a published key must not be able to sign. */
 export const ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",
@@ -89,7 +83,7 @@ const OPTIONS = [
 export interface Settings
   extends Required<Omit<JwtAuthenticatorOptions, Unsettled>>,
     Pick<JwtAuthenticatorOptions, "requiredScope"> {
-  /** The first that a token has counts. */
+  /** The first of these that a token has counts. */
   readonly invokerClaims: readonly string[];
 }
 

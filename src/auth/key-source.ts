@@ -9,32 +9,32 @@ import type { KeySourceOptions, PublicJwkSet } from "./jwt-options.js";
 type Jose = typeof import("jose");
 
 /**
- * Finds the key that a token says it is signed with. Throws jose's errors if the set has no such
- * key, and {@link KeysUnavailableError} if there is no set.
+ * Finds the key that a token names. Throws jose's errors if the set has no such key, and {@link
+ * KeysUnavailableError} if there is no set.
  */
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 /**
- * Gives the keys as they are now: another function whenever they may be others than before.
+ * Returns the current key finder; a different function whenever the keys may have changed.
  *
  * @throws KeysUnavailableError
  */
 type KeySource = () => FindKey;
 
-/** Milliseconds after a failure for which nothing is fetched, whatever callers send. */
+/** Milliseconds after a failure before the next fetch, whatever callers send. */
 const PAUSE = 1000;
-/** In bytes. */
+/** Largest key set in bytes. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const NEVER = Number.NEGATIVE_INFINITY;
-/** Members that only private and secret keys have (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
+/** Properties of private and secret keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
 const SECRET_MEMBERS = ["d", "k", "p", "q", "dp", "dq", "qi", "oth"];
 
 /**
- * Where keys come from.
+ * Opens a source of keys.
  *
- * @param jwks - A JWK Set, the path or `file:` URL of a file that holds one, or an `https:` URL;
- *   `http:` is for loopback only, since a party that changes the answer can pass for any caller.
- * @throws TypeError if it is something else, or an option is wrong.
+ * @param jwks - A JWK Set, the path or `file:` URL of a file that holds one, or an `https:` URL. `http:` is
+ *   accepted on loopback only, since a party that changes the answer can pass for any caller.
+ * @throws TypeError if `jwks` is anything else, or an option is wrong.
  */
 export function keySource(
   jose: Jose,
@@ -113,7 +113,7 @@ function remoteKeys(jose: Jose, url: URL, options: KeySourceOptions): KeySource 
   return () => known;
 }
 
-/** Errors other than that the set lacks the token's key are not the token's fault. */
+/** Turns errors into KeysUnavailableErrors, unless the set merely lacks the token's key. */
 function findingOnly(find: FindKey, source: string): FindKey {
   return async (header, token) => {
     try {
@@ -128,7 +128,7 @@ function findingOnly(find: FindKey, source: string): FindKey {
   };
 }
 
-/** The URL that a text is; `undefined` for a path, on Windows too. */
+/** Parses a URL; `undefined` for a path, also on Windows. */
 function urlIn(text: string): URL | undefined {
   return /^[a-z][a-z0-9+.-]+:/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -157,16 +157,16 @@ function reasonOf(error: unknown): string {
   if (errorCode(error) === "ERR_JWKS_TIMEOUT" || error.name === "TimeoutError") {
     return "no answer in time";
   }
-  // Both hide what is wrong in their cause: fetch, and errors of several attempts.
+  // fetch and errors of several attempts both hide the problem in their cause.
   const code = errorCode(error.cause) || errorCode(error);
   if (code === "ENOENT") return "there is no such file";
   return code === "" || code.startsWith("ERR_J") ? error.message : code;
 }
 
 /**
- * Checks that a value is a JWK Set of public keys, as far as that shows before they are used.
+ * Checks that a value is a JWK Set of public keys, as far as possible before they are used.
  *
- * @throws TypeError saying what is wrong, without showing a key.
+ * @throws TypeError that describes the problem without showing a key.
  */
 export function checkedJwkSet(value: unknown): JSONWebKeySet {
   const given = isObject(value) ? value["keys"] : undefined;
@@ -196,7 +196,7 @@ export function readJwkSet(text: string): JSONWebKeySet {
   } catch {
     throw new TypeError("it is not JSON");
   }
-  // RFC 7517, section 4: refused, or the last counts; refused here, as in every other file.
+  // RFC 7517, section 4: a duplicate is refused or the last counts. Refused here, as in every other file.
   assertNoTwin(text);
   return checkedJwkSet(value);
 }
@@ -206,12 +206,12 @@ function isKey(value: unknown): value is { kty: string } {
 }
 
 /**
- * The authenticator cannot get the keys that access tokens are checked with, and so cannot
- * authenticate any caller: a fault of the service (503), not of its callers.
+ * The authenticator cannot get the keys for access tokens, so it cannot authenticate any caller: a fault of the
+ * service (503), not of its callers.
  */
 export class KeysUnavailableError extends Error {
   override readonly name = "KeysUnavailableError";
-  /** The file or the URL that they should come from. */
+  /** The file or the URL of the keys. */
   readonly source: string;
 
   constructor(source: string, reason: string, options?: ErrorOptions) {

@@ -94,7 +94,7 @@ function domainAsJson(domain: Domain): Json {
   return isEmpty(domain) ? false : ((limitFrom(domain) ?? null) as Json);
 }
 
-/** Lowers a limit to what `domain` allows; returns it unchanged if no single limit expresses the result. */
+/** Keyed by the context, not kept in its state, which other code could write to. */
 export function intersectLimit(limit: Constraint, domain: Domain | undefined): Constraint {
   if (domain === undefined) return limit;
   const both = limitFrom(meetDomains(domain, domainOf(limit)));

@@ -1,16 +1,16 @@
 import { BlockList, isIP } from "node:net";
 import { ClientError } from "./client-error.js";
 
-/** Where a request may go whose address another party wrote, such as in an agent's card. */
+/** Rules for requests to addresses written by another party, such as in an agent's card. */
 export interface AllowedOrigins {
-  /** Origins that the caller wrote itself: these may be anywhere. */
+  /** Origins that the caller wrote itself; any address is allowed. */
   readonly named: readonly string[];
-  /** `HOST:PORT` each, with the port also where it is the usual one; these may be anywhere too. */
+  /** More allowed places, each `HOST:PORT` including a default port; any address is allowed. */
   readonly allowHosts?: readonly string[] | undefined;
 }
 
-// IANA's registries of special purpose addresses: what is not globally reachable, multicast, and what holds
-// an IPv4 address within. Of IPv6, only 2000::/3 is given out at all.
+// IANA's special-purpose registries: addresses that are not globally reachable, multicast, and addresses that
+// embed an IPv4 address. In IPv6, only 2000::/3 is assigned at all.
 const REFUSED_IPV4: readonly (readonly [network: string, prefix: number, what: string])[] = [
   ["0.0.0.0", 8, "an unspecified"],
   ["10.0.0.0", 8, "a private"],
@@ -56,10 +56,7 @@ function listOf(network: string, prefix: number, family: "ipv4" | "ipv6"): Block
   return list;
 }
 
-/**
- * The kind of an address, without brackets, that no request from elsewhere may lead to, such as `a loopback`;
- * `undefined` for one of the public network.
- */
+/** Returns the kind of a non-public address (without brackets), such as `a loopback`; `undefined` for a public one. */
 export function specialKind(address: string): string | undefined {
   const [plain = ""] = address.split("%", 1);
   const family = isIP(plain);
@@ -70,17 +67,17 @@ export function specialKind(address: string): string | undefined {
   return family === 4 || GLOBAL_IPV6.check(plain, "ipv6") ? undefined : "a reserved";
 }
 
-/** Whether the caller has named this place itself, and so may be led anywhere by it. */
+/** Returns whether the caller has named this place itself, so that any address is allowed. */
 export function isNamed(url: URL, { named, allowHosts = [] }: AllowedOrigins): boolean {
   return named.includes(url.origin) || allowHosts.includes(hostAndPort(url));
 }
 
-/** `HOST:PORT` of a URL, as it is written in `allowHosts`: with the port also where it is the usual one. */
+/** Returns `HOST:PORT` of a URL as written in `allowHosts`, including a default port. */
 export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port === "" ? (protocol === "http:" ? "80" : "443") : port}`;
 }
 
-/** Reads `HOST:PORT` as a caller writes it. @throws ClientError `address_invalid` */
+/** Parses `HOST:PORT` as a caller writes it. @throws ClientError `address_invalid` */
 export function readHostAndPort(text: string): string {
   const isShaped = /^(\[[0-9a-f:.]+\]|[^\s/@:?#[\]\\]+):\d{1,5}$/i.test(text);
   const written = `http://${text}`;
@@ -89,7 +86,7 @@ export function readHostAndPort(text: string): string {
   throw new ClientError("address_invalid", message);
 }
 
-/** The refusal of a place outside the public network that the caller did not name. */
+/** Makes the error for a non-public place that the caller did not name. */
 export function addressRefused(url: URL, kind: string): ClientError {
   const message = `${url.origin} is at ${kind} address, which only its name allows: ${hostAndPort(url)}`;
   return new ClientError("address_refused", message, url.origin);

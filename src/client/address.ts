@@ -1,18 +1,18 @@
 import { ClientError } from "./client-error.js";
 
-/** Where an agent is. */
+/** The addresses of an agent. */
 export interface AgentAddress {
   /** Its Agent Card. */
   readonly card: URL;
-  /** Where an agent of A2A before 0.3 has its card; absent where the card itself was named. */
+  /** The place of the card in A2A before 0.3; absent if the card itself was named. */
   readonly olderCard?: URL;
-  /** Where requests that hold secrets may go. */
+  /** Origins to which requests with secrets may go. */
   readonly origins: readonly string[];
 }
 
-/** What may be said about an address beside itself. */
+/** Options for reading an address. */
 export interface AddressOptions {
-  /** Whether plain HTTP to other machines is allowed. */
+  /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean;
 }
 
@@ -20,9 +20,9 @@ const WELL_KNOWN = ".well-known/agent-card.json";
 const OLDER_WELL_KNOWN = ".well-known/agent.json";
 
 /**
- * Reads the address of a card (`.json`), or of an agent with its card at the well-known place.
+ * Reads the address of a card (`.json`), or of an agent whose card is at the well-known place.
  *
- * @throws ClientError `address_invalid`, or `address_insecure` if it would send secrets in clear.
+ * @throws ClientError `address_invalid`, or `address_insecure` if secrets would travel unencrypted.
  */
 export function readAddress(text: string, options: AddressOptions = {}): AgentAddress {
   const url = readUrl(text, "the address", options);
@@ -37,7 +37,10 @@ export function readAddress(text: string, options: AddressOptions = {}): AgentAd
   return { card: url, olderCard, origins };
 }
 
-/** Whether a request may go there: to one of the origins, or to another name of this machine there. */
+/**
+ * Returns whether a request may go to a URL: it is on one of the origins, or the same place under another name
+ * of this machine.
+ */
 export function isWithin(url: URL, origins: readonly string[]): boolean {
   return origins.some((origin) => {
     if (url.origin === origin) return true;
@@ -47,11 +50,14 @@ export function isWithin(url: URL, origins: readonly string[]): boolean {
   });
 }
 
-/** Reads a URL for tokens. @param what - How messages begin. @throws ClientError as {@link readAddress}. */
+/**
+ * Reads a URL that tokens are sent to. @param what - The beginning of messages. @throws ClientError as {@link
+ * readAddress} does.
+ */
 export function readUrl(text: string, what: string, { insecure = false }: AddressOptions): URL {
   const badAddress = (problem: string): ClientError =>
     new ClientError("address_invalid", `${what} ${problem}`);
-  // "agent.example:8080" would be read as an address with the scheme "agent.example".
+  // "agent.example:8080" would parse as an address with the scheme "agent.example".
   if (!/^https?:\/\//i.test(text)) throw badAddress("does not begin with https://");
   if (!URL.canParse(text)) throw badAddress("is not a valid URL");
   const url = new URL(text);
@@ -63,7 +69,7 @@ export function readUrl(text: string, what: string, { insecure = false }: Addres
   throw new ClientError("address_insecure", message, url.origin);
 }
 
-/** Whether a host is this machine, by its own name for itself. */
+/** Returns whether a host is a loopback name of this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.*\.localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(hostname);
 }

@@ -1,14 +1,14 @@
 /**
- * Why an agent cannot be asked, or its answer cannot be used. Stable.
+ * The reason why an agent cannot be asked, or its answer cannot be used. Stable.
  *
- * - `address_invalid`: what is given as an address is not an address.
- * - `address_insecure`: the address would take tokens over the network in clear.
+ * - `address_invalid`: the value given is not an address.
+ * - `address_insecure`: tokens would travel unencrypted.
  * - `origin_foreign`: a request would go to an origin that was not named.
- * - `address_refused`: a place that was not named is not of the public network.
+ * - `address_refused`: a place outside the public network that was not named.
  * - `unreachable`, `tls_failed`, `not_http`, `timed_out`: there is no answer.
- * - `redirected`: the answer leads elsewhere.
- * - `not_found`: nothing is there, or it cannot be had.
- * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not an agent's.
+ * - `redirected`: the answer is a redirect.
+ * - `not_found`: nothing is there, or access is denied.
+ * - `not_json`, `answer_malformed`, `answer_too_large`: the answer is not that of an agent.
  */
 export type ClientErrorCode =
   | "address_invalid"
@@ -29,9 +29,9 @@ export type ClientErrorCode =
 export class ClientError extends Error {
   override readonly name = "ClientError";
   readonly code: ClientErrorCode;
-  /** Where the request went, or was to go; absent where the address is invalid. */
+  /** The address of the request; absent if it is invalid. */
   readonly origin: string | undefined;
-  /** The answer's HTTP status, where that is the reason. */
+  /** The HTTP status of the answer, if that is the reason. */
   readonly status: number | undefined;
 
   constructor(code: ClientErrorCode, message: string, origin?: string, status?: number) {
@@ -42,7 +42,7 @@ export class ClientError extends Error {
   }
 }
 
-/** Why a request got no answer, by the code of the error beneath it. */
+/** The reason for a missing answer, by the code of the underlying error. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "there is no host of that name",
@@ -60,7 +60,7 @@ const TLS_CODES =
   /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO)/;
 const NO_TLS = /^(ERR_SSL_|EPROTO)/;
 
-/** What a request that got no answer, or one that cannot be read, failed from. */
+/** Makes the ClientError for a request without a readable answer. */
 export function networkError(error: unknown, { origin }: URL): ClientError {
   const [code, message] = causeOf(error);
   const where = `could not reach ${origin}`;
@@ -72,7 +72,7 @@ export function networkError(error: unknown, { origin }: URL): ClientError {
     const text = `${where}: its certificate is not trusted here: ${message}`;
     return new ClientError("tls_failed", text, origin);
   }
-  // The parser's own code is lost in some versions of Node.
+  // Some versions of Node lose the parser's own code.
   if (code.startsWith("HPE_") || message.includes("does not match the HTTP/1.1 protocol")) {
     return new ClientError("not_http", `${origin} does not speak HTTP`, origin);
   }
@@ -80,7 +80,7 @@ export function networkError(error: unknown, { origin }: URL): ClientError {
   return new ClientError("unreachable", `${where}: ${why ?? message}`, origin);
 }
 
-// fetch says only that it failed; why stands in the errors beneath.
+// fetch only says that it failed; the reason is in the underlying errors.
 function causeOf(error: unknown): readonly [code: string, message: string] {
   let found: readonly [string, string] = ["", "it failed"];
   let next = error;

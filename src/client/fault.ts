@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn } from "./received.js";
 
-/** An error that an agent answered with, as it came; nothing in it is safe to show as it is. */
+/** An error that an agent answered with, unchanged; nothing in it is safe to display as it is. */
 export class AgentFault extends Error {
   override readonly name = "AgentFault";
-  /** The HTTP status of it, also where JSON-RPC says it by a code of its own. */
+  /** The HTTP status, derived from the code for JSON-RPC errors. */
   readonly status: number;
-  /** `google.rpc.ErrorInfo` and what stands beside it. */
+  /** The details: `google.rpc.ErrorInfo` and others. */
   readonly details: readonly JsonObject[];
-  /** What programs distinguish errors by. */
+  /** The stable reason, for programs. */
   readonly reason: string | undefined;
   /** The header `WWW-Authenticate`. */
   readonly challenge: string | undefined;
@@ -26,10 +26,10 @@ export class AgentFault extends Error {
   }
 }
 
-/** Characters. */
+/** Longest string in characters. */
 const MAX_MESSAGE = 1000;
 
-/** An answer's error, of JSON-RPC or `google.rpc.Status`. @param body - `undefined` if it is not JSON. */
+/** Parses the error in an answer, of JSON-RPC or `google.rpc.Status`. @param body - `undefined` if it is not JSON. */
 export function faultIn(response: Response, body: Json | undefined): AgentFault | undefined {
   const { status, statusText, headers } = response;
   const error = objectIn(body)["error"];
@@ -44,7 +44,7 @@ export function faultIn(response: Response, body: Json | undefined): AgentFault 
   return new AgentFault(status, message, [], headers);
 }
 
-// JSON-RPC answers within HTTP 200; the codes of the extension end in the status (docs/a2a.md).
+// JSON-RPC answers with HTTP 200; the codes of the extension end in the status (docs/a2a.md).
 function statusOf(status: number, code: Json | undefined): number {
   if (status >= 400 || typeof code !== "number") return status;
   const own = -code - 31000;

@@ -3,28 +3,29 @@ import { isWithin } from "./address.js";
 import { ClientError, networkError } from "./client-error.js";
 import { AgentFault, faultIn } from "./fault.js";
 
-/** What a request to an agent may do. */
+/** Limits of a request to an agent. */
 export interface AgentAccess {
-  /** Where it may go. */
+  /** Allowed origins. */
   readonly origins: readonly string[];
   readonly accessToken?: string | undefined;
   /** Milliseconds for the whole answer. */
   readonly timeout: number;
-  /** The global one unless given. */
+  /** The global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
-  /** What a protocol has for errors of its own; JSON-RPC's and `google.rpc.Status` unless given. */
+  /** Parses errors of a protocol; those of JSON-RPC and `google.rpc.Status` unless given. */
   readonly faultOf?: typeof faultIn | undefined;
 }
 
-/** Answers are texts for people and programs; a larger one was not meant. */
+/** Largest answer in bytes; answers are for people and programs, and a larger one was not meant. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Arrays and objects within each other, before anything walks through them. */
+/** Deepest nesting of arrays and objects, checked before anything walks them. */
 const MAX_DEPTH = 64;
 
 /**
- * A `fetch` to the given origins alone: no redirects, a time limit, JSON within limits.
+ * Makes a `fetch` that goes to the given origins only, without redirects, with a time limit, and that reads
+ * JSON within limits.
  *
- * @throws ClientError if there is no answer, or none of that kind.
+ * @throws ClientError if there is no usable answer.
  * @throws AgentFault if the answer is an error.
  */
 export function safeFetch(access: AgentAccess): typeof fetch {
@@ -38,11 +39,11 @@ export function safeFetch(access: AgentAccess): typeof fetch {
     try {
       const response = await ask(url, { ...init, headers, signal, redirect: "manual" });
       const text = await textOf(url, response);
-      // Only the answer to a condition: elsewhere it is a redirect to nowhere.
+      // 304 answers a condition; without one it is a redirect to nowhere.
       const unchanged = response.status === 304 && headers.has("If-None-Match");
       return unchanged ? emptied(response) : checked(url, response, text, faultOf);
     } catch (error) {
-      // What is wrong with an answer that came is not that it came late.
+      // A bad answer that has arrived must not be reported as a timeout.
       if (error instanceof ClientError || error instanceof AgentFault) throw error;
       if (!signal.aborted) throw error instanceof TypeError ? networkError(error, url) : error;
       const message = `${url.origin} did not answer within ${timeout / 1000} s`;
@@ -97,7 +98,7 @@ function checked(
   return new Response(text === "" ? null : text, { status, statusText, headers });
 }
 
-/** The text of a body; `undefined` if it is not UTF-8, as JSON must be (RFC 8259, section 8.1). */
+/** Decodes a body; `undefined` if it is not UTF-8, as JSON must be (RFC 8259, section 8.1). */
 async function textOf({ origin }: URL, response: Response): Promise<string | undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text: string | undefined = "";

@@ -3,18 +3,18 @@ import { isIP, type LookupFunction } from "node:net";
 import { type AllowedOrigins, addressRefused, isNamed, specialKind } from "./address-rules.js";
 import { ClientError } from "./client-error.js";
 
-/** An IP address, as the system's resolver gives it. */
+/** An IP address, as the system's resolver returns it. */
 export interface Address {
   readonly address: string;
   readonly family: number;
 }
 
-/** Looks a host's name up; throws the system's error if the name has no address. */
+/** Looks up a host name; throws the system's error if it has no address. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
-/** Every address of a URL's host, that host itself if it is one. @throws The resolver's error. */
+/** Returns every address of a URL's host, or the host itself if it is an address. @throws The resolver's error. */
 async function hostAddresses(
   { hostname }: URL,
   resolve: Resolve = resolveBySystem,
@@ -25,9 +25,10 @@ async function hostAddresses(
 }
 
 /**
- * The addresses of one request. The name is looked up once: what is judged is what it connects to.
+ * Resolves the addresses of one request. The name is looked up once, so that the checked addresses are those
+ * connected to.
  *
- * @throws ClientError `address_refused` if none is of the public network and the place is not named.
+ * @throws ClientError `address_refused` if no address is public and the place was not named.
  * @throws The resolver's error.
  */
 export async function pinnedAddresses(
@@ -44,7 +45,7 @@ export async function pinnedAddresses(
   throw addressRefused(url, specialKind(first.address) ?? "an unreadable");
 }
 
-/** What `node:net` asks in the place of the system's resolver: it knows these addresses alone. */
+/** Replaces the system's resolver in `node:net`: returns only the checked addresses. */
 export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
   return (hostname, options, callback) => {
     const wanted = typeof options.family === "number" ? options.family : 0;
@@ -60,8 +61,8 @@ export function pinnedLookup(addresses: readonly Address[]): LookupFunction {
 }
 
 /**
- * Checks a place that another client is going to ask and look up again: every address must be public unless
- * the caller named the place.
+ * Checks a place that another client will look up and ask itself: every address must be public, unless the
+ * caller named the place.
  *
  * @param timeout - Milliseconds for the look-up.
  * @throws ClientError `address_refused`, `unreachable` or `timed_out`
@@ -79,7 +80,7 @@ export async function assertReachable(
   if (kind !== undefined) throw addressRefused(url, kind);
 }
 
-/** The system's resolver cannot be stopped: what it finds too late is passed over. */
+/** The system's resolver cannot be stopped; a late result is ignored. */
 function within(
   timeout: number,
   url: URL,

@@ -5,25 +5,25 @@ import type { AllowedOrigins } from "./address-rules.js";
 import { ClientError, networkError } from "./client-error.js";
 import { pinnedAddresses, pinnedLookup, type Resolve } from "./pinned-addresses.js";
 
-/** What a request for a document may do. */
+/** Limits of a request for a document. */
 export interface GetAccess extends AllowedOrigins {
-  /** Milliseconds for all of it: name, redirects and the whole body. */
+  /** Milliseconds for the name, the redirects and the whole body. */
   readonly timeout: number;
-  /** Bytes of the body. */
+  /** Largest body in bytes. */
   readonly maxBytes: number;
-  /** Whether plain HTTP to other machines is allowed. */
+  /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
-  /** Sent beside `Accept`; nothing else is, and no credentials. */
+  /** Sent beside `Accept`; no other headers and no credentials are sent. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The system's resolver unless given. */
   readonly resolve?: Resolve | undefined;
-  /** Certificates, as PEM, that are trusted in the place of the usual ones. */
+  /** PEM certificates to trust instead of the usual ones. */
   readonly ca?: string | undefined;
 }
 
-/** A document, or that it has not changed. */
+/** A document, or the answer that it has not changed. */
 export interface GetAnswer {
-  /** 200, or 304 to a condition. */
+  /** 200, or 304 for a conditional request. */
   readonly status: 200 | 304;
   /** Empty with 304. */
   readonly text: string;
@@ -34,8 +34,9 @@ const MOST_REDIRECTS = 3;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json$/i;
 
 /**
- * Gets JSON from a place that another party may have chosen: public or named, at the judged address,
- * redirects within one origin, bounded. Sends no secrets. @throws ClientError
+ * Gets JSON from an address that another party may have chosen. The address must be public or named; the
+ * connection goes to the checked address; redirects stay within one origin; size and time are bounded. Sends no
+ * secrets. @throws ClientError
  */
 export async function pinnedGet(url: URL, access: GetAccess): Promise<GetAnswer> {
   assertScheme(url, access);
@@ -62,7 +63,7 @@ function assertScheme(url: URL, { insecure = false }: GetAccess): void {
   throw new ClientError("address_insecure", message, url.origin);
 }
 
-/** One connection pool for one request and its redirects, which stay within the origin. */
+/** One connection pool for a request and its redirects, which stay within the origin. */
 async function agentFor(
   url: URL,
   access: GetAccess,
@@ -74,7 +75,7 @@ async function agentFor(
   return new HttpsAgent({ ...options, ca: access.ca });
 }
 
-/** The system's resolver cannot be stopped: what it finds too late is passed over. */
+/** The system's resolver cannot be stopped; a late result is ignored. */
 function before<T>(signal: AbortSignal, found: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -97,7 +98,7 @@ async function follow(
       const target = redirectIn(url, response);
       if (target === undefined) {
         const answer = await answerIn(url, response, access);
-        // A body without a length ends with its connection, also where the deadline has ended that.
+        // A body without a length ends with its connection, also if the deadline closed it.
         signal.throwIfAborted();
         return answer;
       }

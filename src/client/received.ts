@@ -1,19 +1,18 @@
 import type { JsonObject } from "../bytes/json.js";
 
-// What came from an agent is JSON of any shape, and is read leniently: what is not of the kind wanted is
-// as if it were not there.
+// An agent's answer is JSON of any shape, and is read leniently: a value of the wrong type counts as absent.
 
-/** An object; empty for anything else. */
+/** Returns an object; empty for any other value. */
 export function objectIn(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The objects in an array; empty for anything else. */
+/** Returns the objects in an array; empty for any other value. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   return itemsIn(value).filter(isObject);
 }
 
-/** The texts in an array; empty for anything else. */
+/** Returns the strings in an array; empty for any other value. */
 export function textsIn(value: unknown): readonly string[] {
   return itemsIn(value).filter((item) => typeof item === "string");
 }

@@ -2,29 +2,29 @@ import type { AgentDenial, RefusedGrant, RequestDenial } from "../agent/refusal.
 import { isDeeperThan, type Json, type JsonObject } from "../bytes/json.js";
 import { objectIn, objectsIn, textIn, textsIn } from "./received.js";
 
-/** A reason for which an agent refuses a call, as it came: the code may be one that is not known here. */
+/** A denial as received; its code may be unknown here. */
 export type ReceivedDenial = Omit<AgentDenial, "code"> & { readonly code: string };
 
-/** Why an agent refuses a request for capabilities, as it came. */
+/** An agent's refusal of a request for capabilities, as received. */
 export interface ReceivedRefusal extends Omit<RequestDenial, "code" | "message" | "refused"> {
   readonly code: string;
   readonly refused: readonly ReceivedRefusedGrant[];
 }
 
-/** A grant under which an agent issued nothing, as it came. */
+/** A grant for which an agent issued nothing, as received. */
 export type ReceivedRefusedGrant = Omit<RefusedGrant, "takenBy"> & { readonly takenBy: string };
 
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
-/** Characters. */
+/** Longest string in characters. */
 const MAX_TEXT = 1000;
 /** Arrays and objects within each other. */
 const MAX_DEPTH = 16;
 
 /**
- * The denials in an error's details, as a `google.protobuf.Struct` or an older agent's
- * `google.rpc.ErrorInfo`; those without code or message are left out.
+ * Reads the denials in an error's details, from a `google.protobuf.Struct` or an older agent's
+ * `google.rpc.ErrorInfo`; skips those without code or message.
  *
- * @param domain - That of the extension, which the ErrorInfo must have.
+ * @param domain - The extension's domain, which the ErrorInfo must have.
  */
 export function denialsIn(details: unknown, domain: string): readonly ReceivedDenial[] {
   const metadata = metadataIn(details, domain);
@@ -34,7 +34,7 @@ export function denialsIn(details: unknown, domain: string): readonly ReceivedDe
   return told.length > 0 ? told : denialsFrom(parsed(metadata["denials"]));
 }
 
-/** What an error's details say of a refused request; `undefined` if it is about something else. */
+/** Reads the refusal of a request in an error's details; `undefined` if the error is about something else. */
 export function refusalIn(details: unknown, domain: string): ReceivedRefusal | undefined {
   const found = objectIn(parsed(metadataIn(details, domain)?.["problem"]));
   const code = shortTextIn(found["code"]);
@@ -50,7 +50,7 @@ export function refusalIn(details: unknown, domain: string): ReceivedRefusal | u
   };
 }
 
-/** The grants under which nothing was issued. */
+/** The grants for which nothing was issued. */
 export function refusedGrantsIn(value: Json | undefined): readonly ReceivedRefusedGrant[] {
   return objectsIn(value).map((one) => ({
     grant: shortTextIn(one["grant"]) ?? "",
@@ -64,7 +64,7 @@ function metadataIn(details: unknown, domain: string): JsonObject | undefined {
   return info === undefined ? undefined : objectIn(info["metadata"]);
 }
 
-/** Denials as they came: what has no code or no message is left out. */
+/** Reads denials as received; skips those without code or message. */
 export function denialsFrom(value: Json | undefined): readonly ReceivedDenial[] {
   return objectsIn(value).flatMap((denial): ReceivedDenial[] => {
     const { hop, discharge, capability, expected, actual, nearest, more } = denial;

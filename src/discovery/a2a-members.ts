@@ -4,14 +4,14 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import { pointer, shown, shownPath } from "./faults.js";
 import { snakeCase } from "./fields.js";
 
-/** A card with A2A 1.0's members alone, as the official SDKs read it, or the reason why they cannot. */
+/** A card with only the properties of A2A 1.0, as the official SDKs read it, or the reason why they cannot. */
 export type A2AMembers =
   | { readonly card: JsonObject; readonly problem?: undefined }
   | { readonly card?: undefined; readonly problem: string };
 
 /**
- * Leaves out members that A2A 1.0 does not have, as the official SDKs do before they verify a signature. Members in
- * snake_case become camelCase.
+ * Removes properties that A2A 1.0 does not have, as the official SDKs do before they verify a signature.
+ * Converts snake_case names to camelCase.
  */
 export function a2aMembers(card: JsonObject): A2AMembers {
   const problems: string[] = [];
@@ -24,7 +24,7 @@ export function a2aMembers(card: JsonObject): A2AMembers {
   return problem === undefined ? { card: objectIn(kept) } : { problem };
 }
 
-// Recursive: the depth of a card is capped before.
+// Recursive: the depth of a card was limited before.
 function within(value: Json, schema: JsonObject, path: string, problems: string[]): Json {
   const { $ref, type, properties, items, additionalProperties: others, oneOf } = schema;
   if (typeof $ref === "string") return within(value, definition($ref), path, problems);
@@ -54,7 +54,7 @@ function definition(ref: string): JsonObject {
   return objectIn(objectIn(AGENT_CARD_SCHEMA["$defs"])[ref.replace("#/$defs/", "")]);
 }
 
-/** The name that a schema has for a member, in either spelling. */
+/** Returns the schema's name for a property, in either spelling. */
 function nameIn(name: string, properties: JsonObject): string | undefined {
   return Object.keys(properties).find((known) => known === name || snakeCase(known) === name);
 }

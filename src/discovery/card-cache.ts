@@ -1,6 +1,6 @@
 import { knownMembers } from "../checks/members.js";
 
-/** A card as it came, and how long it may be used without asking again. */
+/** A card as received, and how long it may be used without asking again. */
 export interface KeptCard {
   readonly text: string;
   readonly etag: string | undefined;
@@ -8,24 +8,24 @@ export interface KeptCard {
   readonly freshUntil: number;
 }
 
-/** Cards by where they are and what they were asked for with, within bounds. Made by {@link createCardCache}. */
+/** Cards by their address and the request headers, with limits on number and size. Made by {@link createCardCache}. */
 export interface CardCache {
   get(key: string): KeptCard | undefined;
   set(key: string, card: KeptCard): void;
   delete(key: string): void;
 }
 
-/** The bounds of a cache. */
+/** The limits of a cache. */
 export interface CardCacheOptions {
-  /** Cards; 256 unless given. */
+  /** Number of cards; 256 unless given. */
   readonly maxCards?: number;
   /** Characters of all cards together; 16 Mi unless given. */
   readonly maxCharacters?: number;
 }
 
 /**
- * A cache of cards, which are judged anew for each use. One may be shared: it keeps apart callers that named
- * the place, plain HTTP, and each `ca`.
+ * Makes a cache of cards; each use judges the card anew. A cache may be shared: it separates callers that
+ * differ in the places they named, plain HTTP, or `ca`.
  *
  * @throws TypeError naming the option that is not valid.
  */
@@ -36,7 +36,7 @@ export function createCardCache(options: CardCacheOptions = {}): CardCache {
     if (Number.isSafeInteger(value) && value >= 0) continue;
     throw new TypeError(`options.${name} must be a whole number of at least 0`);
   }
-  // Maps keep the order of insertion: the first card is the least recently used.
+  // Maps keep insertion order: the first card is the least recently used.
   const cards = new Map<string, KeptCard>();
   let characters = 0;
   const take = (address: string): KeptCard | undefined => {
@@ -71,11 +71,12 @@ function sizeOf(address: string, { text, etag = "" }: KeptCard): number {
   return text.length + address.length + etag.length;
 }
 
-/** Seconds for which a card is used at most without asking again, whatever its agent says. */
+/** Longest time in seconds that a card is used without asking again, whatever its agent says. */
 const MAX_AGE = 3600;
 
 /**
- * Until when a card is fresh (RFC 9111, `max-age` less `Age`); `undefined` if it must not be kept.
+ * Returns the time until which a card is fresh (RFC 9111, `max-age` less `Age`); `undefined` if it must not be
+ * cached.
  *
  * @param now - Milliseconds since 1970.
  */

@@ -8,8 +8,8 @@ const requirements = { type: "array", items: { $ref: "#/$defs/securityRequiremen
 const url = { type: "string", format: "url" };
 
 /**
- * JSON Schema (2020-12) of an A2A 1.0 card, after its Protocol Buffers: camelCase, no unknown member. For
- * editors it is `schemas/agent-card.schema.json`.
+ * JSON Schema (2020-12) of an A2A 1.0 card, derived from its Protocol Buffers: camelCase, no unknown
+ * properties. Published for editors as `schemas/agent-card.schema.json`.
  */
 export const AGENT_CARD_SCHEMA: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

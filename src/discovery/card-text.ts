@@ -9,13 +9,13 @@ import {
 import { ClientError } from "../client/client-error.js";
 import { MAX_CARD_DEPTH } from "./read-card.js";
 
-/** Bytes of a card, before anything looks into it. */
+/** Largest card in bytes, checked before parsing. */
 export const MAX_CARD_BYTES: number = 1024 * 1024;
 
 /**
- * Parses a card within its caps; refuses deep nesting and a name twice in one object.
+ * Parses a card within limits; refuses deep nesting and duplicate names in one object.
  *
- * @param origin - Whose card it is, for messages: an origin, or the name of a file.
+ * @param origin - The source of the card, for messages: an origin, or the name of a file.
  * @throws ClientError `answer_malformed` or `not_json`
  */
 export function parseCard(text: string, origin: string): JsonObject {

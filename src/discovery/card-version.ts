@@ -5,17 +5,18 @@ import { type Field, fieldsOf, type Holder, isList, listAt } from "./fields.js";
 import type { OlderVersion } from "./older-schema.js";
 import { parseVersion, type VersionRange } from "./versions.js";
 
-/** The versions of A2A that a card can be checked as. */
+/** The A2A versions that a card can be checked against. */
 export type CardVersion = OlderVersion | "1.0";
 
 const VERSIONS: readonly CardVersion[] = ["0.1", "0.2", "0.3", "1.0"];
 
-/** The members by which a card without `protocolVersion` is one of A2A before 1.0. */
+/** The properties that identify a card of A2A before 1.0 without `protocolVersion`. */
 const OLDER_MEMBERS = ["url", "preferredTransport", "additionalInterfaces", "authentication"];
 
 /**
- * The version that a card has the form of: what it lists interfaces in, then what it says, then its members.
- * A member `authentication` was in 0.1 alone, and no card before 0.2.5 said its version.
+ * Detects the version of a card's form from the property that lists its interfaces, then from its stated
+ * version, then from its other properties. Only 0.1 had `authentication`, and no card before 0.2.5 stated its
+ * version.
  */
 export function versionOfCard(card: JsonObject): CardVersion {
   if (!hasOlderForm(card)) return "1.0";
@@ -26,7 +27,7 @@ export function versionOfCard(card: JsonObject): CardVersion {
   return isFirst ? "0.1" : "0.2";
 }
 
-/** The version to check as where one is named: a minor version of 1 adds to 1.0. `undefined` if unreadable. */
+/** Returns the version to check against if one is named: minor versions of 1 add to 1.0. `undefined` if unreadable. */
 function versionNamed(text: string): CardVersion | undefined {
   const version = parseVersion(text);
   if (version === undefined) return undefined;
@@ -34,7 +35,7 @@ function versionNamed(text: string): CardVersion | undefined {
   return VERSIONS.find((one) => one === `0.${version.minor}`);
 }
 
-/** @throws TypeError if no card can be checked as one of this version. */
+/** @throws TypeError if cards cannot be checked against this version. */
 export function asCardVersion(text: unknown, where: string): CardVersion {
   const version = typeof text === "string" ? parseVersion(text) : undefined;
   const isKnown = version !== undefined && version.major < 2;
@@ -45,22 +46,22 @@ export function asCardVersion(text: unknown, where: string): CardVersion {
 
 // Cards of A2A before 1.0: one interface at the top, others in `additionalInterfaces`, one version for all.
 
-/** Tests for the form of A2A before 1.0: a card that lists nothing in `supportedInterfaces`. */
+/** Tests for the form of A2A before 1.0: a card whose `supportedInterfaces` is empty or absent. */
 export function hasOlderForm(card: JsonObject): boolean {
   const lists = fieldsOf([{ path: "", value: card }], "supportedInterfaces");
   return lists.every(({ value }) => isList(value) && value.length === 0);
 }
 
-/** An interface of a card, whichever form it is written in. */
+/** An interface of a card in either form. */
 export interface WrittenInterface {
   readonly holder: Holder;
-  /** The member of the holder that has the binding. */
+  /** The name of the property with the binding. */
   readonly binding: "protocolBinding" | "preferredTransport" | "transport";
   /** The object with its version. */
   readonly version: Holder;
 }
 
-/** The interfaces of a card in the older form. */
+/** Returns the interfaces of a card in the older form. */
 export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenInterface[] {
   const more = listAt(top, "additionalInterfaces", faults);
   const { url } = top.value;
@@ -68,7 +69,7 @@ export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenIn
   const hasFirst = url !== undefined && url !== null && url !== "";
   const others = (more?.value ?? []).flatMap((item, at): WrittenInterface[] => {
     if (!isJsonObject(item)) return [];
-    // The one at the top is usually listed again.
+    // The interface at the top is usually listed again.
     if (hasFirst && item["url"] === url && item["transport"] === first) return [];
     const holder = { path: pointer(more?.path ?? "", at), value: item };
     return [{ holder, binding: "transport", version: top }];
@@ -78,12 +79,12 @@ export function olderInterfaces(top: Holder, faults: Faults): readonly WrittenIn
     : others;
 }
 
-/** The versions whose cards did not say which they are: the member came with 0.2.5. */
+/** The versions whose cards did not state their version, a property that came with 0.2.5. */
 export const UNNAMED: readonly VersionRange[] = [
   { min: { major: 0, minor: 1 }, max: { major: 0, minor: 2 } },
 ];
 
-/** A flag at the top of older cards that stands under `capabilities` since A2A 1.0. */
+/** A top-level flag of older cards that is under `capabilities` since A2A 1.0. */
 export function olderFlag(name: string, card: JsonObject): readonly Field[] {
   if (name !== "extended_agent_card" || !hasOlderForm(card)) return [];
   return fieldsOf([{ path: "", value: card }], "supportsAuthenticatedExtendedCard");

@@ -23,7 +23,7 @@ interface UsableChain {
   readonly ok: true;
   /** The agent to call: the first of the chain. */
   readonly agent: UsableAgent;
-  /** Capabilities that the first agent declares and that the agents after it leave standing. */
+  /** Capabilities that the first agent declares and that no later agent cancels. */
   readonly capabilities: readonly string[];
   readonly warnings: readonly DiscoveryWarning[];
 }
@@ -37,9 +37,9 @@ export interface RefusedChain {
   readonly warnings: readonly DiscoveryWarning[];
 }
 
-/** Reasons, and warnings, of one chain. */
+/** Most reasons, and most warnings, for one chain. */
 export const MAX_CHAIN_REASONS = 100;
-/** Agents in one chain, unless the caller allows fewer or more. */
+/** Most agents in one chain by default. */
 export const MAX_CHAIN_LINKS = 8;
 
 interface ChainOptions {
@@ -48,16 +48,16 @@ interface ChainOptions {
 }
 
 /**
- * Judges a chain of delegating agents: the first against all requirements, each other against what must hold
- * end to end and the protocol version.
+ * Judges a chain of delegating agents: the first agent against all requirements; every other one against the
+ * protocol version and the capabilities that must hold end to end.
  *
- * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at every
- *   link; a card that does not name its delegates then fails the chain.
- * - What a card relies on in the next agent is checked there, and on from there if it propagates.
- * - Each card that has delegates must name the next agent.
+ * - A capability of `endToEnd`, and a required one that propagates (`context_reuse`), is checked at every link;
+ *   a card that does not name its delegates then fails the chain.
+ * - A capability that a card relies on in the next agent is checked there, and further on if it propagates.
+ * - Each card with delegates must name the next agent.
  *
- * @param links - From the agent that is called to the last.
- * @throws TypeError if the requirements or the options are not valid, or there is no link.
+ * @param links - From the called agent to the last.
+ * @throws TypeError if the requirements or the options are invalid, or there is no link.
  * @example
  * ```ts
  * import { DISCOVERY_URI, readCard, validateChain } from "proviso/discovery";
@@ -116,7 +116,7 @@ export function validateChain(
   return { ok: true, agent, capabilities: leftStanding(checked), warnings };
 }
 
-/** Denies a link with delegates outside the chain, of which nothing is known. */
+/** Denies a link that has delegates outside the chain, of which nothing is known. */
 function unfollowed(
   link: ChainLink,
   index: number,
@@ -160,7 +160,7 @@ function linksAllowed(options: ChainOptions): number {
   throw new TypeError("options.maxLinks: expected a number of agents, 1 or more");
 }
 
-/** The capabilities of the first agent, less those that propagate and a later agent lacks. */
+/** Returns the capabilities of the first agent, except propagating ones that a later agent lacks. */
 function leftStanding([first, ...others]: readonly ChainLink[]): readonly string[] {
   const declared = [...(first?.card.capabilities ?? [])].flatMap(([name, has]) =>
     has ? [name] : [],

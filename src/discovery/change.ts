@@ -2,29 +2,29 @@ import { isJsonObject, type Json, quotedName } from "../bytes/json.js";
 import { shown } from "./faults.js";
 import { isSameJson } from "./fields.js";
 
-/** The effect of a change on those who rely on the card as it was. */
+/** The effect of a change on callers that rely on the old card. */
 export type ChangeImpact =
-  /** Nothing: all that could be relied on still can. */
+  /** None: everything that could be relied on still can. */
   | "safe"
-  /** Nothing yet: something that they rely on is announced to end. */
+  /** None yet: something that they rely on is announced to end. */
   | "deprecating"
-  /** Something that could be relied on no longer can, or more is asked of them. */
+  /** Something can no longer be relied on, or more is asked of callers. */
   | "breaking";
 
-/** One thing in which a card is not what it was. */
+/** One difference between two cards. */
 export interface CardChange {
   readonly impact: ChangeImpact;
   /** The changed part, by names: `grants/documents:read/operations`. */
   readonly path: string;
   /** A sentence for people. */
   readonly message: string;
-  /** Absent if there was nothing. */
+  /** The old value; absent if there was none. */
   readonly before?: Json;
-  /** Absent if there is nothing now. */
+  /** The new value; absent if there is none now. */
   readonly after?: Json;
 }
 
-/** A difference with its impact. @param said - Its words; its two values unless given. */
+/** A difference with its impact. @param said - Its description; unless given, its two values. */
 export function change(
   { path, before, after }: Difference,
   impact: ChangeImpact,
@@ -49,10 +49,10 @@ function words(before: Json | undefined, after: Json | undefined): string {
   return innerWords(before, after);
 }
 
-/** Characters of a value that is shown whole. */
+/** Longest value in characters that is shown in full. */
 const MOST_SHOWN = 80;
 
-/** A value as it is where it is short, else by its kind and size. */
+/** Describes a value: in full if it is short, else by its type and size. */
 function brief(value: Json): string {
   if (typeof value === "string") {
     const start = value.length > MOST_SHOWN ? `${value.slice(0, MOST_SHOWN)}...` : value;
@@ -61,7 +61,7 @@ function brief(value: Json): string {
   if (typeof value !== "object" || value === null) return shown(value);
   const size = Array.isArray(value) ? value.length : Object.keys(value).length;
   const text = size > MOST_SHOWN ? undefined : JSON.stringify(value);
-  // Escaped as a name is, but for its own quotes.
+  // Escaped as names are, except for its own quotes.
   if (text !== undefined && text.length <= MOST_SHOWN) return withoutControls(text);
   return Array.isArray(value) ? `an array of ${size}` : `an object of ${size}`;
 }
@@ -70,13 +70,13 @@ function withoutControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** A short value as it is; "it" for a long one, which the path names. */
+/** Describes a short value in full, and a long one, which the path identifies, as "it". */
 function briefOrIt(value: Json): string {
   const isLong = typeof value === "object" && value !== null;
   return isLong && JSON.stringify(value).length > MOST_SHOWN ? "it" : brief(value);
 }
 
-/** Two texts that begin alike, from shortly before they differ. */
+/** Shortens two strings with a common beginning to start shortly before they differ. */
 function textWords(before: string, after: string): string {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;
@@ -89,7 +89,7 @@ function textWords(before: string, after: string): string {
 
 const CONTEXT = 30;
 
-/** Two values that look alike, by the first thing within them that is not the same. */
+/** Describes two values that look alike by the first difference within them. */
 function innerWords(before: Json, after: Json): string {
   const [was, is] = [itemsOf(before), itemsOf(after)];
   const names = [...new Set([...was.keys(), ...is.keys()])];
@@ -108,16 +108,16 @@ function quotedIfOdd(name: string): string {
   return /^[\x20-\x7e]{1,160}$/.test(name) ? name : quotedName(name);
 }
 
-/** One thing that is not the same in two values. */
+/** One difference between two values. */
 export interface Difference {
   readonly path: readonly string[];
-  /** Absent if there was nothing. */
+  /** The old value; absent if there was none. */
   readonly before?: Json;
-  /** Absent if there is nothing now. */
+  /** The new value; absent if there is none now. */
   readonly after?: Json;
 }
 
-/** The differences of two shallow JSON values, lazily: members of objects one by one, arrays whole. */
+/** Yields the differences of two shallow JSON values: properties of objects one by one, arrays as a whole. */
 export function* differences(
   before: Json | undefined,
   after: Json | undefined,

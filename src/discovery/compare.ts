@@ -5,17 +5,17 @@ import { changesOf } from "./impact.js";
 import { meaningsOf } from "./meaning.js";
 import { assertRegistry, CAPABILITY_REGISTRY, type CapabilityRegistry } from "./registry.js";
 
-/** Changes of one card. */
+/** Most changes of one card. */
 const MOST = 1000;
 
 /**
- * Compares two cards of one agent: each difference, with its effect on those who rely on the first. Another spelling
- * or order is one safe change.
+ * Compares two cards of one agent. Returns each difference with its effect on callers that rely on the first. A
+ * different spelling or order is one safe change.
  *
- * @param registry - Says which capabilities are deprecated; this package's unless given.
- * @returns Breaking changes first; empty if the cards are the same. Beyond 1,000, one breaking change says
- *   so.
- * @throws TypeError for what is no card as {@link readCard} gives it, or no registry.
+ * @param registry - Determines which capabilities are deprecated; this package's registry unless given.
+ * @returns Breaking changes first; empty if the cards are equal. Beyond 1,000, one breaking change counts the
+ *   rest.
+ * @throws TypeError if an argument is not a card returned by {@link readCard}, or not a registry.
  * @example
  * ```ts
  * import { compareCards, readCard } from "proviso/discovery";

@@ -1,31 +1,31 @@
 import type { Json } from "../bytes/json.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 
-/** Every reason for which an agent is refused before a call is made. Stable. */
+/** Codes of the reasons for which an agent is refused before it is called. Stable. */
 export type DiscoveryCode =
   /** No interface of the wanted binding speaks the wanted protocol version, or the card's range excludes it. */
   | "version_incompatible"
-  /** A required capability is not declared, or is declared as absent. */
+  /** A required capability is not declared, or is declared as `false`. */
   | "capability_undeclared"
   /** A required capability is deprecated, and the caller does not allow that. */
   | "capability_deprecated"
-  /** A required capability is no part of the wanted protocol version any more. */
+  /** A required capability has been removed from the wanted protocol version. */
   | "capability_removed"
   | "grant_missing"
   | "grant_operation_missing"
   | "grant_not_attenuable"
   /** Only a legacy grant covers what is required, and the caller does not allow that. */
   | "legacy_only"
-  /** No interface has the wanted binding, or one that is known here. */
+  /** No interface has the wanted binding, or a known one. */
   | "interface_unsupported"
-  /** The card is not one, or contradicts itself. */
+  /** The document is not a card, or contradicts itself. */
   | "card_malformed"
-  /** A key that is trusted, and a signature that it did not make. */
+  /** A trusted key is named by a signature that it did not make. */
   | "signature_invalid"
   | "signature_missing"
-  /** Signed, but by no key that the caller trusts. */
+  /** The card is signed, but not by a key that the caller trusts. */
   | "signature_untrusted"
-  /** The card does not say to whom the agent delegates. */
+  /** The card does not say which agents its agent delegates to. */
   | "chain_unknown"
   | "chain_cycle"
   | "chain_too_deep"
@@ -39,9 +39,9 @@ export type DiscoveryCode =
   | "address_invalid"
   | "address_refused";
 
-/** The agent of a chain that a reason concerns. */
+/** The agent in a chain that a reason is about. */
 export interface DiscoveryLink {
-  /** 0 is the agent that is called, 1 the one it delegates to, and so on. */
+  /** 0 is the called agent, 1 the one it delegates to, and so on. */
   readonly index: number;
   /** The agent's address, if it is known. */
   readonly url?: string;
@@ -50,18 +50,18 @@ export interface DiscoveryLink {
 /** One reason for which an agent is refused. */
 export interface DiscoveryDenial {
   readonly code: DiscoveryCode;
-  /** The requirement that is not met, such as `capabilities` or `binding`, or the finer cause. */
+  /** The requirement that is not met, such as `capabilities` or `binding`, or a more specific cause. */
   readonly rule: string;
-  /** A sentence for people. What the card says is quoted and shortened. */
+  /** A sentence for people. Strings from the card are quoted and shortened. */
   readonly message: string;
-  /** JSON Pointer (RFC 6901) to the part of the card; absent if the whole card is concerned. */
+  /** JSON Pointer (RFC 6901) to the part of the card; absent if the reason is about the whole card. */
   readonly path?: string;
   readonly expected?: Json;
   /** Absent if the card says nothing. */
   readonly actual?: Json;
-  /** The nearest thing that the card does say. */
+  /** The nearest value in the card. */
   readonly nearest?: string;
-  /** In a chain, the agent that the reason concerns. */
+  /** In a chain, the agent that the reason is about. */
   readonly link?: DiscoveryLink;
 }
 
@@ -71,7 +71,7 @@ export interface DiscoveryWarning extends Omit<DiscoveryDenial, "code"> {
     | DiscoveryCode
     | "capability_unknown"
     | "legacy_grant"
-    /** The card was found where agents of A2A before 0.3 have it. */
+    /** The card was found at the address used by A2A before 0.3. */
     | "card_at_older_place";
 }
 
@@ -97,12 +97,12 @@ const CODES: { readonly [Code in ClientErrorCode]: DiscoveryCode } = {
   answer_too_large: "card_too_large",
 };
 
-/** The reason of a card that could not be fetched: `rule` is the finer cause, such as `tls_failed`. */
+/** The reason for a card that could not be fetched; `rule` is the more specific cause, such as `tls_failed`. */
 export function fetchDenial({ code, message }: ClientError): DiscoveryDenial {
   return { code: CODES[code], rule: code, message };
 }
 
-/** Tests whether a refusal says nothing of the agent, since its card could not be fetched. */
+/** Tests whether a refusal reveals nothing about the agent, because its card could not be fetched. */
 export function isUnreached(denials: readonly DiscoveryDenial[]): boolean {
   return denials.some(({ code }) => UNREACHED.has(code));
 }

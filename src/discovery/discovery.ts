@@ -2,15 +2,15 @@ import type { CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning } from "./denial.js";
 import type { Binding } from "./requirements.js";
 
-/** An agent that may be given the task, with its interface to use, or every reason against it. */
+/** An agent that may be given the task, with the interface to use, or every reason against it. */
 export type Discovery = UsableAgent | RefusedAgent;
 
 export interface UsableAgent {
   readonly ok: true;
   readonly card: CardReading;
-  /** The one to use. */
+  /** The interface to use. */
   readonly interface: ChosenInterface;
-  /** The protocol version to speak there, such as `1.0`. */
+  /** The protocol version to use there, such as `1.0`. */
   readonly version: string;
   readonly warnings: readonly DiscoveryWarning[];
 }

@@ -7,17 +7,18 @@ import { fieldsOf } from "./fields.js";
 import { hasCapability } from "./judge.js";
 import { agentPlace } from "./link.js";
 
-/** Something that an agent was seen to do. */
+/** An observed action of an agent. */
 export type Behaviour =
-  /** It did what only an agent with this capability does, a vendor's extension too. */
+  /** The agent did something that requires this capability, or a vendor's extension. */
   | { readonly kind: "capability"; readonly name: string }
-  /** It says that it has handed the task on to the agent at this address. */
+  /** The agent says that it has delegated the task to the agent at this address. */
   | { readonly kind: "delegate"; readonly url: string };
 
 /**
- * Reports behaviour beyond an agent's card: `capability_undeclared`, `delegate_undeclared`, each once.
+ * Reports behaviour that contradicts an agent's card: `capability_undeclared`, `delegate_undeclared`, each
+ * once.
  *
- * @throws TypeError for an argument of another kind.
+ * @throws TypeError if an argument has another type.
  */
 export function undeclaredIn(
   card: CardReading,
@@ -53,15 +54,16 @@ function delegateDenial(named: ReadonlySet<string>, url: string): DiscoveryDenia
   return { code: "delegate_undeclared", rule: RULE, message, actual };
 }
 
-/** Addresses that are read in one response; a card names fewer. */
+/** Most addresses read in one response; a card names fewer. */
 const MOST = 256;
 
 /**
- * The agents in `delegatedTo` of a response's metadata, under the contract's URI in either spelling, each
- * once; unreadable ones as they stand. Beyond 256, one more that no card names gives the count.
+ * Returns the agents in `delegatedTo` of a response's metadata, under the contract's URI, in either spelling,
+ * each once; unreadable ones unchanged. Beyond 256, one more entry, which no card names, gives the count.
  *
- * @param metadata - Of a message, a task, an artifact or an event; what is not an object says nothing.
- * @throws TypeError for an object that is not plain, such as a Promise.
+ * @param metadata - That of a message, a task, an artifact or an event; a value that is not an object gives
+ *   none.
+ * @throws TypeError if an object is not plain, such as a Promise.
  */
 export function delegatedTo(metadata: Json | undefined): readonly Behaviour[] {
   if (metadata === undefined || !isJsonObject(metadata)) return [];

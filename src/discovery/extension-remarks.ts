@@ -10,7 +10,7 @@ import { listIn } from "./fields.js";
 import type { Remark } from "./finding.js";
 import { BINDINGS } from "./requirements.js";
 
-/** The form of each of the capability extension's params (docs/a2a.md, section 2). */
+/** The types of the capability extension's params (docs/a2a.md, section 2). */
 const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, form: string])[] = [
   ["mode", isOneOf("advertise", "prefer", "require"), '"advertise", "prefer" or "require"'],
   ["undeclaredAmbient", isOneOf("accepted", "refused"), '"accepted" or "refused"'],
@@ -20,7 +20,7 @@ const MEMBERS: readonly (readonly [name: string, is: (value: Json) => boolean, f
   ["maxLifetimeSeconds", isSeconds, "a whole number of at least 1"],
 ];
 
-/** Remarks on the extensions, bindings and signatures of a card that no reader can use. */
+/** Remarks on extensions, bindings and signatures that no reader can use. */
 export function extensionRemarks(
   card: CardReading,
   version: CardVersion,
@@ -61,7 +61,7 @@ function memberRemarks(params: JsonObject, base: string): readonly Remark[] {
   });
 }
 
-/** Each skill that the extension describes is one of the card's, and some grant has its operation. */
+/** Checks that each skill that the extension describes is in the card, and that a grant has its operation. */
 function skillRemarks(
   { document, grants }: CardReading,
   skills: JsonObject,
@@ -85,7 +85,7 @@ function skillRemarks(
     const operation = textIn(objectIn(skill)["operation"]);
     if (operation === undefined || operations.has(operation)) return absent;
     const hint = meant(operation, allOperations, suggest);
-    // A grant of all operations has this one too, but for one that is misspelt.
+    // A grant of all operations includes this one, unless it is misspelt.
     if (hint === "" && operations.has("*")) return absent;
     const what = `no grant has the operation ${quotedName(operation)}`;
     return [...absent, remark("reference", pointer(path, "operation"), `${what}${hint}`)];
@@ -130,7 +130,7 @@ function bindingRemarks(
   return remarks;
 }
 
-/** The member that has the binding of an interface at this place. */
+/** The name of the property with the binding of the interface at this path. */
 function bindingMember(path: string): string {
   if (path === "") return "preferredTransport";
   return path.startsWith("/additionalInterfaces") ? "transport" : "protocolBinding";
@@ -146,7 +146,7 @@ function signatureRemarks(document: JsonObject): readonly Remark[] {
   });
 }
 
-/** Characters of a protected header that is looked at. */
+/** Longest protected header that is parsed, in characters. */
 const MAX_HEADER = 16_384;
 
 function hasAlgorithm(header: string): boolean {

@@ -1,11 +1,11 @@
 import { type Json, quotedName } from "../bytes/json.js";
 import type { DiscoveryDenial } from "./denial.js";
 
-/** Faults of a card, collected while it is read; bounded, since a card may be hostile. */
+/** Collects the faults of a card while it is read, up to a maximum, since a card may be hostile. */
 export interface Faults {
   readonly list: readonly DiscoveryDenial[];
   /**
-   * @param rule - The finer cause.
+   * @param rule - The more specific cause.
    * @param path - JSON Pointer to the offence.
    */
   add(rule: string, path: string, message: string, more?: FaultDetails): void;
@@ -26,7 +26,7 @@ export function createFaults(): Faults {
     list,
     add(rule, path, message, { nearest, ...more } = {}) {
       const text = `${shownPath(path)}: ${message}`;
-      // A claim that is read for several interfaces is one fault.
+      // A claim that several interfaces read is one fault.
       if (list.length >= MOST || list.some((one) => one.message === text)) return;
       const near = nearest === undefined ? {} : { nearest };
       list.push({
@@ -41,7 +41,7 @@ export function createFaults(): Faults {
   };
 }
 
-/** JSON Pointer (RFC 6901) to a member of what `base` points to. */
+/** Builds a JSON Pointer (RFC 6901) to a property of the value at `base`. */
 export function pointer(base: string, ...steps: readonly (string | number)[]): string {
   return steps.reduce<string>(
     (path, step) => `${path}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`,
@@ -52,19 +52,19 @@ export function pointer(base: string, ...steps: readonly (string | number)[]): s
 const MAX_POINTER = 2048;
 const MAX_SHOWN = 200;
 
-/** The pointer; that to the whole card where a name in it is longer than any that a card needs. */
+/** Returns the pointer, or that of the whole card if a name in it is longer than any that a card needs. */
 export function bounded(path: string): string {
   return path.length > MAX_POINTER ? "" : path;
 }
 
-/** A pointer for messages: shortened, controls replaced. */
+/** Formats a pointer for messages: shortened, control characters replaced. */
 export function shownPath(path: string): string {
   if (path === "") return "the card";
   const start = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}...` : path;
   return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** A JSON value for messages: a short string or number as it is, anything else by its kind. */
+/** Formats a JSON value for messages: a short string or number in full, anything else by its type. */
 export function shown(value: Json): string {
   if (typeof value === "string") return quotedName(value);
   if (value === null || typeof value !== "object") return String(value);

@@ -9,32 +9,35 @@ import { type CardCache, freshUntil, type KeptCard } from "./card-cache.js";
 import { MAX_CARD_BYTES, parseCard } from "./card-text.js";
 
 export interface FetchOptions {
-  /** Places, `HOST:PORT`, that may be asked though not public; the caller's own address is one. */
+  /**
+   * Further places, `HOST:PORT`, that may be asked although they are not public; the caller's own address is
+   * always allowed.
+   */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Allows plain HTTP to other machines: any machine on the way can change such a card. */
+  /** Allows plain HTTP to other machines; any machine on the way can then change the card. */
   readonly insecure?: boolean | undefined;
   /**
-   * Milliseconds for one card: redirects, the keys of its signatures, and the look-up of its interface's
+   * Milliseconds for one card, with redirects, the keys of its signatures, and the look-up of its interface's
    * host; 10,000 unless given.
    */
   readonly timeout?: number | undefined;
-  /** Cards are fetched each time unless given. */
+  /** Unless given, cards are fetched every time. */
   readonly cache?: CardCache | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /** Looks names up; the system's resolver unless given. */
+  /** Resolves names; the system's resolver unless given. */
   readonly resolve?: Resolve | undefined;
-  /** Certificates, as PEM, that are trusted in the place of the usual ones. */
+  /** PEM certificates to trust instead of the usual ones. */
   readonly ca?: string | undefined;
 }
 
-/** The end of one discovery. */
+/** The deadline of one discovery. */
 interface Deadline {
-  /** Milliseconds until then, above 0. @throws ClientError `timed_out` if there are none */
+  /** Returns the milliseconds left, more than 0. @throws ClientError `timed_out` if there are none */
   left(url: URL): number;
 }
 
-/** Options with the moment at which all requests made with them end. */
+/** Adds a common deadline for all requests made with these options. */
 export function withDeadline<Options extends FetchOptions>(
   options: Options,
 ): Options & { readonly deadline: Deadline } {
@@ -49,24 +52,25 @@ export function withDeadline<Options extends FetchOptions>(
   return { ...options, deadline: { left } };
 }
 
-/** A card as its agent serves it; nothing in it is judged. */
+/** A card as its agent serves it, not judged in any way. */
 export interface FetchedCard {
   readonly document: JsonObject;
-  /** The address that it was asked for at. */
+  /** The requested address. */
   readonly url: URL;
-  /** True if that is where agents of A2A before 0.3 have it. */
+  /** True if this is the address used by A2A before 0.3. */
   readonly isAtOlderPlace: boolean;
 }
 
 export type BoundedFetch = FetchOptions & { readonly deadline: Deadline };
 
-/** Milliseconds for one card, unless given. */
+/** Default milliseconds for one card. */
 export const FETCH_TIMEOUT = 10_000;
 
 /**
- * Fetches a card, from the cache while it is fresh. If nothing is at its place, tries that of A2A before 0.3.
+ * Fetches a card, from the cache while it is fresh. If there is none at its address, tries the one used by A2A
+ * before 0.3.
  *
- * @param address - As {@link readAddress} takes it.
+ * @param address - In the form that {@link readAddress} accepts.
  * @param named - Origins that the caller wrote itself.
  * @throws ClientError
  */
@@ -77,7 +81,7 @@ export async function fetchCard(
 ): Promise<FetchedCard> {
   const { insecure } = options;
   const { card, olderCard } = readAddress(address, { insecure: insecure === true });
-  // A card that was found at the older place is not looked for at the newer one while it is fresh.
+  // A card found at the older address is not looked for at the newer one while it is fresh.
   if (olderCard !== undefined && isFresh(olderCard, named, options)) {
     return { ...(await fetchAt(olderCard, named, options)), isAtOlderPlace: true };
   }
@@ -97,12 +101,15 @@ function isFresh(url: URL, named: readonly string[], options: BoundedFetch): boo
   return kept !== undefined && clock() < kept.freshUntil;
 }
 
-/** Tests whether an HTTP status says that nothing is there; others say that it cannot be fetched. */
+/** Tests whether an HTTP status means that nothing is there, rather than that it cannot be fetched. */
 export function isAbsent(status: number | undefined): boolean {
   return status === 404 || status === 410;
 }
 
-/** Fetches a card from the older place. @throws ClientError the first one, with that place, if no card is here either. */
+/**
+ * Fetches a card from the older address. @throws ClientError the first error, with this address, if there is no
+ * card here either.
+ */
 async function olderAt(
   url: URL,
   first: ClientError,
@@ -118,7 +125,7 @@ async function olderAt(
   }
 }
 
-/** Tests whether a request for a card failed since something else, or nothing, is at its place. */
+/** Tests whether a request for a card failed because something else, or nothing, is at the address. */
 export function isNoCard(error: unknown): boolean {
   return error instanceof ClientError && (error.code === "not_found" || error.code === "not_json");
 }
@@ -141,14 +148,14 @@ async function fetchAt(
   return card;
 }
 
-/** The key has the options too: one caller may be led to a place that another one may not. */
+/** The key includes the options: one caller may be led to places that are forbidden to another. */
 function keyOf(url: URL, named: readonly string[], options: FetchOptions): string {
   const { allowHosts, insecure = false, ca } = options;
   const trust = ca === undefined ? "" : hash("sha256", ca, "base64url");
   return JSON.stringify([url.href, isNamed(url, { named, allowHosts }), insecure, trust]);
 }
 
-/** Fetches a JSON document as cards are fetched. @throws ClientError */
+/** Fetches a JSON document by the same rules as cards. @throws ClientError */
 export async function getJson(
   url: URL,
   named: readonly string[],
@@ -167,7 +174,7 @@ function conditionOf(kept: KeptCard | undefined): Readonly<Record<string, string
 }
 
 function known(kept: KeptCard | undefined): Pick<KeptCard, "text" | "etag"> {
-  // A server that answers 304 without having been sent a condition has sent no card.
+  // A server that answers 304 to an unconditional request has sent no card.
   return kept ?? { text: "", etag: undefined };
 }
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../bytes/json.js";
 import { objectIn } from "../client/received.js";
 import { type Faults, pointer, shown, shownPath } from "./faults.js";
 
-/** One thing that a card says, and where. */
+/** One statement of a card, and its place. */
 export interface Field<Value = Json> {
   /** JSON Pointer. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface Field<Value = Json> {
 /** An object that may hold fields of the contract. */
 export type Holder = Field<JsonObject>;
 
-/** Every place of a field, in each holder and spelling; `null` is absent. @param name - In camelCase. */
+/** Returns every place of a field, in each holder and spelling; `null` counts as absent. @param name - In camelCase. */
 export function fieldsOf(holders: readonly Holder[], name: string): readonly Field[] {
   return holders.flatMap(({ path, value }) =>
     [...new Set([name, snakeCase(name)])].flatMap((spelling): Field[] => {
@@ -24,7 +24,7 @@ export function fieldsOf(holders: readonly Holder[], name: string): readonly Fie
   );
 }
 
-/** The array of a member; one in each spelling is a contradiction. */
+/** Returns the array of a property; having it in both spellings is a contradiction. */
 export function listAt(
   holder: Holder,
   name: string,
@@ -37,7 +37,7 @@ export function listAt(
   return first;
 }
 
-/** The first of the places; each that says something else is a fault that names both. */
+/** Returns the first of the places; each place with a different value is a fault that names both. */
 export function agreed<Value>(
   places: readonly Field<Value>[],
   same: (a: Value, b: Value) => boolean,
@@ -54,7 +54,7 @@ export function agreed<Value>(
   return first;
 }
 
-/** The places whose value is of the right kind; each other one is a fault. */
+/** Returns the places whose value has the right type; each other one is a fault. */
 export function ofKind<Value extends Json>(
   places: readonly Field[],
   is: (value: Json) => value is Value,
@@ -80,22 +80,22 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The items of an array as objects, each in its place; empty for an item that is not an object. */
+/** Returns the items of an array as objects with their places; empty for items that are not objects. */
 export function listIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(objectIn) : [];
 }
 
-/** `streamingMessage` as `streaming_message`. */
+/** Converts `streamingMessage` to `streaming_message`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** `streaming_message` as `streamingMessage`. */
+/** Converts `streaming_message` to `streamingMessage`. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Compares two JSON values, known to be shallow, whatever the order of their members. */
+/** Compares two shallow JSON values, ignoring the order of properties. */
 export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -2,12 +2,12 @@ import type { Node, ParseError } from "jsonc-parser";
 import type { Json } from "../bytes/json.js";
 import { pointer } from "./faults.js";
 
-/** Something about a card that is wrong, or worth knowing. */
+/** A fault or remark about a card. */
 export interface CardFinding {
   readonly severity: FindingSeverity;
   /** Stable, for programs. */
   readonly code: CardFindingCode;
-  /** JSON Pointer to the offence; empty for the whole card. */
+  /** JSON Pointer to the place; empty for the whole card. */
   readonly path: string;
   /** From 1. */
   readonly line: number;
@@ -19,43 +19,43 @@ export interface CardFinding {
 
 /** The severity of a finding. */
 export type FindingSeverity =
-  /** Wrong for every reader: against A2A's schema or the contract, or named and not there. */
+  /** Wrong for every reader: against A2A's schema or the contract, or a name that refers to nothing. */
   | "error"
-  /** Readers take the card, and some lose what it says, or are put in danger. */
+  /** Readers accept the card, but some miss something or are put in danger. */
   | "warning"
-  /** Nothing is wrong. */
+  /** Not a fault. */
   | "remark";
 
 type CardFindingCode =
   | "too_large"
   | "too_deep"
   | "not_json"
-  /** A member's name is twice in one object. */
+  /** An object has a property twice. */
   | "name_repeated"
   /** The schema of the card's version, or that of the contract's params. */
   | "schema"
-  /** A member that the card's version does not have. */
+  /** A property that the card's version does not have. */
   | "member_unknown"
-  /** The contract: what {@link readCard} finds. */
+  /** A fault against the contract, found by {@link readCard}. */
   | "contract"
-  /** A name that stands for nothing on the card, or for two things. */
+  /** A name that refers to nothing on the card, or to two things. */
   | "reference"
   | "capability_deprecated"
   | "capability_incomplete"
-  /** The card declares a capability that depends on delegates, and does not name them. */
+  /** The card declares a capability that depends on delegates, and does not name its delegates. */
   | "delegates_absent"
   | "contract_absent"
   /** A card of A2A before 1.0. */
   | "version_older"
   | "address_insecure"
   | "media_type"
-  /** There are more findings than these. */
+  /** There are more findings. */
   | "more";
 
-/** A finding before its place is known. */
+/** A finding whose line is not known yet. */
 export type Remark = Omit<CardFinding, "line" | "column">;
 
-/** Gives findings their lines, by the tree of the text that they are about. */
+/** Adds lines to findings, from the syntax tree of their text. */
 export interface Locator {
   locate(remark: Remark): CardFinding;
   at(offset: number, remark: Remark): CardFinding;
@@ -76,7 +76,7 @@ export function createLocator(text: string, root: Node | undefined): Locator {
   return { at, locate: (remark) => at(offsetOf(root, remark.path), remark) };
 }
 
-/** The offset of a pointer's target: a member's name, or the object or array that lacks the target. */
+/** Returns the offset of a pointer's target: a property's name, or the object or array that lacks the target. */
 function offsetOf(root: Node | undefined, path: string): number {
   let node = root;
   let offset = root?.offset ?? 0;
@@ -102,7 +102,7 @@ function stepsOf(path: string): readonly string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Every name that one object has twice, with its offset; the later one counts. */
+/** Yields every name that an object has twice, with its offset; the later value counts. */
 export function repeatedNames(
   root: Node,
 ): readonly { readonly path: string; readonly name: string; readonly offset: number }[] {
@@ -126,7 +126,7 @@ export function repeatedNames(
   return found;
 }
 
-/** Parsed text: its value and its tree, or where it stops being JSON. */
+/** Parsed text: its value and syntax tree, or the place where it stops being JSON. */
 export type Parsed =
   | { readonly ok: true; readonly value: Json; readonly root: Node }
   | { readonly ok: false; readonly offset: number };

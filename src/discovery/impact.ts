@@ -18,9 +18,9 @@ import {
   type VersionRange,
 } from "./versions.js";
 
-// The impact of each difference between the meanings of two cards, area by area. A member that no version of A2A and
-// no extension of this package has is safe, since readers pass it over; any other difference is breaking unless it is
-// known to be harmless.
+// Determines the impact of each difference between the meanings of two cards, area by area. A property that no
+// version of A2A and no extension of this package has is safe, since readers ignore it; any other difference is
+// breaking unless it is known to be harmless.
 
 /** The impact of a difference: two changes if it gives and takes. */
 export function changesOf(
@@ -33,7 +33,7 @@ export function changesOf(
       return [capability(difference, name, registry)];
     case "interfaces":
       if (member === "versions") return [versions(difference)];
-      // The other members of an interface are vendors'.
+      // Other properties of an interface are vendors'.
       return [difference.path.length === 2 ? place(difference) : change(difference, "safe")];
     case "grants":
       return grant(difference, member);
@@ -76,7 +76,7 @@ function capability(
   return change(difference, isDeprecated || supersedes ? "deprecating" : "safe");
 }
 
-/** A new place, or one that is gone. */
+/** An interface that is new, or gone. */
 function place(difference: Difference): CardChange {
   const { before, after } = difference;
   const spoken = words(rangesIn(objectIn(before ?? after)["versions"]));
@@ -89,10 +89,10 @@ function words(ranges: readonly VersionRange[]): string {
   return ranges.length === 0 ? "no known version" : ranges.map(rangeText).join(", ");
 }
 
-/** Breaking if a version that was spoken no longer is. */
+/** Breaking if a version is no longer spoken. */
 function versions({ path, before, after }: Difference): CardChange {
   const [was, is] = [rangesIn(before), rangesIn(after)];
-  // So many are not compared one by one.
+  // Too many to compare one by one.
   const isLost =
     was.length + is.length > MOST_RANGES ||
     edges([...was, ...is]).some((one) => isInAny(one, was) && !isInAny(one, is));
@@ -103,7 +103,10 @@ function versions({ path, before, after }: Difference): CardChange {
 
 const MOST_RANGES = 256;
 
-/** Versions at which a set of ranges begins or ends, and those beside them: two sets differ at one of them. */
+/**
+ * Returns the versions at which a set of ranges begins or ends, and their neighbours: two different sets differ
+ * at one of them.
+ */
 function edges(ranges: readonly VersionRange[]): readonly ProtocolVersion[] {
   return ranges
     .flatMap(({ min, max }) => [min ?? { major: 0, minor: 0 }, max ?? { major: 1e6, minor: 0 }])
@@ -145,7 +148,7 @@ function grant(difference: Difference, member: string): readonly CardChange[] {
 
 function delegates(difference: Difference): readonly CardChange[] {
   const { path, before, after } = difference;
-  // The first delegates that a card names; without any, nothing is known of its chain.
+  // The first delegates that a card names; without any, nothing is known about its chain.
   if (path.length < 2) return [change(difference, before === null ? "safe" : "breaking")];
   if (before !== undefined && after !== undefined) return members(difference);
   return [change(difference, after === undefined ? "safe" : "breaking")];
@@ -188,14 +191,14 @@ function isRelaxed(param: string, before: Json | undefined, after: Json | undefi
   return typeof before === "number" && typeof after === "number" && after > before;
 }
 
-/** Tests whether the capability extension's params, where they were silent, may refuse a caller now. */
+/** Tests whether the capability extension's params may refuse a caller where they said nothing before. */
 function isStricter(param: string, after: Json | undefined): boolean {
   if (param === "ambientAuthority" || param === "undeclaredAmbient") return after === "refused";
   if (param === "capabilitiesRequired") return after === true;
   return param === "mode" && after === "require";
 }
 
-/** Requirements are alternatives: one more is another way in, unless there was none before. */
+/** Requirements are alternatives: another one is another way in, unless there was none before. */
 function security(difference: Difference): readonly CardChange[] {
   const wasOpen = textsIn(difference.before).length === 0;
   const isOpen = textsIn(difference.after).length === 0;
@@ -222,7 +225,7 @@ function top(difference: Difference, name: string): readonly CardChange[] {
   return [isForPeople ? change(difference, "safe") : known(difference, pointer("", name))];
 }
 
-/** A flag of A2A's that the registry does not have, such as `stateTransitionHistory`. */
+/** A flag of A2A that is not in the registry, such as `stateTransitionHistory`. */
 function flag(difference: Difference, name: string): CardChange {
   const { before, after } = difference;
   const isBoolean = [before, after].every((one) => one === undefined || typeof one === "boolean");
@@ -231,20 +234,20 @@ function flag(difference: Difference, name: string): CardChange {
 }
 
 /**
- * A change of a member that is A2A's in some version, whose readers may rely on it; any other is passed over.
+ * A change of a property that some version of A2A has, whose readers may rely on it; other changes are ignored.
  *
- * @param path - JSON Pointer in a card, in which `*` stands for any item.
+ * @param path - JSON Pointer in a card, with `*` for any array index.
  */
 function known(difference: Difference, path: string): CardChange {
   return versionsWith(path).length > 0 ? gained(difference) : change(difference, "safe");
 }
 
-/** An addition is safe; a removal or another value is breaking. */
+/** An addition is safe; a removal or a different value is breaking. */
 function gained(difference: Difference): CardChange {
   return change(difference, difference.before === undefined ? "safe" : "breaking");
 }
 
-/** Texts that are gone, and texts that are new, each a change of its own. */
+/** Strings that are gone, and strings that are new, each a change of its own. */
 function members(
   difference: Difference,
   impactOfMore: ChangeImpact = "safe",

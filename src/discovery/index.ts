@@ -1,6 +1,5 @@
 /**
- * Agent cards, judged before a call is made: what they say, and what changes between two. They are plain
- * JSON.
+ * Judges agent cards before a call is made, and compares two versions of a card. Cards are plain JSON.
  *
  * @module proviso/discovery
  */

@@ -4,7 +4,7 @@ import type { CardGrant, CardReading } from "./card.js";
 import type { DiscoveryDenial, DiscoveryWarning, Judgement } from "./denial.js";
 import type { GrantRequirement, SettledRequirements } from "./requirements.js";
 
-/** Judges whether the card offers each grant as it is required. */
+/** Judges whether the card offers each grant as required. */
 export function judgeGrants(card: CardReading, requirements: SettledRequirements): Judgement {
   const all = requirements.grants.map((grant) => judgeGrant(card, grant, requirements));
   return {
@@ -65,7 +65,7 @@ function judgeGrant(
   return { denials, warnings };
 }
 
-/** A legacy grant over every operation: it covers whatever is asked for, with what it lacks. */
+/** Finds a legacy grant with every operation: it covers any request, with its missing guarantees. */
 function isWholeLegacy({ legacy, operations }: CardGrant): boolean {
   return legacy !== undefined && operations.includes("*");
 }

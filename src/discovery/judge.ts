@@ -21,13 +21,13 @@ import {
 import { isInAny, isInRange, isTurnedRound, rangeText, versionText } from "./versions.js";
 
 /**
- * Judges from its card alone whether an agent may be given a task. Nothing here verifies signatures, so
- * `requireSignature` refuses every card: `safeDiscover` verifies first. With `endToEnd`, the card must say
- * that its agent delegates to no other.
+ * Judges from the card alone whether an agent may be given a task. Does not verify signatures, so
+ * `requireSignature` refuses every card; `safeDiscover` verifies first. With `endToEnd`, the card must say that
+ * its agent delegates to no other.
  *
- * @param card - As {@link readCard} reads it, by the same registry.
- * @param registry - The capabilities that can be required, beside vendors'; this package's unless given.
- * @throws TypeError for what is no card as {@link readCard} gives it, or if the requirements are not valid.
+ * @param card - As read by {@link readCard} with the same registry.
+ * @param registry - The capabilities that can be required, besides vendors'; this package's unless given.
+ * @throws TypeError if `card` was not returned by {@link readCard}, or the requirements are invalid.
  * @example
  * ```ts
  * import { judgeCard, readCard } from "proviso/discovery";
@@ -57,7 +57,7 @@ export function judgeCard(
   return own.ok && denials.length === 0 ? { ...own, warnings } : { ok: false, denials, warnings };
 }
 
-/** Judges requirements on the agents behind a card's own, of which that card leaves open what they have. */
+/** Judges requirements on the agents behind the card's own, about which the card says nothing. */
 function unknownBehind(
   { delegates }: CardReading,
   { endToEnd, capabilities }: SettledRequirements,
@@ -76,7 +76,7 @@ function unknownBehind(
   return isNeeded ? { denials: [reason], warnings: [] } : { denials: [], warnings: [reason] };
 }
 
-/** As {@link judgeCard}, for one link of a chain: the agents behind it are judged apart. */
+/** Judges as {@link judgeCard} does, for one link of a chain: the agents behind it are judged separately. */
 export function judgeItself(
   card: CardReading,
   requirements: DiscoveryRequirements = {},
@@ -108,7 +108,7 @@ function unverified({ signatures }: CardReading): DiscoveryDenial {
   return { code: "signature_untrusted", rule: "signatures", path: "/signatures", message };
 }
 
-/** The first interface, in the card's order, of a binding that will do and with the wanted version. */
+/** Returns the first interface, in the card's order, with an acceptable binding and the wanted version. */
 function chooseInterface(
   card: CardReading,
   { binding, version }: SettledRequirements,
@@ -162,7 +162,7 @@ function chooseInterface(
   return { found: chosen, denials };
 }
 
-/** Judges whether the card declares each capability, and may be relied on for it. */
+/** Judges whether the card declares each capability, and whether it can be relied on. */
 export function judgeCapabilities(
   card: CardReading,
   names: readonly string[],
@@ -197,7 +197,7 @@ export function judgeCapabilities(
   return { denials, warnings };
 }
 
-/** Tests whether a card declares a capability, with the flag of A2A's own that the capability needs. */
+/** Tests whether a card declares a capability, and the A2A flag that the capability needs. */
 export function hasCapability(
   card: CardReading,
   name: string,
@@ -206,7 +206,7 @@ export function hasCapability(
   const entry = registeredCapability(name, registry);
   if (entry?.tier === "implicit") return true;
   const said = card.capabilities.get(name);
-  // A vendor's capability that is an extension is declared by being listed; a flag may take it back.
+  // Listing an extension declares a vendor's capability of that URI, unless a flag denies it.
   if (entry === undefined) return said ?? card.extensions.includes(name);
   return said === true && (entry.needs === undefined || ownFlag(card, entry.needs));
 }

@@ -8,23 +8,23 @@ import {
   settleRequirements,
 } from "./requirements.js";
 
-/** One agent of a chain: its card, and where it is. */
+/** One agent of a chain: its card and its address. */
 export interface ChainLink {
-  /** The agent's address: its card's, or the one below which the card is. */
+  /** The agent's address: that of its card, or the one that the card is below. */
   readonly url?: string;
   readonly card: CardReading;
 }
 
 /** The position of a link in a chain. */
 interface LinkPlace {
-  /** 0 for the agent that is called. */
+  /** 0 for the called agent. */
   readonly index: number;
   readonly requirements: DiscoveryRequirements;
-  /** The link before it; absent for the first. */
+  /** The previous link; absent for the first. */
   readonly previous?: ChainLink | undefined;
 }
 
-/** Judges one link by itself and by the card of the link before it; cycles and depth are left to the caller. */
+/** Judges one link, by its own card and by that of the previous link; the caller checks cycles and depth. */
 export function judgeLink(
   link: ChainLink,
   { index, requirements, previous }: LinkPlace,
@@ -37,7 +37,7 @@ export function judgeLink(
   );
   const denials = discovery.ok ? [] : [...discovery.denials];
   const warnings = [...discovery.warnings];
-  // A card that does not say to whom its agent delegates denies nothing; `chain_unknown` is about it.
+  // A card without `delegates` denies nothing; `chain_unknown` covers it.
   const named =
     previous?.card.delegates === undefined || delegatesFor(previous.card, link).length > 0;
   if (!named) {
@@ -65,7 +65,7 @@ export function judgeLink(
   };
 }
 
-/** The requirements on every agent after the first: the protocol version, and what holds end to end. */
+/** Returns the requirements on every agent after the first: the protocol version, and what holds end to end. */
 export function linkRequirements(requirements: DiscoveryRequirements): DiscoveryRequirements {
   const { protocolVersion, allowDeprecated } = requirements;
   return {
@@ -75,7 +75,7 @@ export function linkRequirements(requirements: DiscoveryRequirements): Discovery
   };
 }
 
-/** Every link must have those of `endToEnd`, and required ones that delegates must have too. */
+/** The capabilities of every link: those of `endToEnd`, and required ones that propagate. */
 export function endToEnd(
   requirements: Pick<SettledRequirements, "capabilities" | "endToEnd">,
 ): readonly string[] {
@@ -84,8 +84,8 @@ export function endToEnd(
 }
 
 /**
- * The capabilities that hold end to end from a link on: those that do so before it, and those that propagate and the
- * card before it relies on.
+ * Returns the capabilities that must hold end to end from a link on: those of the previous link, and
+ * propagating ones that its card relies on.
  */
 export function everywhereFrom(
   link: ChainLink,
@@ -96,7 +96,7 @@ export function everywhereFrom(
   return [...new Set([...before, ...claimed.filter((name) => propagates(name))])];
 }
 
-/** The entries by which a card names the next agent. */
+/** The entries of a card that name the next agent. */
 function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonly CardDelegate[] {
   const places = new Set(placesOf(next));
   return delegates.filter(({ url }) => places.has(agentPlace(url)));
@@ -107,19 +107,19 @@ function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
   return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }
 
-/** An agent's address as it is compared: without the card's well-known paths, query and fragment. */
+/** Normalizes an agent's address for comparison: without well-known card paths, query and fragment. */
 export function agentPlace(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/\.well-known\/agent(?:-card)?\.json$/, "").replace(/\/+$/, "")}`;
 }
 
-/** The addresses of an agent: those in its card count only if no other is known. */
+/** Returns the addresses of an agent; those in its card count only if no other is known. */
 export function placesOf({ url, card }: ChainLink): readonly string[] {
   return (url === undefined ? card.interfaces.map((one) => one.url) : [url]).map(agentPlace);
 }
 
-/** Names a link in reasons. */
+/** Describes a link in reasons. */
 export function linkAt(link: ChainLink | undefined, index: number): DiscoveryLink {
   return link?.url === undefined ? { index } : { index, url: link.url };
 }

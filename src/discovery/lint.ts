@@ -24,29 +24,26 @@ import {
   type SchemaRemarks,
 } from "./schema-remarks.js";
 
-/** Characters of a card. */
+/** Longest card in characters. */
 const MAX_CARD_LENGTH = 1024 * 1024;
-/** Findings of one card; when those are mended, it may be checked again. */
+/** Most findings for one card; it can be checked again once they are fixed. */
 const MOST = 200;
-/** The work on all suggestions for one card, in products of lengths: some milliseconds. */
+/** Budget for all suggestions for one card, in products of lengths: some milliseconds. */
 const SUGGESTION_WORK = 2 ** 20;
 
 /** Options of {@link lintCard}. */
 interface LintOptions {
-  /**
-   * The version of A2A whose members and schema a card must have: 0.1, 0.2, 0.3, or one of 1.x. Unless given,
-   * the one that the card has the form of.
-   */
+  /** The A2A version to check against: 0.1, 0.2, 0.3, or one of 1.x. Unless given, the version of the card's form. */
   readonly protocolVersion?: string;
 }
 
 /**
- * Checks a card's text: JSON without a name twice, the schema of its version of A2A, the contract's schema, no
- * contradiction. Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
+ * Checks a card's text: JSON without duplicate names, the schema of its version of A2A, the contract's schema,
+ * and contradictions. Needs `ajv` and `jsonc-parser`. Time and memory are bounded.
  *
- * @returns Findings in the order of the text: at most the 200 worst, and then one that counts the others. Empty if
- *   there is nothing to say.
- * @throws TypeError if the text is not a string, or an option is not valid.
+ * @returns Findings in the order of the text: at most the 200 worst, then one that counts the rest. Empty if
+ *   there are none.
+ * @throws TypeError if the text is not a string, or an option is invalid.
  */
 export async function lintCard(
   text: string,
@@ -104,7 +101,7 @@ function notJson(text: string): string {
 
 const SEVERITIES: readonly FindingSeverity[] = ["error", "warning", "remark"];
 
-/** The remarks on a card; `left` more were not written out. */
+/** Remarks on a card, and the number `left` out. */
 async function remarksOn(
   value: Json,
   wanted: CardVersion | undefined,
@@ -154,7 +151,7 @@ function contractRemarks(card: JsonObject, near: Suggest): Promise<SchemaRemarks
   return paramsRemarks(params, base, near);
 }
 
-/** Each message once. */
+/** Keeps each message once. */
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   const byMessage = new Map(remarks.toReversed().map((one) => [one.message, one]));
   return remarks.filter((one) => byMessage.get(one.message) === one);

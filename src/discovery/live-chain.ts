@@ -20,30 +20,30 @@ import {
   ownOrigins,
 } from "./safe-discover.js";
 
-/** An agent that may be given the task, with all that it says it delegates to, or the reasons against them. */
+/** An agent that may be given the task, with all agents that it says it delegates to, or the reasons against them. */
 export type LiveChain = UsableLiveChain | RefusedChain;
 
 interface UsableLiveChain {
   readonly ok: true;
   /** The agent to call. */
   readonly agent: UsableAgent;
-  /** Every agent that may come to work on the task, the one to call first, each once for each way to it. */
+  /** Every agent that may work on the task, the one to call first, once for each way to it. */
   readonly links: readonly DiscoveryLink[];
   readonly warnings: readonly DiscoveryWarning[];
 }
 
-/** Agents in one discovery, each counted for each way to it. */
+/** Most agents in one discovery, counted once for each way to them. */
 const MAX_CHAIN_AGENTS = 32;
 /** Milliseconds for a whole chain. */
 const CHAIN_TIMEOUT = 60_000;
 
 /**
- * Discovers an agent as `safeDiscover` does, and every agent that it delegates to, each by its own card and
- * by what the card before it claims of it.
+ * Discovers an agent as `safeDiscover` does, and every agent that it delegates to, each by its own card and by
+ * the claims of the previous card.
  *
  * @param card - A card as JSON, or the address of an agent or of its card.
  * @returns The agent to call, or every reason against the chain, each with its link.
- * @throws TypeError if the requirements or the options are not valid.
+ * @throws TypeError if the requirements or the options are invalid.
  */
 export async function discoverChain(
   card: JsonObject | string | URL,
@@ -67,13 +67,13 @@ export async function discoverChain(
 
 /** The way to an agent. */
 interface Way {
-  /** The places of the agents on the way. */
+  /** The addresses of the agents on the way. */
   readonly before: readonly string[];
-  /** The capabilities that they need of every agent from there on. */
+  /** The capabilities that they need of every later agent. */
   readonly everywhere: readonly string[];
 }
 
-/** One walk along every way from an agent to those behind it. */
+/** One walk along every way from an agent to its delegates. */
 class ChainWalk {
   readonly denials: DiscoveryDenial[] = [];
   readonly warnings: DiscoveryWarning[] = [];
@@ -82,7 +82,7 @@ class ChainWalk {
   readonly #options: DiscoverOptions;
   readonly #named: readonly string[];
   readonly #until: number = performance.now() + CHAIN_TIMEOUT;
-  /** By place: several ways may lead to one agent. */
+  /** By address: several ways may lead to one agent. */
   readonly #discovered = new Map<string, Promise<Discovery>>();
   #counted = 0;
 
@@ -96,7 +96,7 @@ class ChainWalk {
     this.#named = named;
   }
 
-  /** Notes an agent, and goes on to its delegates. */
+  /** Records an agent, and continues with its delegates. */
   async enter(
     discovery: Discovery,
     place: DiscoveryLink,
@@ -154,7 +154,7 @@ class ChainWalk {
     }
     this.#counted++;
     if (this.#counted < MAX_CHAIN_AGENTS) return true;
-    // Said once: a card may name any number.
+    // Reported once, since a card may name any number.
     if (this.#counted > MAX_CHAIN_AGENTS) return false;
     const message = `more than ${MAX_CHAIN_AGENTS} agents may come to work on the task`;
     return refuse("chain_too_deep", "agents", message);

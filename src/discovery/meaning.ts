@@ -6,10 +6,10 @@ import { camelCase, listIn, snakeCase } from "./fields.js";
 import { CAPABILITY_REGISTRY } from "./registry.js";
 import { rangeText, type VersionRange } from "./versions.js";
 
-// The meaning of a card, whichever way it is written: one object by which two cards are compared, with everything that
-// has a name under that name. Only order and spelling are lost.
+// The meaning of a card, independent of spelling and order: one object, with everything that has a name under
+// that name, by which two cards are compared.
 
-/** The fields of the contract at the card's own places; they are compared as they were read. */
+/** The contract's fields outside its params; they are compared as parsed. */
 const LIFTED_TOP = both(["minProtocolVersion", "maxProtocolVersion", "capabilityGrants"]);
 const LIFTED_PARAMS = both([
   "minProtocolVersion",
@@ -28,17 +28,17 @@ const LIFTED_INTERFACE = both([
   "protocolVersions",
 ]);
 const INTERFACES = both(["supportedInterfaces"]);
-/** The members at the top of a card of A2A before 1.0 that are about its interfaces. */
+/** The top-level properties of a card of A2A before 1.0 that describe its interfaces. */
 const OLDER = ["url", "protocolVersion", "protocolVersions", "preferredTransport"];
 const OLDER_LISTS = ["additionalInterfaces", "supportsAuthenticatedExtendedCard"];
 const KNOWN_FLAGS = both(CAPABILITY_REGISTRY.capabilities.map(({ name }) => camelCase(name)));
 
-/** Modes that are filled in, in all skills of a card together. */
+/** Most modes filled in for all skills of a card together. */
 const MOST_FILLED = 1_000_000;
-/** Stands for a card's modes beyond that number; no skill's own modes equal it. */
+/** Stands for a card's modes beyond that number; never equal to a skill's own modes. */
 const NOT_FILLED = ["those of the card"];
 
-/** The meanings of two cards, as far as they could be read. */
+/** Returns the meanings of two cards, as far as they could be read. */
 export function meaningsOf(
   before: CardReading,
   after: CardReading,
@@ -47,7 +47,7 @@ export function meaningsOf(
   return [meaningOf(before, own), meaningOf(after, own)];
 }
 
-/** The modes that skills have of their own; where no skill of a name has, the card's alone are compared. */
+/** Skills' own modes; the card's modes are compared alone if no skill of a name has its own. */
 function ownModes(document: JsonObject): readonly string[] {
   return objectsIn(document["skills"]).flatMap((skill) =>
     MODES.filter((name) => Object.hasOwn(skill, name)).map((name) => modeKey(skill, name)),
@@ -88,7 +88,7 @@ function meaningOf(card: CardReading, own: ReadonlySet<string>): JsonObject {
   };
 }
 
-/** A2A's own flags, and what else stands under `capabilities`. */
+/** A2A's own flags, and other properties of `capabilities`. */
 function features(capabilities: JsonObject, card: CardReading): JsonObject {
   const others = without(capabilities, [...KNOWN_FLAGS, "extensions"]);
   return Object.fromEntries(
@@ -96,7 +96,7 @@ function features(capabilities: JsonObject, card: CardReading): JsonObject {
   );
 }
 
-/** The interfaces by their places: one place may have several entries, each with versions of its own. */
+/** Interfaces by place; one place may have several entries, each with its own versions. */
 function interfaces(card: CardReading): JsonObject {
   const places = new Map<string, readonly CardInterface[]>();
   for (const one of card.interfaces) {
@@ -117,7 +117,7 @@ function interfaces(card: CardReading): JsonObject {
   );
 }
 
-/** Binding, address and tenant, which requests must carry: with another tenant it is another place. */
+/** The place: binding, address and tenant. Requests must carry the tenant, so another tenant is another place. */
 function addressOf({ url, binding, tenant }: CardInterface): string {
   return `${binding} ${url}${tenant === undefined ? "" : ` (tenant ${tenant})`}`;
 }
@@ -133,7 +133,7 @@ function byText(a: JsonObject, b: JsonObject): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
-/** The members of an interface that were not read. */
+/** The properties of an interface that were not parsed. */
 function otherMembers({ document }: CardReading, { path }: CardInterface): JsonObject {
   const [, list = "", at = ""] = path.split("/");
   return without(objectIn(listIn(document[list])[Number(at)]), LIFTED_INTERFACE);
@@ -188,7 +188,7 @@ function extensions(capabilities: JsonObject): JsonObject {
 
 const MODES = ["inputModes", "outputModes"] as const;
 
-/** @param own - Modes that a skill of this name has of its own, in this card or in the other. */
+/** @param own - Modes of a skill with this name, in this card or the other. */
 function skillsIn(
   value: unknown,
   modes: Readonly<Record<(typeof MODES)[number], Json>>,
@@ -225,10 +225,10 @@ function skillsIn(
   );
 }
 
-/** The member with the security requirements: in A2A 1.0, and in A2A 0.x. */
+/** The property with the security requirements: in A2A 1.0, and in A2A 0.x. */
 const REQUIREMENTS = [...both(["securityRequirements"]), "security"];
 
-/** Each requirement is one way in; which of them are there is what counts. */
+/** Each requirement is one way in; their order does not matter. */
 function requirements(holder: JsonObject): Json {
   return objectsIn(REQUIREMENTS.map((name) => holder[name]).find(Array.isArray)).map((one) => {
     const all = one["schemes"];
@@ -241,7 +241,7 @@ function requirements(holder: JsonObject): Json {
   });
 }
 
-/** The kinds of scheme as A2A 0.x names them, and the member that A2A 1.0 has for each. */
+/** The types of security scheme in A2A 0.x, and the property that A2A 1.0 has for each. */
 const SCHEME_KINDS: ReadonlyMap<string, string> = new Map([
   ["apiKey", "apiKeySecurityScheme"],
   ["http", "httpAuthSecurityScheme"],
@@ -250,7 +250,7 @@ const SCHEME_KINDS: ReadonlyMap<string, string> = new Map([
   ["mutualTLS", "mtlsSecurityScheme"],
 ]);
 
-/** Security schemes as A2A 1.0 writes them. */
+/** Converts security schemes to the form of A2A 1.0. */
 function schemes(value: unknown): JsonObject {
   return Object.fromEntries(
     Object.entries(objectIn(value)).map(([name, scheme]): [string, Json] => {
@@ -262,7 +262,7 @@ function schemes(value: unknown): JsonObject {
   );
 }
 
-/** Members by name; a name that is there again gets a number, so that none is lost. */
+/** Indexes objects by name; repeated names get a number, so that none is lost. */
 function byName(entries: readonly (readonly [string, Json])[]): JsonObject {
   const counts = new Map<string, number>();
   return Object.fromEntries(

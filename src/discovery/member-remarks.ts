@@ -8,22 +8,23 @@ import type { Remark } from "./finding.js";
 import { CAPABILITY_REGISTRY, isVendorCapability, registeredName } from "./registry.js";
 import { CARD_SCHEMAS, hasMember, versionsWith } from "./schema-members.js";
 
-/** A member that the schema of the card's version does not have. */
+/** A property that the schema of the card's version does not have. */
 export interface UnknownMember {
   readonly name: string;
   /** JSON Pointer to the object that has it. */
   readonly here: string;
   /** That object. */
   readonly holder: JsonObject;
-  /** The members that the schema has there. */
+  /** The properties that the schema has there. */
   readonly known: readonly string[];
   readonly version: CardVersion;
   readonly card: JsonObject;
 }
 
 /**
- * Explains an unknown member. Readers pass it over (A2A 1.0, section 5.7), so most are remarks. A warning says that
- * readers miss something: the member looks misspelt, or its version says the same in another place.
+ * Explains an unknown property. Readers ignore it (A2A 1.0, section 5.7), so most findings are remarks. A
+ * warning means that readers miss something: the property looks misspelt, or its version says the same
+ * elsewhere.
  */
 export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
   const path = pointer(member.here, member.name);
@@ -34,7 +35,7 @@ export function memberRemark(member: UnknownMember, suggest: Suggest): Remark {
 
 type Said = readonly [severity: "warning" | "remark", words: string];
 
-/** Members that say one thing in different versions. */
+/** Properties that mean the same in different versions. */
 const SAME: readonly (readonly string[])[] = [
   [
     "/supportedInterfaces",
@@ -66,7 +67,7 @@ function ofOtherVersion({ version, card }: UnknownMember, path: string): Said | 
     : ["warning", `${whose}; readers of A2A ${version} look for ${place}`];
 }
 
-/** The pattern with the indexes of the path. */
+/** Replaces `*` in the pattern by the indexes of the path. */
 function placeBeside(path: string, pattern: string): string {
   const indexes = path.match(/\/\d+(?=\/|$)/g) ?? [];
   return indexes.reduce((place, index) => place.replace("/*", index), pattern);
@@ -81,7 +82,7 @@ function isThere(card: JsonObject, path: string): boolean {
   return at !== undefined && at !== null;
 }
 
-/** The contract's own fields, which may stand at A2A's places. */
+/** The contract's own fields, which may be in A2A's places. */
 const CONTRACT = [
   "minProtocolVersion",
   "maxProtocolVersion",

@@ -21,19 +21,19 @@ import { readInterfaces } from "./read-interfaces.js";
 import { readRange } from "./read-range.js";
 import { CAPABILITY_REGISTRY, type CapabilityRegistry, isVendorCapability } from "./registry.js";
 
-/** Arrays and objects within each other; no card is that deep. */
+/** Deepest nesting of arrays and objects; no card is that deep. */
 export const MAX_CARD_DEPTH = 64;
-/** More extensions than any card needs. */
+/** Most extensions; no card needs more. */
 const MAX_EXTENSIONS = 128;
 
 /**
- * Reads a card, strictly for the contract. Its fields may be at the top or in the params of {@link
- * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Whatever JSON it is given, `faults`
- * says what is wrong with it.
+ * Reads a card, strictly as to the contract. Its fields may be at the top or in the params of {@link
+ * DISCOVERY_URI}, in camelCase or snake_case; two that differ are a contradiction. Accepts any JSON, and
+ * reports problems in `faults`.
  *
  * @param document - The result of `JSON.parse`.
- * @param registry - The capabilities to read; this package's unless given.
- * @throws TypeError for an object that is not plain, such as a Promise.
+ * @param registry - The known capabilities; this package's unless given.
+ * @throws TypeError if an object is not plain, such as a Promise.
  */
 export function readCard(
   document: Json,
@@ -69,7 +69,10 @@ export function readCard(
   };
 }
 
-/** The params of an extension's first entry, empty if it has none. @returns `undefined` if not listed. */
+/**
+ * The params of an extension's first entry, empty if it has none. @returns `undefined` if the extension is not
+ * listed.
+ */
 export function extensionParams(card: JsonObject, uri: string): JsonObject | undefined {
   const { extensions } = objectIn(card["capabilities"]);
   const own = (Array.isArray(extensions) ? extensions : [])
@@ -125,7 +128,7 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
       faults.add("contradiction", path, `the extension ${shown(uri)} is there twice`);
       continue;
     }
-    // The params of another extension are that one's matter.
+    // The params of other extensions are not checked.
     const isRead = uri === DISCOVERY_URI || uri === CAPABILITIES_URI;
     const own = isRead ? fieldsOf([{ path, value: entry }], "params") : [];
     params.push({ uri, holder: ofKind(own, isJsonObject, "an object", faults)[0] });
@@ -139,10 +142,10 @@ function readExtensions(card: JsonObject, faults: Faults): Extensions {
   };
 }
 
-/** Capabilities of one card that no registry has. */
+/** Most capabilities of one card that no registry has. */
 const MOST = 256;
 
-/** The flags under `capabilities`, A2A's own among them, and in the contract's params. */
+/** Reads the flags under `capabilities`, A2A's own included, and in the contract's params. */
 function readCapabilities(
   card: JsonObject,
   contract: readonly Holder[],
@@ -187,7 +190,7 @@ function membersBut(known: ReadonlySet<string>, { path, value }: Holder): readon
   );
 }
 
-/** Vendors' capabilities as they are written; and flags of any other name, which say nothing. */
+/** Vendors' capabilities as written, and flags of other names, which mean nothing. */
 function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<string, boolean> {
   const found = new Map<string, boolean>();
   const vendors = new Map<string, Field<boolean>[]>();
@@ -205,7 +208,7 @@ function readOthers(members: readonly Member[], faults: Faults): ReadonlyMap<str
   return found;
 }
 
-/** A name in both spellings is one flag; URIs are compared as they are. */
+/** A name in both spellings is one flag; URIs are compared unchanged. */
 function contradictSpellings(
   places: ReadonlyMap<string, readonly Field<boolean>[]>,
   faults: Faults,

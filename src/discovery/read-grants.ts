@@ -5,11 +5,11 @@ import { type Faults, pointer, shown } from "./faults.js";
 import { fieldsOf, type Holder, isFlag, isList, isSameJson, isText, ofKind } from "./fields.js";
 import { type CapabilityRegistry, registeredName } from "./registry.js";
 
-/** Grants of one card, and operations of one grant. */
+/** Most grants of one card, and operations of one grant. */
 const MOST = 512;
 const NO_NOTICE = "with reduced guarantees, of which the card says no more";
 
-/** The grants of a card, from the extension's params or `capabilityGrants`; `undefined` without either. */
+/** Returns the grants of a card, from the extension's params or `capabilityGrants`; `undefined` without either. */
 export function readGrants(
   holders: readonly Holder[],
   faults: Faults,
@@ -57,7 +57,7 @@ function readGrant(holder: Holder, faults: Faults): CardGrant {
   };
 }
 
-/** The texts in an array; whatever else is in it is a fault. */
+/** Returns the strings in an array; any other item is a fault. */
 function readTexts(holder: Holder, name: string, faults: Faults): readonly string[] {
   const [list] = ofKind(fieldsOf([holder], name), isList, "an array of strings", faults);
   if (list === undefined) return [];
@@ -68,10 +68,10 @@ function readTexts(holder: Holder, name: string, faults: Faults): readonly strin
   return ofKind(items, isText, "a string", faults).map(({ value }) => value);
 }
 
-/** Agents that one agent delegates to. */
+/** Most delegates of one agent. */
 const MOST_DELEGATES = 64;
 
-/** The agents that a card's agent delegates to; `undefined` if the card does not say. */
+/** Returns the delegates of a card's agent; `undefined` if the card does not name them. */
 export function readDelegates(
   contract: readonly Holder[],
   registry: CapabilityRegistry,

@@ -26,13 +26,13 @@ import {
   withinMajor,
 } from "./versions.js";
 
-/** More than any agent needs. */
+/** Most interfaces; no agent needs more. */
 const MOST = 64;
-/** Versions of one interface. */
+/** Most versions of one interface. */
 const MOST_VERSIONS = 64;
 
 /**
- * A card's interfaces: `supportedInterfaces`, or members at the top before A2A 1.0.
+ * Returns a card's interfaces: `supportedInterfaces`, or the top-level properties before A2A 1.0.
  *
  * @param contract - The contract's params, which may name versions for an interface by its URL.
  */
@@ -124,7 +124,7 @@ function readInterface(
   };
 }
 
-/** The versions that an array holds. */
+/** Returns the versions in an array. */
 interface VersionSet {
   readonly path: string;
   readonly value: readonly Field<ProtocolVersion>[];
@@ -139,7 +139,7 @@ interface VersionsContext {
   readonly sets: (place: Field<readonly Json[]>) => VersionSet;
 }
 
-/** Reads each array of versions once: a claim may be about many interfaces. */
+/** Reads each array of versions once, since a claim may be about many interfaces. */
 function versionSets(faults: Faults): (place: Field<readonly Json[]>) => VersionSet {
   const known = new Map<string, VersionSet>();
   return ({ path, value }) => {
@@ -202,7 +202,7 @@ function versionsOf(
   };
 }
 
-/** The versions that an interface speaks (docs/spec.md, section 14.4). */
+/** Returns the versions that an interface speaks (docs/spec.md, section 14.4). */
 function spoken(
   versions: readonly ProtocolVersion[],
   {
@@ -224,7 +224,7 @@ function spoken(
   return versions.map((version) => ({ min: version, max: version }));
 }
 
-/** A string in either spelling; an empty one counts only if there is no other. */
+/** Returns a string in either spelling; an empty one only if there is no other. */
 function textAt(holder: Holder, name: string, faults: Faults): string | undefined {
   const all = ofKind(fieldsOf([holder], name), isText, "a string", faults);
   const written = all.filter(({ value }) => value !== "");
@@ -232,8 +232,8 @@ function textAt(holder: Holder, name: string, faults: Faults): string | undefine
 }
 
 /**
- * Addresses of gRPC are often a name and a port without a scheme, and those of a custom binding are its own
- * matter: A2A's example has a WebSocket's. SDKs take a binding in any case.
+ * Checks an interface's address. gRPC addresses are often a name and a port without a scheme, and custom
+ * bindings define their own: A2A's example has a WebSocket address. SDKs ignore the case of a binding.
  */
 function isUsable(url: string, binding: string): boolean {
   const known = BINDINGS.find((one) => one === binding.toUpperCase());

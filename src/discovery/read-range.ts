@@ -10,7 +10,7 @@ import {
   versionText,
 } from "./versions.js";
 
-/** The range that a card as a whole claims. One that is turned round is a fault. */
+/** Returns the version range of the card as a whole. A reversed range is a fault. */
 export function readRange(holders: readonly Holder[], faults: Faults): VersionRange {
   const min = readBound(holders, "minProtocolVersion", faults);
   const max = readBound(holders, "maxProtocolVersion", faults);
@@ -24,7 +24,7 @@ export function readRange(holders: readonly Holder[], faults: Faults): VersionRa
   return range;
 }
 
-/** A version at a place; an empty text is an absent one, as JSON of Protocol Buffers has it. */
+/** Returns the version at a place; an empty string counts as absent, as in JSON of Protocol Buffers. */
 export function readVersions(
   places: readonly Field[],
   faults: Faults,

@@ -4,37 +4,40 @@ import { assertMembers, meant } from "../checks/members.js";
 import { camelCase, snakeCase } from "./fields.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
-/** The declaration that a capability needs, at one protocol version, before it is relied on. */
+/** The status of a capability at one protocol version, which decides how a card declares it. */
 export type CapabilityTier =
   /** Every agent has it; no card declares it. */
   | "implicit"
   /** An agent has it if its card declares it. */
   | "declared"
-  /** As `declared`; it works, and something else supersedes it. */
+  /** Like `declared`; it still works, but another capability supersedes it. */
   | "deprecated"
-  /** The version no longer has it. */
+  /** This version has it no more. */
   | "removed";
 
-/** One capability, in one version of the registry. */
+/** One capability in one version of the registry. */
 export interface RegisteredCapability {
   readonly name: string;
-  /** Every agent has it (`implicit`), or those whose card declares it; {@link tierAt} has its later life. */
+  /**
+   * `implicit` if every agent has it, `declared` if only those whose card declares it; {@link tierAt} has its
+   * later tiers.
+   */
   readonly tier: "implicit" | "declared";
-  /** The behaviour of an agent that has it. */
+  /** The behaviour of an agent with the capability. */
   readonly description?: string;
-  /** The protocol version that it is there from. */
+  /** The first protocol version with it. */
   readonly introduced: string;
-  /** The protocol version that marks it as deprecated: the first of a major release. */
+  /** The protocol version that deprecates it: the first of a major release. */
   readonly deprecated?: string;
-  /** The protocol version that no longer has it: of a later major release than the deprecating one. */
+  /** The first protocol version without it, in a later major release than the deprecating one. */
   readonly removed?: string;
   /** The capability to use instead, if it is deprecated. */
   readonly supersededBy?: string;
-  /** An agent has it only if every agent that it delegates to has it too. */
+  /** True if an agent has it only when every agent that it delegates to has it too. */
   readonly propagates?: true;
-  /** A member of A2A's own `capabilities` that has to be true as well, and alone says too little. */
+  /** A property of A2A's own `capabilities` that must be true as well, but is not enough alone. */
   readonly needs?: string;
-  /** A2A's own flag: only that member of a card's `capabilities` declares it, and no extension's params. */
+  /** A2A's own flag: only this property of a card's `capabilities` declares it, never an extension's params. */
   readonly isOwnFlag?: true;
 }
 
@@ -47,7 +50,7 @@ export interface CapabilityRegistry {
 
 const introduced = "1.0";
 
-/** The capabilities that protocol version 1.0 knows (docs/spec.md, section 14.1). */
+/** The capabilities of protocol version 1.0 (docs/spec.md, section 14.1). */
 export const CAPABILITY_REGISTRY: CapabilityRegistry = {
   version: "1.0",
   capabilities: [
@@ -139,16 +142,16 @@ export const CAPABILITY_REGISTRY: CapabilityRegistry = {
   ],
 };
 
-/** A vendor's own capability: an absolute URI, or a name under a domain that is turned round. */
+/** A vendor's own capability: an absolute URI, or a name in reverse-domain notation. */
 const VENDOR_URI = /^(?:https?:\/\/|urn:)[^\s]{1,500}$/i;
 const VENDOR_NAME = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)+$/i;
 
-/** Tests for a vendor's name, such as `urn:acme:voice:1` or `com.acme.voice`: no registry has those. */
+/** Tests for a vendor's name, such as `urn:acme:voice:1` or `com.acme.voice`, which no registry has. */
 export function isVendorCapability(name: string): boolean {
   return name.length <= 512 && (VENDOR_URI.test(name) || VENDOR_NAME.test(name));
 }
 
-/** The entry of a capability; `undefined` if the registry has none. */
+/** Returns the entry of a capability; `undefined` if the registry has none. */
 export function registeredCapability(
   name: string,
   { capabilities }: CapabilityRegistry = CAPABILITY_REGISTRY,
@@ -156,7 +159,7 @@ export function registeredCapability(
   return capabilities.find((one) => one.name === name);
 }
 
-/** The tier of a capability at one protocol version: deprecated and removed from the versions that say so. */
+/** Returns the tier of a capability at one protocol version, with deprecation and removal. */
 export function tierAt(
   { tier, deprecated, removed }: RegisteredCapability,
   version: ProtocolVersion,
@@ -165,13 +168,13 @@ export function tierAt(
   return isReached(deprecated, version) ? "deprecated" : tier;
 }
 
-/** Tests whether a version is `moment` or follows it; false if `moment` is absent or unreadable. */
+/** Tests whether a version equals `moment` or follows it; false if `moment` is absent or unreadable. */
 function isReached(moment: string | undefined, version: ProtocolVersion): boolean {
   const from = moment === undefined ? undefined : parseVersion(moment);
   return from !== undefined && compareVersions(version, from) >= 0;
 }
 
-/** Returns the registry's name for one in camelCase, such as `pushNotifications`; other names as they are. */
+/** Converts a name in camelCase, such as `pushNotifications`, to the registry's; returns other names unchanged. */
 export function registeredName(
   name: string,
   registry: CapabilityRegistry = CAPABILITY_REGISTRY,
@@ -181,7 +184,7 @@ export function registeredName(
   return isRegistered && camelCase(known) === name ? known : name;
 }
 
-/** Tests whether an agent has a capability only if every agent that it delegates to has it too. */
+/** Tests whether an agent has a capability only if every agent that it delegates to has it. */
 export function propagates(name: string, registry?: CapabilityRegistry): boolean {
   return registeredCapability(name, registry)?.propagates === true;
 }
@@ -202,10 +205,10 @@ const REQUIRED: readonly (keyof RegisteredCapability)[] = ["name", "tier", "intr
 const TIERS = ["implicit", "declared"];
 
 /**
- * Throws unless a value has a registry's form, such as one that comes from a file. What its versions and names
- * say is left to the rules of stability.
+ * Throws unless a value, such as one from a file, has the form of a registry. The rules of stability check its
+ * versions and names.
  *
- * @throws TypeError naming the member.
+ * @throws TypeError naming the property.
  */
 export function assertRegistry(
   value: unknown,

@@ -17,19 +17,19 @@ export const BINDINGS: readonly Binding[] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 export interface GrantRequirement {
   /** Its id, such as `documents:read`. */
   readonly grant: string;
-  /** Every one of these must be in it; any set will do unless given. */
+  /** Operations that it must include; any unless given. */
   readonly operations?: readonly string[];
-  /** Requires that its holder can narrow it and pass it on; false unless given. */
+  /** Requires that the holder can narrow the capability and pass it on; false unless given. */
   readonly attenuable?: boolean;
 }
 
 /** The requirements that an agent must meet before it is given a task. */
 export interface DiscoveryRequirements {
-  /** The protocol version the caller speaks; `1.0` unless given. */
+  /** The caller's protocol version; `1.0` unless given. */
   readonly protocolVersion?: string;
   /** Names from the registry, in either spelling; URIs of extensions; or vendors' dotted names. */
   readonly capabilities?: readonly string[];
-  /** Capabilities that the agent needs, and every agent that it delegates to. */
+  /** Capabilities that the agent and every agent that it delegates to must have. */
   readonly endToEnd?: readonly string[];
   readonly grants?: readonly GrantRequirement[];
   /** The binding to use; any that A2A 1.0 names unless given. */
@@ -68,8 +68,8 @@ const MEMBERS: { readonly [Name in keyof DiscoveryRequirements]-?: true } = {
 /**
  * Checks and completes requirements.
  *
- * @param registry - Has the capabilities that can be required, beside vendors'.
- * @throws TypeError naming the member that is not valid.
+ * @param registry - The capabilities that can be required, besides vendors'.
+ * @throws TypeError naming the property that is invalid.
  */
 export function settleRequirements(
   requirements: DiscoveryRequirements,
@@ -114,7 +114,7 @@ function settleGrant(requirement: GrantRequirement, at: number): Required<GrantR
   };
 }
 
-/** Names of capabilities, each known or a vendor's. */
+/** Validates names of capabilities: each must be known or a vendor's. */
 function capabilityNames(
   value: unknown,
   where: string,

@@ -30,12 +30,12 @@ const OPTIONS = [
 ];
 
 /**
- * Judges whether an agent may be given a task: fetches its card, checks its signatures, and holds it against
- * the requirements. Nothing else is sent.
+ * Judges whether an agent may be given a task: fetches its card, verifies its signatures, and checks the
+ * requirements. Sends nothing else.
  *
  * @param card - A card as JSON, or the address of an agent or of its card, which may be private or loopback.
  * @returns The agent with its interface to use, or every reason against it, also if its card cannot be fetched.
- * @throws TypeError if the requirements or the options are not valid.
+ * @throws TypeError if the requirements or the options are invalid.
  *
  * @example
  * ```ts
@@ -68,10 +68,10 @@ export async function safeDiscover(
   return discoverFrom(card, requirements, checkedOptions(options), judgeCard);
 }
 
-/** Judges a card by requirements, after its signatures have been checked. */
+/** Judges a card by requirements, after its signatures were checked. */
 type Judge = (card: CardReading, requirements: DiscoveryRequirements) => Discovery;
 
-/** As {@link safeDiscover}, with checked options. Agents behind it are left to `judge`. */
+/** Does the work of {@link safeDiscover} with validated options. `judge` handles the agents behind it. */
 export async function discoverFrom(
   card: JsonObject | string | URL,
   requirements: DiscoveryRequirements,
@@ -88,7 +88,10 @@ export async function discoverFrom(
   return discoverDocument(card, requirements, bounded, { judge, source: undefined });
 }
 
-/** As {@link safeDiscover}. @param named - Origins that the caller wrote: the address may not be one. */
+/**
+ * Does the work of {@link safeDiscover}. @param named - Origins that the caller wrote, which may not include
+ * that of `address`.
+ */
 export async function discoverAt(
   address: string,
   requirements: DiscoveryRequirements,
@@ -115,7 +118,7 @@ function atOlderPlace({ origin, pathname }: URL): DiscoveryWarning {
   return { code: "card_at_older_place", rule: "address", message };
 }
 
-/** Options of one discovery, with the time that is left for it. */
+/** Makes the options of one discovery, with the time left for it. */
 type BoundedOptions = ReturnType<typeof withDeadline<DiscoverOptions>>;
 
 interface Source {
@@ -135,11 +138,11 @@ async function discoverDocument(
   }
   const { named = [] } = source ?? {};
   const signatures = await signaturesOf(card, options, named);
-  // A card is not read where its signature does not hold.
+  // A card whose signature does not hold is not read.
   if (signatures.denials.length > 0) return refused(signatures.denials);
   const { requireSignature = false, ...others } = requirements;
   const judged = judge(readCard(signatures.document), others);
-  // If a signature is required, the faults of the present ones are reasons.
+  // If a signature is required, faults of existing signatures are reasons.
   const warnings = [...(requireSignature ? [] : signatures.warnings), ...judged.warnings];
   const denials = [
     ...(requireSignature ? unsigned(signatures) : []),
@@ -178,13 +181,13 @@ function unsigned({ signedBy, warnings }: SignatureReading): readonly DiscoveryD
   }));
 }
 
-/** A card may lead its callers, with their tokens, to places that it could not reach itself. */
+/** Checks that a card does not lead callers, with their tokens, to places that its own server could not reach. */
 async function placeDenials(
   { interface: chosen }: UsableAgent,
   { allowHosts, insecure, resolve, deadline }: BoundedOptions,
   source: Source | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
-  // The caller knows where a card came from that it gives by itself.
+  // The caller knows the origin of a card that it passes itself.
   if (source === undefined) return [];
   try {
     const url = readUrl(chosen.url, "the address of the chosen interface", {
@@ -199,7 +202,7 @@ async function placeDenials(
   }
 }
 
-/** @throws TypeError if an option is not valid. */
+/** @throws TypeError if an option is invalid. */
 export function checkedOptions(options: DiscoverOptions): DiscoverOptions {
   assertMembers(options, OPTIONS, "options");
   const { timeout, allowHosts = [] } = options;
@@ -214,7 +217,7 @@ export function checkedOptions(options: DiscoverOptions): DiscoverOptions {
   }
 }
 
-/** The origin of an address that the caller wrote; an address that cannot be read is refused later. */
+/** Returns the origin of an address that the caller wrote; an unreadable address is refused later. */
 export function ownOrigins(address: unknown): readonly string[] {
   if (typeof address !== "string" && !(address instanceof URL)) return [];
   try {

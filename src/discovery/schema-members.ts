@@ -4,25 +4,25 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import type { CardVersion } from "./card-version.js";
 import { OLDER_CARD_SCHEMAS } from "./older-schema.js";
 
-/** The schema of a card, for each version that has one. */
+/** Returns the schema of a card, for each version that has one. */
 export const CARD_SCHEMAS: Readonly<Record<CardVersion, JsonObject>> = {
   ...OLDER_CARD_SCHEMAS,
   "1.0": AGENT_CARD_SCHEMA,
 };
 
-/** The versions of A2A that have a member. @param path - JSON Pointer in which `*` stands for any item. */
+/** Returns the A2A versions that have a property. @param path - JSON Pointer with `*` for any array index. */
 export function versionsWith(path: string): readonly string[] {
   return Object.entries(CARD_SCHEMAS).flatMap(([version, schema]) =>
     hasMember(schema, path) ? [version] : [],
   );
 }
 
-/** Tests whether a schema has a member. @param path - JSON Pointer in which `*` stands for any item. */
+/** Tests whether a schema has a property. @param path - JSON Pointer with `*` for any array index. */
 export function hasMember(schema: JsonObject, path: string): boolean {
   let at: Json | undefined = schema;
   for (const step of path.split("/").slice(1)) {
     const { items, properties, additionalProperties: others } = resolved(objectIn(at), schema);
-    // A card may name a member "constructor", which every object inherits.
+    // A card may have a property "constructor", which every object inherits.
     const known = objectIn(properties);
     const named: Json | undefined = Object.hasOwn(known, step) ? known[step] : others;
     at = step === "*" ? items : named === false ? undefined : named;

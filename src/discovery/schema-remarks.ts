@@ -10,13 +10,13 @@ import { memberRemark } from "./member-remarks.js";
 import { DISCOVERY_PARAMS_SCHEMA } from "./params-schema.js";
 import { CARD_SCHEMAS } from "./schema-members.js";
 
-/** More findings do not help a reader, and each takes time. */
+/** Most findings of one schema; more would not help a reader, and each takes time. */
 const MOST = 200;
 
-/** Remarks on one part of a card; `left` more were not written out. */
+/** Remarks on one part of a card, and the number `left` out. */
 export interface SchemaRemarks {
   readonly remarks: readonly Remark[];
-  /** JSON Pointers to what was found wrong, or missing: it need not be said again. */
+  /** JSON Pointers to wrong or missing parts that need no second remark. */
   readonly paths: readonly string[];
   readonly left: number;
   /** The errors among those. */
@@ -49,7 +49,7 @@ export async function cardSchemaRemarks(
   });
 }
 
-/** Checks the contract's params by their schema, which has no room for other members. */
+/** Checks the contract's params by their schema, which allows no other properties. */
 export async function paramsRemarks(
   params: Json,
   base: string,
@@ -68,7 +68,7 @@ export async function paramsRemarks(
   });
 }
 
-/** Remarks on the errors of a schema; unknown members last, since every reader passes them over. */
+/** Converts a schema's errors to remarks; unknown properties last, since every reader ignores them. */
 function remarksOf(
   validate: ValidateFunction,
   value: Json,
@@ -76,7 +76,7 @@ function remarksOf(
   from: (error: ErrorObject) => Remark,
 ): SchemaRemarks {
   if (validate(value)) return NO_REMARKS;
-  // The contract's params take no other member, so that one is an error there.
+  // The contract's params allow no other property, so an unknown one is an error there.
   const isUnknown = ({ keyword }: ErrorObject): boolean =>
     keyword === "additionalProperties" && base === "";
   const all = (validate.errors ?? []).filter(isAnError);
@@ -96,12 +96,12 @@ function pointerOf(error: ErrorObject, base: string): string {
   return member === undefined ? here : pointer(here, member);
 }
 
-/** A choice is reported once, and not once more for each of what could be chosen. */
+/** Reports a failed `oneOf` once, not again for each alternative. */
 function isAnError({ keyword, schemaPath }: ErrorObject): boolean {
   return keyword !== "if" && !/\/oneOf\/\d/.test(schemaPath);
 }
 
-/** A member that is `null` counts as absent (docs/spec.md, section 14.3). */
+/** A property that is `null` counts as absent (docs/spec.md, section 14.3). */
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
@@ -131,7 +131,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction> {
   return ajv.compile(schema);
 }
 
-/** Inlines definitions: checked by reference, a hundred thousand faulty items would take minutes. */
+/** Inlines definitions: with references, a hundred thousand faulty items would take minutes. */
 function inlined(schema: JsonObject, definitions: Json | undefined): JsonObject {
   const inner = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(inner);

@@ -13,22 +13,22 @@ export interface SignOptions {
   readonly key: SigningKey;
   /** The algorithm, such as `ES256` or `EdDSA`. */
   readonly alg: string;
-  /** The name by which verifiers know the public key. */
+  /** The id by which verifiers find the public key. */
   readonly kid: string;
-  /** The address of the public key, as a JWK Set; verifiers take one on the card's own origin alone. */
+  /** The address of a JWK Set with the public key; verifiers accept one on the card's own origin only. */
   readonly jku?: string;
   /**
-   * Called with the reason if the official SDKs cannot verify the signature, since the card is not one of A2A 1.0.
-   * Unless given, such a card is not signed.
+   * Called with the reason if the official SDKs cannot verify the signature, because the card is not one of A2A
+   * 1.0. Unless given, such a card is not signed.
    */
   readonly onUnverifiable?: (why: string) => void;
 }
 
 /**
- * Adds a signature (A2A 1.0, section 8.4) over the card as it is, one without members at their default, and one
- * over A2A's members alone, which the official SDKs verify; each form of a card once.
+ * Adds signatures (A2A 1.0, section 8.4): one over the card as it is, one without properties that have their
+ * default, and one over A2A's properties alone, which the official SDKs verify. Equal forms are signed once.
  *
- * @throws TypeError if an option is not valid, the card has no canonical form, or the official SDKs could not
+ * @throws TypeError if an option is invalid, the card has no canonical form, or the official SDKs could not
  *   verify it and `onUnverifiable` is not given.
  * @throws Error if the package `jose` is not installed.
  */
@@ -57,7 +57,7 @@ export async function signCard(card: JsonObject, options: SignOptions): Promise<
   }
   const { signatures } = card;
   const before: readonly Json[] = Array.isArray(signatures) ? signatures : [];
-  // A deterministic algorithm gives the same again.
+  // A deterministic algorithm makes the same signature again.
   const fresh = made.filter((one) => !before.some((other) => isSameJson(one, other)));
   return { ...card, signatures: [...before, ...fresh] };
 }

@@ -15,27 +15,27 @@ type Jose = typeof import("jose");
 
 /** The result of checking a card's signatures. */
 export interface SignatureReading {
-  /** The card to judge: where it is signed by a trusted key, what the signature covers and no more. */
+  /** The card to judge; if a trusted key signed it, exactly the signed part. */
   readonly document: JsonObject;
-  /** The `kid` of a trusted key that made a signature; absent if no trusted key did. */
+  /** The `kid` of the trusted key that made a signature; absent if none did. */
   readonly signedBy?: string;
-  /** `signature_invalid`: whatever else the card says, it is refused. */
+  /** `signature_invalid`: the card is refused, whatever else it says. */
   readonly denials: readonly DiscoveryDenial[];
   /** `signature_untrusted` */
   readonly warnings: readonly DiscoveryWarning[];
 }
 
 const MOST_SIGNATURES = 8;
-/** Checks of a signature against one key and one form: 8 signatures, 2 keys of a name, 3 forms. */
+/** Most checks of one signature: 8 signatures, 2 keys of a name, 3 forms. */
 const MOST_CHECKS = 48;
 const RULE = "signatures";
 
 /**
- * Judges a card's signatures (A2A 1.0, section 8.4). One by a trusted key that does not hold is
- * `signature_invalid`, unless another by that key holds, since signers sign several forms. One by another key
- * only warns.
+ * Judges a card's signatures (A2A 1.0, section 8.4). A signature by a trusted key that does not verify is
+ * `signature_invalid`, unless another by the same key does, since signers sign several forms. Signatures by
+ * other keys only cause warnings.
  *
- * @param card - Within the caps of a card.
+ * @param card - Within the limits of a card.
  */
 export async function readSignatures(
   jose: Jose,
@@ -66,7 +66,7 @@ export async function readSignatures(
     if ("invalid" in found) return refused(card, found.invalid, path);
     if ("failed" in found) failed.push({ by: found, path });
     else if ("untrusted" in found) {
-      // A signer signs several forms of one card, and is complained of once.
+      // A signer signs several forms of one card, but is reported once.
       const warning = untrusted(found.untrusted, path);
       if (!warnings.some(({ message }) => message === warning.message)) warnings.push(warning);
     } else {
@@ -76,12 +76,12 @@ export async function readSignatures(
   }
   const forged = failed.find(({ by }) => !by.keys.some((key) => held.includes(key)));
   if (forged !== undefined) return refused(card, forged.by.failed, forged.path);
-  // Warnings about other keys do not matter where a trusted key has signed.
+  // If a trusted key has signed, warnings about other keys do not matter.
   if (signed === undefined) return reading(card, warnings);
   return { ...reading(signed.document), signedBy: signed.by };
 }
 
-/** A signature that its key has not made over this card. */
+/** A signature that its key did not make over this card. */
 interface Failed {
   readonly failed: string;
   readonly keys: readonly JWK[];
@@ -122,7 +122,7 @@ async function judgeEntry(
   return { failed: why, keys: found.keys };
 }
 
-/** The place of the first entry that is there before; undefined if absent. */
+/** Returns the index of the first earlier entry; undefined if there is none. */
 function repeatedEntry(entries: readonly Json[]): number | undefined {
   const seen = new Set<string>();
   const at = entries.findIndex((entry) => {
@@ -149,7 +149,7 @@ interface Signed {
   readonly key: JWK;
 }
 
-/** The checks of one card's signatures, which are counted: each may hash a megabyte. */
+/** Checks one card's signatures, and counts the checks, since each may hash a megabyte. */
 class SignatureChecks {
   readonly #jose: Jose;
   readonly #forms: readonly { readonly form: SignedForm; readonly payload: string }[];
@@ -160,19 +160,19 @@ class SignatureChecks {
     this.#forms = forms.map((form) => ({ form, payload: jose.base64url.encode(form.payload) }));
   }
 
-  /** True if a check was not made since there were too many. */
+  /** True if a check was skipped because there were too many. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
 
-  /** The form of the card that a key has signed; undefined if absent. */
+  /** Returns the form of the card that a key has signed; undefined if none. */
   async formOf({ head, signature, alg, key }: Signed): Promise<SignedForm | undefined> {
     if (key.alg !== undefined && key.alg !== alg) return undefined;
     if (key.use !== undefined && key.use !== "sig") return undefined;
     for (const { form, payload } of this.#forms) {
       this.#left--;
       if (this.isSpent) return undefined;
-      // The unprotected header is left out: nothing in it is signed, and nothing in it is used.
+      // The unprotected header is ignored, since it is not signed.
       const jws = { protected: head, signature, payload };
       if (await this.#verifies(jws, alg, key)) return form;
     }
@@ -217,7 +217,7 @@ function untrusted(why: string, path: string): DiscoveryWarning {
   return { code: "signature_untrusted", rule: RULE, message, path };
 }
 
-/** Loaded by what meets a signature only. @throws Error if it is not installed. */
+/** Loads jose when the first signature is met. @throws Error if it is not installed. */
 export function loadJose(): Promise<Jose> {
   return import("jose").catch((cause: unknown) => {
     const message = "signatures of cards need the package jose: npm install jose";
@@ -225,19 +225,20 @@ export function loadJose(): Promise<Jose> {
   });
 }
 
-/** A card as a signature may cover it (A2A 1.0, section 8.4.1). */
+/** A form of a card that a signature may cover (A2A 1.0, section 8.4.1). */
 export interface SignedForm {
   /** The signed bytes: the canonical JSON (RFC 8785) of the card without its signatures. */
   readonly payload: Uint8Array;
-  /** The card in those bytes, with its signatures; members that they do not cover are left out. */
+  /** The card in those bytes, with its signatures, and without properties that they do not cover. */
   readonly document: JsonObject;
 }
 
 /**
- * The forms that signers sign, each once: the card as served; without members that are empty or at their default, as
- * A2A says; and the latter with A2A's members alone, which the official SDKs verify.
+ * Returns the forms that signers sign, without duplicates: the card as served; without properties that are
+ * empty or have their default, as A2A says; and the latter with A2A's properties alone, which the official SDKs
+ * verify.
  *
- * @throws TypeError if it has a lone surrogate, and so no canonical form.
+ * @throws TypeError if the card has a lone surrogate, and so no canonical form.
  */
 export function signedForms(card: JsonObject): readonly SignedForm[] {
   const { signatures, ...content } = card;
@@ -262,13 +263,13 @@ function withoutDefaults(card: JsonObject): JsonObject {
   return kept !== undefined && isJsonObject(kept) ? kept : {};
 }
 
-/** A2A's flags without a presence of their own: `false` counts as absent. */
+/** A2A's flags without explicit presence, for which `false` counts as absent. */
 const PLAIN_FLAGS: readonly (readonly [name: string, place: RegExp])[] = [
   ["required", /^\/capabilities\/extensions\/\d+$/],
   ["pkceRequired", /^\/securitySchemes\/[^/]+\/.*authorizationCode$/],
 ];
 
-// Recursive: the depth of a card is capped before.
+// Recursive: the depth of a card was limited before.
 function withoutEmpty(value: Json, place: string): Json | undefined {
   if (value === null || value === "") return undefined;
   if (Array.isArray(value)) {

@@ -6,23 +6,23 @@ import {
 } from "./registry.js";
 import { compareVersions, type ProtocolVersion, parseVersion } from "./versions.js";
 
-/** A rule of stability that a registry breaks. */
+/** A violation of a stability rule by a registry. */
 export interface StabilityProblem {
   readonly code: /** A version that cannot be read, versions out of order, a name that is there twice. */
     | "entry_malformed"
     | "deprecated_in_minor"
-    /** An entry of the registry before is not there; what is removed stays, with its date. */
+    /** An entry of the previous registry is missing; removed entries stay, with their date. */
     | "entry_missing"
     | "removed_undeprecated"
-    /** Removed within the major release that deprecates it. */
+    /** Removed within the major release that deprecated it. */
     | "removed_early"
-    /** Not the capability it was: it has less, or needs more. */
+    /** The capability has changed: it has less, or needs more. */
     | "narrowed"
-    /** The date of something published is another one now. */
+    /** A published date has changed. */
     | "history_changed";
   /** The rule's number in docs/spec.md, section 14.2. */
   readonly rule: 1 | 2 | 3 | 4 | 5 | 6 | 7;
-  /** Its name; empty if the registry as a whole is concerned. */
+  /** The capability's name; empty for the registry as a whole. */
   readonly capability: string;
   /** A sentence for people. */
   readonly message: string;
@@ -42,11 +42,11 @@ function reporter(problems: StabilityProblem[], capability: string): Report {
 }
 
 /**
- * Checks that a capability is deprecated by the first version of a major release, and removed by a later one
+ * Checks that capabilities are deprecated by the first version of a major release, and removed by a later one
  * (docs/spec.md, section 14.2).
  *
- * @returns Everything that breaks a rule; empty for none.
- * @throws TypeError if it has not a registry's form.
+ * @returns Every violation; empty if there is none.
+ * @throws TypeError if the value does not have the form of a registry.
  * @example
  * ```ts
  * import { CAPABILITY_REGISTRY, checkRegistry } from "proviso/discovery";
@@ -83,10 +83,10 @@ function problemsIn(registry: CapabilityRegistry): readonly StabilityProblem[] {
 }
 
 /**
- * Checks that a new version keeps every entry and set date, and only extends what stays.
+ * Checks that a new version keeps every entry and published date, and only extends the entries that stay.
  *
- * @returns Everything that breaks a rule, in `next` by itself as well.
- * @throws TypeError if one has not a registry's form.
+ * @returns Every violation, including those of `next` alone.
+ * @throws TypeError if a value does not have the form of a registry.
  */
 export function checkStability(
   previous: CapabilityRegistry,
@@ -184,7 +184,7 @@ function checkDates(
   }
 }
 
-/** Compares two versions, without their patch parts, or two names. */
+/** Compares two versions, ignoring patch parts, or two names. */
 function isSame(was: string, is: string | undefined): boolean {
   const [a, b] = [parseVersion(was), parseVersion(is ?? "")];
   return was === is || (a !== undefined && b !== undefined && compareVersions(a, b) === 0);

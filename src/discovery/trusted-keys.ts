@@ -8,13 +8,13 @@ type Jose = typeof import("jose");
 
 /** The keys that a caller trusts. */
 export interface TrustOptions {
-  /** Public keys, as JWKs: each known by its `kid`, or by its thumbprint (RFC 7638) if it has none. */
+  /** Public keys as JWKs, each identified by its `kid`, or by its thumbprint (RFC 7638) if it has none. */
   readonly trustedKeys?: readonly JWK[] | undefined;
-  /** The address of a JWK Set that is trusted as a whole. */
+  /** The address of a JWK Set; all its keys are trusted. */
   readonly jwksUrl?: string | undefined;
 }
 
-/** The keys of a name, or why there are no keys. */
+/** The keys with an id, or the reason why there are none. */
 type FoundKeys = { readonly keys: readonly JWK[] } | { readonly missing: string };
 
 /** Finds keys by the `kid` and the `jku` of a signature. */
@@ -22,14 +22,15 @@ export type FindKeys = (kid: string, jku: string | undefined) => Promise<FoundKe
 
 const MAX_SET_BYTES = 64 * 1024;
 const MOST_KEYS = 64;
-/** Keys of one name: the one that signs, and its successor. */
+/** Most keys with one id: the signing key and its successor. */
 const MOST_OF_A_NAME = 2;
 
 /**
- * The caller's keys, of its named set, or of a `jku` within its named origin; never one within a card.
+ * Returns the caller's own keys, those of its JWK Set, or those of a `jku` on its named origin; never one
+ * within a card.
  *
  * @param named - Origins that the caller wrote itself.
- * @throws TypeError if the caller's own keys are not public keys, or its address is not one.
+ * @throws TypeError if the caller's own keys are not public keys, or its address is invalid.
  */
 export async function trustedKeys(
   jose: Jose,
@@ -113,7 +114,7 @@ async function thumbprintOf(jose: Jose, key: JWK): Promise<string | undefined> {
   try {
     return await jose.calculateJwkThumbprint(key);
   } catch {
-    // A key of an unknown kind verifies nothing.
+    // A key of an unknown type verifies nothing.
     return undefined;
   }
 }
@@ -137,5 +138,5 @@ function ownUrl(text: string, { insecure }: FetchOptions): URL {
   }
 }
 
-/** A key that signs: what `jose` takes. */
+/** A signing key that `jose` accepts. */
 export type SigningKey = CryptoKey | KeyObject | JWK;

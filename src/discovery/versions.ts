@@ -1,31 +1,31 @@
-/** A protocol version. Majors and minors are compared as numbers; a patch part is read and ignored. */
+/** A protocol version. Major and minor parts are compared as numbers; a patch part is ignored. */
 export interface ProtocolVersion {
   readonly major: number;
-  /** `Infinity` in the upper bound of a range that has the rest of a major version in it. */
+  /** `Infinity` in the upper bound of a range that includes the rest of a major version. */
   readonly minor: number;
 }
 
-/** A range of protocol versions, both bounds within it. A bound that is absent is open. */
+/** A range of protocol versions, bounds included. An absent bound is open. */
 export interface VersionRange {
   readonly min?: ProtocolVersion;
   readonly max?: ProtocolVersion;
 }
 
-/** "1", "1.0" and "1.0.3"; no leading zeros, since "1.01" would be read as two versions by two readers. */
+/** "1", "1.0" and "1.0.3"; no leading zeros, since two readers would read "1.01" as two versions. */
 const VERSION = /^(0|[1-9]\d{0,5})(?:\.(0|[1-9]\d{0,5}))?(?:\.(?:0|[1-9]\d{0,5}))?$/;
 
-/** Reads a version; `undefined` if the text is not one. A minor that is left out is 0. */
+/** Parses a version; `undefined` if the string is not one. A missing minor part is 0. */
 export function parseVersion(text: string): ProtocolVersion | undefined {
   const found = VERSION.exec(text);
   return found === null ? undefined : { major: Number(found[1]), minor: Number(found[2] ?? "0") };
 }
 
-/** The version as it is written in a card: `1.0`; `1.x` for the end of a major version. */
+/** Formats a version as in a card: `1.0`; `1.x` for the end of a major version. */
 export function versionText({ major, minor }: ProtocolVersion): string {
   return `${major}.${Number.isFinite(minor) ? minor : "x"}`;
 }
 
-/** Below zero if `a` is the earlier one, above if it is the later one, 0 if they are equal. */
+/** Compares two versions: below zero if `a` is earlier, above if later, 0 if equal. */
 export function compareVersions(a: ProtocolVersion, b: ProtocolVersion): number {
   return a.major - b.major || a.minor - b.minor;
 }
@@ -36,7 +36,7 @@ export function isInRange(version: ProtocolVersion, { min, max }: VersionRange):
   return max === undefined || compareVersions(version, max) <= 0;
 }
 
-/** The part of a range within the major version of `version`; both ends are given. */
+/** Returns the part of a range within the major version of `version`, with both bounds. */
 export function withinMajor({ min, max }: VersionRange, { major }: ProtocolVersion): VersionRange {
   const [first, last] = [
     { major, minor: 0 },
@@ -53,12 +53,12 @@ export function isInAny(version: ProtocolVersion, ranges: readonly VersionRange[
   return ranges.some((range) => isInRange(version, range));
 }
 
-/** Tests whether a range has its bounds turned round. */
+/** Tests whether the bounds of a range are reversed. */
 export function isTurnedRound({ min, max }: VersionRange): boolean {
   return min !== undefined && max !== undefined && compareVersions(min, max) > 0;
 }
 
-/** A range for people: `1.0`, `1.0 to 1.2`, `1.0 to 1.x`, `1.0 or later`. */
+/** Formats a range for people: `1.0`, `1.0 to 1.2`, `1.0 to 1.x`, `1.0 or later`. */
 export function rangeText({ min, max }: VersionRange): string {
   if (min === undefined) return max === undefined ? "any" : `${versionText(max)} or earlier`;
   if (max === undefined) return `${versionText(min)} or later`;

@@ -26,27 +26,27 @@ import { checkHomeConfig, type HomeConfig } from "./home-config.js";
 import { HomeError, unreadable } from "./home-error.js";
 import { type HomeFiles, homeFiles, incomplete, missingFiles, notFolder } from "./home-files.js";
 
-/** What a new home is to be. */
+/** Options of a new home. */
 export interface NewHome extends Omit<HomeConfig, "maxLifetime"> {
-  /** Where it is to be: a folder that is not there yet, or an empty one. */
+  /** The folder to make; it must not exist, or be empty. */
   readonly folder: string;
-  /** A database elsewhere, used as it is if it is there: a path, or an address of PostgreSQL. */
+  /** A database elsewhere, used unchanged if it exists: a path, or a PostgreSQL address. */
   readonly database?: string | undefined;
-  /** Seconds that a capability may live; 24 hours unless given, 90 days at most. */
+  /** Longest lifetime of a capability in seconds; 24 hours unless given, 90 days at most. */
   readonly maxLifetime?: number | undefined;
 }
 
 const PRIVATE_FOLDER = 0o700;
 
 /**
- * Makes a home: the issuer's name, a new root key and a database, readable by this user alone. All of it
- * is made in a folder beside the final place, which then takes its name: whatever happens on the way, the
- * place holds a whole home or what it held before.
+ * Makes a home: the issuer's name, a new root key and a database, readable by this user alone. Builds it in a
+ * folder beside the final place and renames that at the end, so that after any failure the place holds a
+ * complete home or its earlier contents.
  *
  * @returns The keyring.
  * @throws TypeError naming the option that is wrong.
- * @throws HomeError `home_exists`, `home_incomplete`, `folder_in_use`, `home_not_folder`,
- *   `home_unreadable` or `home_unwritable`.
+ * @throws HomeError `home_exists`, `home_incomplete`, `folder_in_use`, `home_not_folder`, `home_unreadable` or
+ *   `home_unwritable`.
  * @throws StorageError if the keyring or the database cannot be written.
  */
 export async function createHome(options: NewHome): Promise<Keyring> {
@@ -56,13 +56,13 @@ export async function createHome(options: NewHome): Promise<Keyring> {
   const wanted = homeFiles(place, database);
   const elsewhere = isElsewhere(wanted, homeFiles(place));
   refuseToOverwrite(wanted);
-  // A link to an empty folder stays a link; what it leads to becomes the home.
+  // A link to an empty folder stays; its target becomes the home.
   const folder = existsSync(place) ? realpathSync(place) : place;
   const building = homeFiles(temporaryName(folder));
   try {
     mkdirSync(dirname(folder), { recursive: true, mode: PRIVATE_FOLDER });
     mkdirSync(building.folder, { mode: PRIVATE_FOLDER });
-    // The process may run under a mask that takes even the owner's rights away.
+    // The process's umask may remove even the owner's permissions.
     chmodSync(building.folder, PRIVATE_FOLDER);
     const keyring = createKeyring();
     createKeyringFile(building.keyring, keyring);
@@ -82,9 +82,9 @@ export async function createHome(options: NewHome): Promise<Keyring> {
 }
 
 /**
- * Whether the database is not the home's own file.
+ * Returns whether the database is not the home's own file.
  *
- * @throws TypeError for another file in the home's folder: the folder is only there when it is whole.
+ * @throws TypeError for another file in the home's folder, which exists only once it is complete.
  */
 function isElsewhere(wanted: HomeFiles, own: HomeFiles): boolean {
   if (isAddress(wanted.database)) return true;

@@ -6,13 +6,13 @@ import { type Grant, grantsById } from "../issuer/grant.js";
 import { isErrno } from "../system/error-code.js";
 import { HomeError, unreadable } from "./home-error.js";
 
-/** What `config.json` in a home holds. */
+/** The contents of a home's `config.json`. */
 export interface HomeConfig {
-  /** The issuer's name: it stands in every token. */
+  /** The issuer's name, which every token contains. */
   readonly issuer: string;
-  /** Seconds that a capability may live. */
+  /** Longest lifetime of a capability in seconds. */
   readonly maxLifetime: number;
-  /** The grants and their operations, where the home lists them. */
+  /** The grants and their operations, if the home lists them. */
   readonly grants?: readonly HomeGrant[] | undefined;
 }
 
@@ -39,9 +39,9 @@ export function readHomeConfig(path: string): HomeConfig {
 }
 
 /**
- * The configuration of a home, with its defaults.
+ * Validates the configuration of a home and adds defaults.
  *
- * @throws TypeError naming the member that is wrong.
+ * @throws TypeError naming the property that is wrong.
  */
 export function checkHomeConfig(value: unknown): HomeConfig {
   if (typeof value !== "object" || value === null) throw new TypeError("it is not an object");
@@ -56,13 +56,13 @@ export function checkHomeConfig(value: unknown): HomeConfig {
   return { issuer, maxLifetime, grants: homeGrants(grants) };
 }
 
-/** Whether a capability may be made to live so many seconds at most. */
+/** Returns whether a number of seconds is an allowed longest lifetime. */
 export function isLifetime(seconds: unknown): seconds is number {
   return Number.isSafeInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_LIFETIME;
 }
 
 function homeGrants(value: unknown): readonly HomeGrant[] {
-  // `grantsById` looks at every member.
+  // `grantsById` validates every property.
   const grants = grantsById(value as readonly Grant[]);
   return [...grants.values()].map((grant, at) => {
     const { id, operations } = grant;
@@ -73,10 +73,10 @@ function homeGrants(value: unknown): readonly HomeGrant[] {
 }
 
 /**
- * How grants differ from those that a home lists, a sentence for each; none if the home lists none. What
- * the command mints and checks by the list would not be what the agent does.
+ * Describes how grants differ from those that a home lists, a sentence for each difference; empty if the home
+ * lists none. The command mints and checks by the list, so a difference would make it disagree with the agent.
  *
- * @param path - Of the home's configuration, for the sentences.
+ * @param path - The home's configuration file, for the sentences.
  */
 export function grantDifferences(
   { grants: listed }: HomeConfig,

@@ -1,13 +1,13 @@
 /**
- * Why a home cannot be used or made. Stable.
+ * The reason why a home cannot be used or made. Stable.
  *
  * - `home_missing`: there is no folder, or it has none of a home's files.
- * - `home_not_folder`: something else than a folder is there.
+ * - `home_not_folder`: it is not a folder.
  * - `home_incomplete`: some of a home's files are missing.
  * - `home_unreadable`: this user cannot read the folder or a file in it.
- * - `config_malformed`: `config.json` is not JSON, or a member is wrong.
+ * - `config_malformed`: `config.json` is not JSON, or a property is wrong.
  * - `home_exists`: there is a home already, and nothing is overwritten.
- * - `folder_in_use`: the folder for a new home has other things in it.
+ * - `folder_in_use`: the folder for a new home contains other files.
  * - `home_unwritable`: the folder cannot be made.
  */
 export type HomeErrorCode =
@@ -20,7 +20,7 @@ export type HomeErrorCode =
   | "folder_in_use"
   | "home_unwritable";
 
-/** A home that cannot be used as it is, or made. `code` is for programs, `message` for people. */
+/** A home that cannot be used or made. `code` is for programs, `message` for people. */
 export class HomeError extends Error {
   override readonly name = "HomeError";
   readonly code: HomeErrorCode;
@@ -34,7 +34,7 @@ export class HomeError extends Error {
   }
 }
 
-/** What a failure of the system to read the folder of a home, or a file in it, means. */
+/** Maps a system error in reading a home's folder or files to its meaning. */
 export function unreadable(error: NodeJS.ErrnoException, path: string): HomeError {
   const forbidden = error.code === "EACCES" || error.code === "EPERM";
   const message = forbidden

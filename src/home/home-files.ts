@@ -10,15 +10,15 @@ export interface HomeFiles {
   readonly folder: string;
   readonly config: string;
   readonly keyring: string;
-  /** A path, or an address of PostgreSQL. */
+  /** A path, or a PostgreSQL address. */
   readonly database: string;
 }
 
 /**
- * Where the files of a home are.
+ * Returns the places of a home's files.
  *
  * @param database - The database, if it is not the home's own `proviso.db`.
- * @throws TypeError if the folder is not named.
+ * @throws TypeError if the folder is not given.
  */
 export function homeFiles(path: string, database?: string): HomeFiles {
   if (typeof path !== "string" || path === "") throw new TypeError("folder: must name a folder");
@@ -32,11 +32,11 @@ export function homeFiles(path: string, database?: string): HomeFiles {
 }
 
 /**
- * The configuration of a home that is whole.
+ * Reads the configuration of a complete home.
  *
  * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or
  *   `config_malformed`.
- * @throws StorageError `store_outdated` if it has a file for each store, as homes once had.
+ * @throws StorageError `store_outdated` if it has one file for each store, as earlier homes had.
  */
 export function readHome(files: HomeFiles): HomeConfig {
   const { folder } = files;
@@ -52,9 +52,9 @@ export function readHome(files: HomeFiles): HomeConfig {
 }
 
 /**
- * The files that a home lacks, by name, and whether it has none at all.
+ * Returns the names of a home's missing files, and whether all are missing.
  *
- * @throws HomeError `home_unreadable` if this cannot be found out.
+ * @throws HomeError `home_unreadable` if that cannot be determined.
  * @throws StorageError `store_outdated`, as {@link readHome}.
  */
 export function missingFiles({ folder, config, keyring, database }: HomeFiles): {
@@ -75,12 +75,12 @@ export function incomplete(folder: string, missing: readonly string[]): HomeErro
   return new HomeError("home_incomplete", folder, message);
 }
 
-/** A file, or anything else, stands where the home's folder is to be. */
+/** The path of the home's folder leads to something else. */
 export function notFolder(path: string): HomeError {
   return new HomeError("home_not_folder", path, `${path} is a file, not a folder`);
 }
 
-// A folder that this user cannot look into must not pass for an empty one.
+// A folder that this user cannot read must not pass for an empty one.
 function assertReadable(folder: string): void {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK);
@@ -89,7 +89,7 @@ function assertReadable(folder: string): void {
   }
 }
 
-/** What is at a path, if anything is. */
+/** Returns what is at a path, if anything. */
 function look(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -1,6 +1,6 @@
 /**
- * What a home has, wired: its files, its keys and its stores. A home is the folder of one issuer:
- * `config.json` with its name, `keyring.json` with its root keys, and `proviso.db` with what is kept.
+ * Opens and makes homes. A home is the folder of one issuer: `config.json` with its name, `keyring.json` with
+ * its root keys, and `proviso.db` with everything stored.
  *
  * @module proviso/home
  */

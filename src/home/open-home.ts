@@ -18,50 +18,51 @@ import type { RevocationStore } from "../stores/revocations/revocation-store.js"
 import { grantDifferences, type HomeConfig } from "./home-config.js";
 import { type HomeFiles, homeFiles, readHome } from "./home-files.js";
 
-/** Which home, and what it does not say itself. */
+/** The home to open, and settings that it does not have itself. */
 export interface HomeOptions {
-  /** The folder that {@link createHome} or `proviso init` made. */
+  /** The folder made by {@link createHome} or `proviso init`. */
   readonly folder: string;
-  /** The database, if it is not `proviso.db` in the folder: a path, or an address of PostgreSQL. */
+  /** The database, if it is not `proviso.db` in the folder: a path, or a PostgreSQL address. */
   readonly database?: string | undefined;
   /**
-   * The grants as an issuing agent offers them; those that the home lists unless given. Where the home
-   * lists its grants, these have the same operations.
+   * The grants that the issuing agent offers; unless given, those that the home lists. If the home lists
+   * grants, their operations must be the same.
    */
   readonly grants?: readonly Grant[] | undefined;
-  /** Seconds that a capability may live; what the home says unless given, and no more than that. */
+  /** Longest lifetime of a capability in seconds; unless given, that of the home, which it cannot exceed. */
   readonly maxLifetime?: number | undefined;
-  /** The name this service goes by in `audience`, for invocations that name none. */
+  /** This service's name in `audience`, for invocations that name none. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
-  /** Time until revocations by other processes count here; as `openRevocations` has it unless given. */
+  /** How soon revocations by other processes are noticed; the defaults of `openRevocations` unless given. */
   readonly revocations?: Pick<RevocationStoreOptions, "refreshEvery" | "staleAfter"> | undefined;
-  /** Called while the revocations are read, with the part that has been read, from 0 to 1. */
+  /** Called while the revocations are read, with the fraction read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
-  /** As the issuer's: how much of what was verified is remembered, or `false`. */
+  /** The issuer's cache of verified tokens, or `false` for none. */
   readonly cache?: IssuerOptions["cache"];
 }
 
-/** A home that is open. Its parts share one database, which is closed with the home. */
+/** An open home. Its parts share one database, which is closed with the home. */
 export interface Home {
   readonly files: HomeFiles;
-  /** Mints, authorizes and revokes with the home's keys, as they are at each call. */
+  /** Mints, authorizes and revokes with the home's current keys. */
   readonly issuer: Issuer;
-  /** The keyring as the key file has it now. @throws StorageError while it cannot be read. */
+  /** Returns the current keyring of the key file. @throws StorageError while it cannot be read. */
   readonly keys: () => Keyring;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
   readonly resourceNumbers: ResourceNumberStore;
-  /** Hosts, agents, what they are granted, and approvals. */
+  /** Hosts, agents, their grants, and approvals. */
   readonly registryStore: RegistryStore;
-  /** For stores that a home does not open: `openTaskStore(home.database)`. Close these first. */
+  /** For stores that a home does not open, such as `openTaskStore(home.database)`. Close these first. */
   readonly database: StoreDatabase;
   /**
-   * What keeps an agent from its work: `disk_nearly_full`, `revocation_stale`, or the code of the StorageError that
-   * the database or the key file gives, such as `store_read_only` or `key_file_missing`; empty if nothing does.
+   * Returns the problems that keep an agent from working: `disk_nearly_full`, `revocation_stale`, or the code
+   * of a StorageError of the database or the key file, such as `store_read_only` or `key_file_missing`; empty
+   * if there are none.
    */
   readonly problems: () => Promise<readonly string[]>;
-  /** Writes what the ledger still holds, and lets go of the database. */
+  /** Writes the ledger's waiting events and closes the database. */
   close(): Promise<void>;
 }
 
@@ -78,8 +79,8 @@ const OPTIONS = [
 ];
 
 /**
- * Opens a home: an issuer with its keys, its revocations, its ledger and the numbers of its resources.
- * Other processes may have the same home open: what they revoke and which keys they make counts here.
+ * Opens a home: an issuer with its keys, revocations, ledger and resource numbers. Other processes may have the
+ * same home open; their revocations and new keys take effect here.
  *
  * @throws TypeError naming the option that is wrong.
  * @throws HomeError `home_missing`, `home_not_folder`, `home_incomplete`, `home_unreadable` or

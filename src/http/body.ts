@@ -3,22 +3,22 @@ import express, { type RequestHandler } from "express";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
-/** What a body may be, before anything looks into it. */
+/** Limits of a body, checked before it is parsed. */
 export interface BodyLimits {
-  /** Bytes; 256 KiB unless given. */
+  /** Largest body in bytes; 256 KiB unless given. */
   readonly bytes: number;
-  /** Arrays and objects within each other; 32 unless given. */
+  /** Deepest nesting of arrays and objects; 32 unless given. */
   readonly depth: number;
 }
 
-/** The limits that hold unless others are given. */
+/** The default limits. */
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Reads JSON bodies within limits and without halves of surrogate pairs, or answers with a fault.
+ * Reads JSON bodies within limits and without lone surrogates, or answers with a fault.
  *
- * @param types - Others are left alone.
- * @param received - Called with the bytes of each body, before they are parsed.
+ * @param types - Bodies of other types are not read.
+ * @param received - Called with the bytes of each body before they are parsed.
  */
 export function jsonBody(
   types: readonly string[],
@@ -28,16 +28,16 @@ export function jsonBody(
 ): RequestHandler {
   const parse = express.json({
     limit: limits.bytes,
-    // A few bytes could become a quarter of a megabyte.
+    // Compressed, a few bytes could become a quarter of a megabyte.
     inflate: false,
     strict: false,
     type: [...types],
     verify: (req, _res, bytes) => received(req, bytes),
   });
   const inspect: RequestHandler = (req, res, next) => {
-    // Nothing at all is left to what reads it, as in a request without a body.
+    // Leaves the request as one without a body.
     if (req.body !== undefined && !isObject(req.body)) {
-      // A protocol's own reader may parse a text once more, past the limits.
+      // A protocol's own reader may parse the body once more, past the limits.
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
     const flaw = flawIn(req.body, limits.depth);
@@ -49,7 +49,7 @@ export function jsonBody(
     return answer(res, { status: 400, reason: "too_deep", message });
   };
   return (req, res, next) => {
-    // Called from the stream of the body: what is thrown here would end the process.
+    // Called from the stream of the body: an error thrown here would end the process.
     const read = (error?: { readonly type?: unknown }): void => {
       try {
         if (error === undefined) inspect(req, res, next);
@@ -63,7 +63,7 @@ export function jsonBody(
   };
 }
 
-/** What no protocol takes: nesting beyond a depth, or else half of a surrogate pair, which cannot be kept as it came. */
+/** Checks for what no protocol accepts: too deep nesting, or a lone surrogate, which cannot be stored unchanged. */
 function flawIn(body: unknown, depth: number): "deep" | "half" | undefined {
   let flaw: "half" | undefined;
   let level: unknown[] = [body];
@@ -99,13 +99,14 @@ export function contentType(types: readonly string[], answer: FaultWriter): Requ
   return (req, res, next) => {
     const { "content-type": type = "", "content-length": length } = req.headers;
     const is = req.is(taken);
-    // Without a body there is nothing to read; one without a type would be passed over unread.
+    // Without a body there is nothing to read; a body without a type would be ignored.
     if (is === null || (type === "" && length === "0")) return next();
     if (is === false) {
       const message = `the body must be ${taken.join(" or ")}, not ${JSON.stringify(type.slice(0, 64))}`;
       return answer(res, { status: 415, reason: "content_type", message });
     }
-    // Whatever looks like a charset, in quotes too: readers of the header may differ on which counts.
+    // Matches anything that looks like a charset, also in quotes, since readers of the header may differ on
+    // which counts.
     const charsets = [...type.matchAll(CHARSET)].map(([, charset = ""]) => charset.toLowerCase());
     if (charsets.every((charset) => charset === "utf-8")) return next();
     return answer(res, invalidRequest("the body must be UTF-8"));

@@ -5,7 +5,7 @@ import { wwwAuthenticate } from "../auth/bearer.js";
 import { type FaultWriter, RETRY_AFTER } from "./fault.js";
 import { optionalPackage } from "./optional-package.js";
 
-/** How often a caller may call. */
+/** Rate limit of each caller. */
 export interface RateLimit {
   /** Requests of one caller (principal and agent together) within `seconds`; 600 unless given. */
   readonly requests: number;
@@ -13,30 +13,30 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/** The limit that holds unless another is given. */
+/** The default rate limit. */
 export const RATE_LIMIT: RateLimit = { requests: 600, seconds: 10 };
 
 const callers = new WeakMap<Request, Caller>();
 const presenters = new WeakMap<Request, Presenter>();
 
-/** Who makes a request. @throws TypeError for one that was not authenticated. */
+/** Returns the caller of a request. @throws TypeError if the request was not authenticated. */
 export function callerOf(req: Request): Caller {
   const caller = callers.get(req);
   if (caller === undefined) throw new TypeError("this request has not been authenticated");
   return caller;
 }
 
-/** Who makes a request, as far as that is known. */
+/** Returns the caller of a request, if known. */
 export function knownCaller(req: Request): Presenter | undefined {
   return callers.get(req) ?? presenters.get(req);
 }
 
-/** Notes who makes a request, for its log: a protocol that authenticates by means of its own calls it. */
+/** Records the caller of a request for its log. A protocol with its own authentication calls this. */
 export function noteCaller(req: Request, presenter: Presenter): void {
   presenters.set(req, presenter);
 }
 
-/** Finds out who calls, or answers 401; 503 if that cannot be found out now. */
+/** Authenticates the caller, or answers 401; 503 if that is not possible now. */
 export function authentication(
   authenticator: Authenticator,
   answer: FaultWriter,
@@ -62,7 +62,7 @@ export function authentication(
   };
 }
 
-/** Authenticates a request once more, whose answer takes long: `undefined` for a caller that is not authentic now. */
+/** Authenticates a long-running request again; `undefined` if the caller is not authentic any more. */
 export function authenticateAgain(
   authenticator: Authenticator,
 ): (req: Request) => Promise<Caller | undefined> {
@@ -73,9 +73,9 @@ export function authenticateAgain(
 }
 
 /**
- * Counts requests by caller, over all that it is mounted on, and answers 429 beyond the limit.
+ * Counts requests by caller, over everything that it is mounted on, and answers 429 beyond the limit.
  *
- * @param keyOf - What distinguishes callers; principal and agent together unless given.
+ * @param keyOf - Returns the key by which callers are counted; principal and agent together unless given.
  * @throws Error if the package `rate-limiter-flexible` is not installed.
  */
 export function rateLimiter(
@@ -93,7 +93,7 @@ export function rateLimiter(
   };
 }
 
-/** Counts one more. @returns The seconds to wait where that is one too many. */
+/** Counts one more request. @returns The seconds to wait if the limit is exceeded. */
 export async function waitFor(
   limiter: RateLimiterMemory,
   key: string,
@@ -107,7 +107,7 @@ export async function waitFor(
   }
 }
 
-/** `consume` rejects with the state of the count, a `RateLimiterRes`, where there was one too many. */
+/** Returns the state of the count, a `RateLimiterRes`, with which `consume` rejects beyond the limit. */
 function isOverLimit(error: unknown): error is { readonly msBeforeNext: number } {
   return (
     typeof error === "object" &&

@@ -1,35 +1,35 @@
-// What every protocol needs of HTTP: bodies within limits, callers and how often they call, logs and
-// metrics, listening and draining. Nothing here knows a protocol's codes or headers: each passes in how
-// it answers a fault and what its headers are called.
+// HTTP for every protocol: limits on bodies, callers and their rates, logs and metrics, listening and draining.
+// This folder knows no protocol's codes or headers: each protocol passes in its fault writer and its header
+// names.
 
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { StorageError } from "../storage/storage-error.js";
 
-/** A wrong request in HTTP's words, to which each protocol gives codes of its own. */
+/** A faulty request in terms of HTTP, which each protocol maps to its own codes. */
 export interface HttpFault {
   readonly status: 400 | 401 | 413 | 415 | 429 | 500 | 503;
   /** A stable word for programs, such as `too_large`. */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
-  /** Seconds after which to try again, as the header `Retry-After` says. */
+  /** Seconds after which to retry, for the header `Retry-After`. */
   readonly retryAfter?: number;
 }
 
-/** Answers a request with a fault, in the shape of the protocol that the request came by. */
+/** Answers a request with a fault in the shape of its protocol. */
 export type FaultWriter = (res: Response, fault: HttpFault) => void;
 
-/** A request that cannot be read. */
+/** The fault of an unreadable request. */
 export function invalidRequest(message: string): HttpFault {
   return { status: 400, reason: "invalid_request", message };
 }
 
-/** Seconds after which what failed may work again. */
+/** Seconds after which a failed part may work again. */
 export const RETRY_AFTER = 5;
 
 /**
- * The answer to what was thrown within: its caller learns only whether to try again. A store that cannot be read or
- * written is the service's trouble for a time, such as a failover or a full disk.
+ * Maps an internal error to an answer that tells the caller only whether to retry. A store that cannot be read
+ * or written is a temporary problem of the service, such as a failover or a full disk.
  */
 export function failureFault(error: unknown): HttpFault {
   if (!(error instanceof StorageError)) {
@@ -40,9 +40,9 @@ export function failureFault(error: unknown): HttpFault {
 }
 
 /**
- * Answers what nothing else has: 404, or a fault for what was thrown. Mount it last.
+ * Answers every remaining request with 404, and a thrown error with a fault. Mount it last.
  *
- * @param onFailure - Called with what was thrown; the caller learns only that something was.
+ * @param onFailure - Called with the error; the caller learns only that there was one.
  */
 export function fallback(
   answer: FaultWriter,

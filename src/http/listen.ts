@@ -3,30 +3,30 @@ import type { RequestHandler } from "express";
 import { knownMembers } from "../checks/members.js";
 import type { FaultWriter } from "./fault.js";
 
-/** An address to listen at. */
+/** The address to listen at. */
 export interface ListenOptions {
-  /** 0 for any free one, which is the default. */
+  /** 0, the default, for any free port. */
   readonly port?: number;
   /** `127.0.0.1` unless given. */
   readonly host?: string;
 }
 
-/** How the requests under way end when a server closes. */
+/** How pending requests end when a server closes. */
 export interface DrainOptions {
-  /** Milliseconds that they have; 10,000 unless given. */
+  /** Milliseconds that they may still take; 10,000 unless given. */
   readonly grace?: number | undefined;
-  /** Called when these are over: to answer what is still under way. */
+  /** Called after that time, to answer the requests still pending. */
   readonly overdue?: () => Promise<void>;
 }
 
 const GRACE = 10_000;
-/** Milliseconds that the last answers have to be sent. */
+/** Milliseconds for sending the last answers. */
 const LAST = 1000;
 
 /**
  * @param options - Called `address` in messages.
  * @returns The address, such as `http://127.0.0.1:8080`.
- * @throws TypeError if an option is not known. @throws Error if the port is taken.
+ * @throws TypeError if an option is unknown. @throws Error if the port is taken.
  */
 export async function listen(server: Server, options: ListenOptions): Promise<string> {
   const { port = 0, host = "127.0.0.1" } = knownMembers(options, ["port", "host"], "address");
@@ -42,7 +42,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<st
   return `http://${host.includes(":") ? `[${host}]` : host}:${taken}`;
 }
 
-/** Takes no more connections, finishes the requests under way, and lets go of the port. */
+/** Accepts no more connections, finishes pending requests, and releases the port. */
 export function drain(
   server: Server,
   { grace = GRACE, overdue = async () => {} }: DrainOptions = {},
@@ -53,7 +53,8 @@ export function drain(
       force = setTimeout(cut, LAST);
       overdue().catch(cut);
     }, grace);
-    // Connections are kept for more requests: those under way are let go of once they are answered.
+    // Connections with pending requests are closed once these are answered; they would otherwise stay open for
+    // more.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close((error) => {
       clearTimeout(force);
@@ -65,7 +66,7 @@ export function drain(
   });
 }
 
-/** Answers 503 to what still comes by connections that are open while the server drains. */
+/** Answers 503 to requests on connections that are still open while the server drains. */
 export function refuseWhileDraining(
   isDraining: () => boolean,
   answer: FaultWriter,

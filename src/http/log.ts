@@ -2,28 +2,28 @@ import type { Request, RequestHandler } from "express";
 import { knownCaller } from "./callers.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** What is used of a `pino` logger. */
+/** The part of a `pino` logger that is used. */
 export interface AgentLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** Whether lines of a level are written: of what is not, nothing is put together. They are unless given. */
+  /** Returns whether lines of a level are written; lines that are not written are not built. True unless given. */
   isLevelEnabled?(level: "info"): boolean;
 }
 
-/** How the requests of one way into an agent are logged. */
+/** Options for logging the requests of one way into an agent. */
 export interface RequestLogOptions {
-  /** What logs and metrics call that way, such as `jsonrpc`. */
+  /** The name of that way in logs and metrics, such as `jsonrpc`. */
   readonly binding: string;
-  /** The header of a response that has the codes of a refusal. */
+  /** The response header with the codes of a refusal. */
   readonly denialHeader: string;
-  /** What a request calls, as it may be logged: nothing that its caller chose freely. */
+  /** Names what a request calls, without anything that its caller chose freely. */
   readonly methodOf?: (req: Request) => unknown;
   readonly log: AgentLog;
   readonly metrics: AgentMetrics | undefined;
 }
 
-/** Logs and measures each answered request: never a header, body, argument or address, which may be secret. */
+/** Logs and measures each answered request; never logs a header, body, argument or address, which may be secret. */
 export function requestLog(options: RequestLogOptions): RequestHandler {
   const { binding, denialHeader, methodOf, log, metrics } = options;
   return (req, res, next) => {
@@ -49,7 +49,7 @@ export function requestLog(options: RequestLogOptions): RequestHandler {
   };
 }
 
-/** An error as it may be logged: what it is and where, with anything like a token taken out. */
+/** Returns an error's description and stack for the log, without anything that looks like a token. */
 function loggable(error: unknown): object {
   if (!(error instanceof Error)) return { error: "something that is no error was thrown" };
   const { name, message, stack = "" } = error;
@@ -59,12 +59,12 @@ function loggable(error: unknown): object {
 // Tokens, access tokens and signatures are long runs of base64url; names and paths are not.
 const LONG_RUN = /[A-Za-z0-9_-]{64,}(?:\.[A-Za-z0-9_-]+)*/g;
 
-/** A text with anything like a token or a signature taken out. */
+/** Removes anything that looks like a token or a signature from a string. */
 export function withoutSecrets(text: string): string {
   return text.replace(LONG_RUN, "[withheld]");
 }
 
-/** What is called with what fails within, for the log alone. */
+/** Called with internal errors, for the log only. */
 export function failureLog(log: AgentLog): (error: unknown, what: string) => void {
   return (error, what) => log.error({ ...loggable(error), what }, "failure");
 }

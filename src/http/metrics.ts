@@ -5,7 +5,7 @@ import { optionalPackage } from "./optional-package.js";
 
 /** The figures of a revocation list. */
 export interface RevocationGauge {
-  /** How many entries it has. */
+  /** Number of entries. */
   readonly size: number;
   /** Its version, which only grows. */
   readonly version: number;
@@ -17,7 +17,7 @@ const SECONDS = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
 ];
 
-/** What an agent counts and measures. Made by {@link createAgentMetrics}. */
+/** The metrics of an agent, made by {@link createAgentMetrics}. */
 export class AgentMetrics {
   readonly #registry: Registry;
   readonly #decisions: Counter<"kind" | "decision" | "code" | "authority">;
@@ -25,7 +25,7 @@ export class AgentMetrics {
   readonly #requests: Histogram<"binding" | "status">;
 
   /**
-   * @param revocations - Asked whenever the metrics are read; absent if there is no list.
+   * @param revocations - Called whenever the metrics are read; absent if there is no list.
    * @throws Error if the package `prom-client` is not installed.
    */
   constructor(revocations?: () => RevocationGauge) {
@@ -81,17 +81,17 @@ export class AgentMetrics {
     this.#requests.observe({ binding, status: String(status) }, seconds);
   }
 
-  /** All of it, as `GET /metrics` answers. */
+  /** Returns all metrics, as `GET /metrics` answers them. */
   async read(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }
 
 /**
- * What an agent counts and measures, in the text format of Prometheus.
+ * Makes the metrics of an agent, in Prometheus's text format.
  *
- * @param revocations - Asked whenever the metrics are read; absent if there is no list.
- * @throws TypeError if it is not a function.
+ * @param revocations - Called whenever the metrics are read; absent if there is no list.
+ * @throws TypeError if `revocations` is not a function.
  * @throws Error if the package `prom-client` is not installed.
  *
  * @example

@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 const load = createRequire(import.meta.url);
 
 /**
- * Loads a package that not every user of an entry needs, when it is needed.
+ * Loads an optional package when it is first needed.
  *
- * @param use - What needs it, as the start of a sentence.
- * @throws Error that says how to install it; its cause is the error of Node.
+ * @param use - The feature that needs it, as the start of a sentence.
+ * @throws Error that says how to install it; its cause is Node's error.
  */
 export function optionalPackage(name: string, use: string): unknown {
   try {

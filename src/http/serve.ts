@@ -10,56 +10,56 @@ import { type RequestLogOptions, requestLog } from "./log.js";
 import { alive, type HealthCheck, readiness } from "./status.js";
 import { trustProxies } from "./trusted-proxies.js";
 
-/** Where protocols are mounted: side by side, on one port. */
+/** The app on which protocols are mounted side by side, on one port. */
 export interface MountPoint {
   readonly app: Express;
-  /** The address that callers use, without a slash at its end. */
+  /** The address for callers, without a slash at the end. */
   readonly url: string;
   readonly isDraining: () => boolean;
   /** Aborted when the server begins to close. */
   readonly draining: AbortSignal;
 }
 
-/** A protocol that is mounted. */
+/** A mounted protocol. */
 export interface Mounted {
-  /** Ends what is under way, when its time is over; fulfilled once nothing runs any more. */
+  /** Ends pending work whose time is over; fulfilled once nothing runs any more. */
   stop(): Promise<void>;
 }
 
-/** How an app is served. */
+/** Options for serving an app. */
 export interface ServeOptions {
-  /** The address callers use, such as `https://agent.example`; the one listened at unless given. */
+  /** The address for callers, such as `https://agent.example`; the listening address unless given. */
   readonly publicUrl?: string | undefined;
   /**
    * Proxies whose `X-Forwarded-For` counts: IP addresses, ranges such as `10.0.0.0/8`, or `loopback`,
    * `linklocal` and `uniquelocal`. None unless given.
    */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** Milliseconds that a request may take; 30,000 unless given. */
+  /** Longest duration of a request in milliseconds; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Milliseconds that requests under way have when the server closes; 10,000 unless given. */
+  /** Milliseconds for pending requests when the server closes; 10,000 unless given. */
   readonly grace?: number | undefined;
-  /** What `/readyz` answers by, beside whether the server drains. */
+  /** Finds the problems that `/readyz` reports, besides draining. */
   readonly health?: HealthCheck | undefined;
-  /** Answers what belongs to no protocol. */
+  /** Answers requests that belong to no protocol. */
   readonly answer: FaultWriter;
-  /** Called with what was thrown outside of all protocols. */
+  /** Called with errors thrown outside all protocols. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** What is served. */
+/** A running server. */
 export interface Served<Protocols extends Mounted> {
   readonly url: string;
   readonly mounted: Protocols;
-  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  /** Accepts no more requests, finishes pending ones, and releases the port. */
   close(): Promise<void>;
 }
 
-/** Milliseconds that work may take, unless given. */
+/** Default time limit of work in milliseconds. */
 export const TIMEOUT = 30_000;
 
 /**
- * Serves what is mounted, with `/healthz` and `/readyz`.
+ * Serves the mounted protocols, with `/healthz` and `/readyz`.
  *
  * @throws TypeError naming `options.trustedProxies`, before it listens.
  * @throws Error if the port is taken.
@@ -72,18 +72,18 @@ export async function serve<Protocols extends Mounted>(
   const app = express().disable("x-powered-by").disable("etag");
   trustProxies(app, options.trustedProxies);
   const server = createServer(app);
-  // A caller that sends slowly holds on to a connection no longer than this.
+  // A slow sender cannot hold a connection longer than this.
   server.requestTimeout = 15_000;
   server.headersTimeout = 10_000;
-  // Node drops headers beyond a count, and a capability among them; their size is bounded.
+  // Node drops headers beyond a number, and a capability may be among them; their total size is bounded.
   server.maxHeadersCount = 0;
-  // Nor does one that does not read its answers; while a skill runs there may be nothing to read.
+  // Nor can a caller that does not read its answers; while a skill runs there may be nothing to read.
   server.timeout = (options.timeout ?? TIMEOUT) + 30_000;
   const listening = await listen(server, address);
   const url = (options.publicUrl ?? listening).replace(/\/$/, "");
   let closed: Promise<void> | undefined;
   const draining = new AbortController();
-  // Each open stream listens.
+  // Each open stream adds a listener.
   setMaxListeners(0, draining.signal);
   const isDraining = (): boolean => draining.signal.aborted;
   try {
@@ -104,10 +104,10 @@ export async function serve<Protocols extends Mounted>(
   }
 }
 
-/** What stands in front of one way into a protocol. */
+/** The handlers in front of one way into a protocol. */
 export interface FrontOptions extends RequestLogOptions {
   readonly authenticator: Authenticator;
-  /** Counts requests: one for all ways into an agent. */
+  /** Counts requests; one counter for all ways into an agent. */
   readonly limited: (answer: FaultWriter) => RequestHandler;
   /** The content types of bodies. */
   readonly types: readonly string[];
@@ -117,7 +117,7 @@ export interface FrontOptions extends RequestLogOptions {
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** What every protocol needs in front of it, in this order: who calls is found out before a body is read. */
+/** The handlers that every protocol needs in front, in order: the caller is authenticated before a body is read. */
 export function front(options: FrontOptions): readonly RequestHandler[] {
   const { answer, types } = options;
   return [

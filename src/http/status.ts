@@ -4,13 +4,13 @@ import { assertHas } from "../checks/kinds.js";
 import { drain, type ListenOptions, listen } from "./listen.js";
 import type { AgentMetrics } from "./metrics.js";
 
-/** Finds what keeps an agent from its work now, as stable codes without secrets; empty if nothing does. */
+/** Finds the problems that keep an agent from working now, as stable codes without secrets; empty if there are none. */
 export type HealthCheck = () => Promise<readonly string[]>;
 
-/** Answers that the process lives, whatever it needs is doing: who restarts it mends no database. */
+/** Answers that the process is alive, whatever state its database is in: a restart mends no database. */
 export const alive: RequestHandler = (_req, res) => void res.json({ status: "ok" });
 
-/** Answers whether the server should get calls: 200, or 503 with what is wrong, or while it drains. */
+/** Answers whether the server should get calls: 200, or 503 with the problems, or while it drains. */
 export function readiness(
   isDraining: () => boolean,
   check: HealthCheck = async () => [],
@@ -23,7 +23,7 @@ export function readiness(
   };
 }
 
-/** An address at which counts are read. */
+/** A server of metrics. */
 export interface MetricsServer {
   /** Such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string;
@@ -33,9 +33,9 @@ export interface MetricsServer {
 const PATH = "/metrics";
 
 /**
- * Serves Prometheus's text at an address of its own, without login: callers must not reach it.
+ * Serves Prometheus metrics at an address of its own, without authentication: callers must not reach it.
  *
- * @throws TypeError for metrics or an address of another kind.
+ * @throws TypeError if the metrics or the address are of another type.
  * @throws Error if the port is taken.
  */
 export async function serveMetrics(

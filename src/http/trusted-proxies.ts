@@ -3,7 +3,7 @@ import express, { type Express, type Request } from "express";
 import type { Origin } from "../agent/registry/records.js";
 
 /**
- * Trusts these proxies' `X-Forwarded-For`, and no other sender's.
+ * Trusts `X-Forwarded-For` from these proxies, and from no other sender.
  *
  * @param proxies - IP addresses, ranges such as `10.0.0.0/8`, or `loopback`, `linklocal` and `uniquelocal`.
  * @throws TypeError naming `options.trustedProxies`.
@@ -20,20 +20,20 @@ export function trustProxies(app: Express, proxies: readonly string[] = []): voi
   }
 }
 
-/** @throws TypeError as {@link trustProxies}. */
+/** @throws TypeError as {@link trustProxies} does. */
 export function checkProxies(proxies: readonly string[] | undefined): void {
   trustProxies(express(), proxies);
 }
 
 /**
- * Counts callers without credentials: an IPv4 address, or one party's IPv6 network of 64 bits. Where a trusted proxy
- * forwards no address, the proxy's own.
+ * Returns the key by which callers without credentials are counted: an IPv4 address, or the /64 network of an
+ * IPv6 address. If a trusted proxy forwards no address, the proxy's own.
  */
 export function addressKey(req: Request): string {
   return originOf(req).address;
 }
 
-/** Where a request comes from. @see addressKey */
+/** Returns the address that a request comes from. @see addressKey */
 export function originOf(req: Request): Origin {
   const given = req.ip ?? "";
   const address = isIP(given) === 0 ? (req.socket.remoteAddress ?? "") : given;
@@ -48,7 +48,7 @@ export function originOf(req: Request): Origin {
   return { address: plain, network: `${plain.split(".").slice(0, 3).join(".")}.0/24` };
 }
 
-/** The groups of an IPv6 address as URLs write them; `undefined` where an IPv4 address is mapped into it. */
+/** Returns the groups of an IPv6 address as in URLs; `undefined` if it is a mapped IPv4 address. */
 function groupsOf(address: string): readonly string[] | undefined {
   const host = canonical(address);
   if (MAPPED.test(host)) return undefined;
@@ -61,19 +61,19 @@ function groupsOf(address: string): readonly string[] | undefined {
 
 const MAPPED = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/;
 
-/** An IPv4 address, also one that is mapped into an IPv6 address. */
+/** Returns an IPv4 address, also from an IPv6 address that maps one. */
 function unmapped(address: string): string {
   const [, high, low] = isIPv6(address) ? (MAPPED.exec(canonical(address)) ?? []) : [];
   return high === undefined || low === undefined ? address : `${dotted(high)}.${dotted(low)}`;
 }
 
-/** An IPv6 address without its zone, as URLs write it. */
+/** Returns an IPv6 address as in URLs, without its zone. */
 function canonical(address: string): string {
   const [plain = ""] = address.split("%");
   return new URL(`http://[${plain}]`).hostname.slice(1, -1);
 }
 
-/** A group of an IPv6 address as two numbers of an IPv4 one. */
+/** Writes a group of an IPv6 address as two numbers of an IPv4 address. */
 function dotted(group: string): string {
   const bits = Number.parseInt(group, 16);
   return `${bits >> 8}.${bits & 255}`;

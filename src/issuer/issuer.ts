@@ -355,10 +355,9 @@ export class Issuer {
 }
 
 /**
- * Creates an issuer, which mints capabilities, checks them, and returns the entries that revoke
- * them.
+ * Creates an issuer, which mints capabilities, checks them, and returns the entries that revoke them.
  *
- * @throws TypeError on wrong options.
+ * @throws TypeError if an option is wrong.
  *
  * @example
  * ```ts

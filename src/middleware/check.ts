@@ -1,5 +1,5 @@
-// What stands before a resource server's routes: the one check, and an adapter each for Express, Fetch
-// and node:http. This file and the Fetch adapter run where there is no Node.
+// The check before a resource server's routes: one check, with an adapter each for Express, Fetch and
+// node:http. This file and the Fetch adapter run without Node.
 
 import type { Decision, VerifiedCapability } from "../capability/authorize.js";
 import type { Denial } from "../capability/denial.js";
@@ -13,22 +13,22 @@ import { NotPlainError } from "../checks/plain.js";
 import { type HeaderReader, presentedToken } from "./presented-token.js";
 import { denied, missing, type Refusal, unreadable } from "./refusal.js";
 
-/** What checks capabilities: an `Issuer`, or anything else with its `authorize`. */
+/** Checks capabilities: an `Issuer`, or any object with its `authorize`. */
 export interface CapabilityAuthority {
   authorize(token: string, invocation: Invocation): Decision;
-  /** Called before each `authorize`, and waited for: a revocation list is brought up to date. */
+  /** Called and awaited before each `authorize`, to bring a revocation list up to date. */
   catchUp?(): Promise<void>;
-  /** The grants and their operations, where it knows them: routes may name no others then. */
+  /** The grants and their operations, if known; routes may then name no others. */
   readonly grants?: ReadonlyMap<string, { readonly operations: readonly string[] }> | undefined;
 }
 
-/** What all routes of a resource server have in common. */
+/** Options of all routes of a resource server. */
 export interface ResourceServerOptions {
   /** The `realm` of challenges: printable ASCII without quotes and backslashes; `proviso` unless given. */
   readonly realm?: string;
 }
 
-/** The capability that a request may use, or the answer that refuses it. */
+/** The capability of an allowed request, or the answer that refuses it. */
 type Checked =
   | { readonly ok: true; readonly capability: VerifiedCapability }
   | { readonly ok: false; readonly refusal: Refusal };
@@ -39,15 +39,17 @@ export type RouteCheck<Args extends readonly unknown[]> = (
   ...args: Args
 ) => Promise<Checked>;
 
-/** Unless the app says otherwise: no shared cache knows that `Proviso-Capability` decides who reads. */
+/**
+ * Added unless the app sets it: a shared cache does not know that `Proviso-Capability` decides who may read an
+ * answer.
+ */
 export const PRIVATE = "private, no-cache";
 
 /**
- * Makes the checks of routes: the token, what the route asks of it, then one `authorize`.
+ * Makes the checks of routes: reads the token and the route's requirement, then calls `authorize` once.
  *
- * @returns A check that rejects if a requirement's function or the authority fails: no answer comes from
- *   less.
- * @throws TypeError on wrong options, and, for each route, on a wrong requirement.
+ * @returns A check that rejects if a function of the requirement or the authority throws.
+ * @throws TypeError if an option is wrong and, for each route, if its requirement is wrong.
  */
 export function createCheck(
   authority: CapabilityAuthority,
@@ -64,7 +66,7 @@ export function createCheck(
   }
   return (requirement) => {
     checkRequirement(requirement);
-    // Taken out: a requirement that is changed later changes no route.
+    // Copied, so that changing a requirement later does not change the route.
     const { grant, operation, resourceHandles, arguments: args, invoker, in: place } = requirement;
     const grants = [grant].flat();
     checkKnown(grants, typeof operation === "string" ? operation : undefined, authority);
@@ -103,7 +105,7 @@ export function createCheck(
         }
         return { ok: true, capability };
       } catch (error) {
-        // To Express, a thrown "route" or undefined would say that the request may go on.
+        // Express takes a thrown "route" or undefined as leave to go on.
         throw error instanceof Error
           ? error
           : new Error("the check threw no Error", { cause: error });
@@ -112,7 +114,7 @@ export function createCheck(
   };
 }
 
-/** A route that names what the authority does not have would refuse every caller, or fail. */
+/** Checks that the authority knows the route's grants and operations; otherwise every call would be refused or fail. */
 function checkKnown(
   grants: readonly string[],
   operation: string | undefined,
@@ -141,7 +143,10 @@ function unreadArguments(operation: string): Denial {
   return { code: "constraint_violated", rule: "arguments", message };
 }
 
-/** What a request names, or a sentence about what of it is not plain: the caller's mistake, not the server's. */
+/**
+ * Returns what a request names, or a sentence about a part that is not plain data: the caller's mistake, not
+ * the server's.
+ */
 function fromRequest<T>(read: () => T): T | string {
   try {
     return read();
@@ -155,21 +160,21 @@ function fromRequest<T>(read: () => T): T | string {
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * What a route requires. The functions read the request as the handler does, so that what is checked is what
- * is done, and before the token is checked: let them do no work for strangers. If one throws, the request is
- * not handled.
+ * The requirement of a route. The functions must read the request as the handler does, so that the checked call
+ * is the executed one. They run before the token is checked, so they must do no work that a stranger must not
+ * cause. If one throws, the request is not handled.
  *
- * @typeParam Args - What the route's handler is called with, the request first.
+ * @typeParam Args - The arguments of the route's handler, the request first.
  */
 export interface RouteRequirement<Args extends readonly unknown[]> {
-  /** The grant, or several, under which the route acts; a capability of another grant is refused. */
+  /** The grant or grants of the route; a capability of another grant is refused. */
   readonly grant: string | readonly string[];
   /**
    * The operation that the route performs, or a function that reads it, such as the name of a tool. A request that
    * names none gets 400; what no grant of the route has is refused, where the authority knows its grants.
    */
   readonly operation: string | ((...args: Args) => Awaitable<string | undefined>);
-  /** Every resource handle that the request names; without it the route names none. */
+  /** Returns every resource handle that the request names; without it the route names none. */
   readonly resourceHandles?: (...args: Args) => Awaitable<readonly string[]>;
   /**
    * All arguments of the call, JSON values by name: one that is left out here, and read by the handler, passes every
@@ -177,18 +182,18 @@ export interface RouteRequirement<Args extends readonly unknown[]> {
    */
   readonly arguments?: (...args: Args) => Awaitable<{ readonly [name: string]: unknown }>;
   /**
-   * The agent that the app's login has authenticated, or `undefined`. Without it, capabilities with
+   * Returns the agent that the app's login has authenticated, or `undefined`. Without it, capabilities with
    * `invokers` are refused.
    */
   readonly invoker?: (...args: Args) => Awaitable<string | undefined>;
-  /** Where the capability may also come as `Authorization: Bearer TOKEN`, else the app's own. */
+  /** Also reads the capability from `Authorization: Bearer TOKEN`, which is otherwise the app's own header. */
   readonly in?: "authorization";
 }
 
 const MEMBERS = ["grant", "operation", "resourceHandles", "arguments", "invoker", "in"];
 const READERS = ["resourceHandles", "arguments", "invoker"] as const;
 
-/** @throws TypeError naming the member that is wrong. */
+/** @throws TypeError naming the property that is wrong. */
 function checkRequirement<Args extends readonly unknown[]>(
   requirement: RouteRequirement<Args>,
 ): void {

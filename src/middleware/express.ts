@@ -1,5 +1,5 @@
 /**
- * A resource server's routes in Express: which capability each requires, and the one that a request has.
+ * Capability checks for routes of an Express server, and access to the capability of a request.
  *
  * @module proviso/express
  */
@@ -17,8 +17,8 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * A route's middleware. In TypeScript, annotate the functions' request, such as `(req: Request<{ id: string
- * }>) => [req.params.id]`. @throws TypeError on a wrong requirement.
+ * Makes a route's middleware. In TypeScript, annotate the request of the functions, such as `(req: Request<{
+ * id: string }>) => [req.params.id]`. @throws TypeError if the requirement is wrong.
  */
 export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
   requirement: RouteRequirement<readonly [req: Req]>,
@@ -26,7 +26,7 @@ export type ExpressRequires = <Req extends IncomingMessage = IncomingMessage>(
 
 const capabilities = new WeakMap<object, VerifiedCapability>();
 
-/** The capability that {@link createCapabilityMiddleware} verified. @throws TypeError if it has not. */
+/** Returns the capability that {@link createCapabilityMiddleware} verified. @throws TypeError if there is none. */
 export function capabilityOf(req: object): VerifiedCapability {
   const capability = capabilities.get(req);
   if (capability !== undefined) return capability;
@@ -34,12 +34,12 @@ export function capabilityOf(req: object): VerifiedCapability {
 }
 
 /**
- * Middleware for Express, or frameworks with its `(req, res, next)`: a request whose capability is not
- * allowed gets 400, 401, 403 or 503 and every reason, and goes no further. What a requirement's function or
- * the authority throws goes to `next`.
+ * Makes middleware for Express and for frameworks with its `(req, res, next)`. A request whose capability is
+ * not allowed gets 400, 401, 403 or 503 with every reason, and goes no further. Errors of the requirement's
+ * functions or the authority go to `next`.
  *
  * @param authority - Checks capabilities: an `Issuer`.
- * @throws TypeError on wrong options.
+ * @throws TypeError if an option is wrong.
  *
  * @example
  * ```ts

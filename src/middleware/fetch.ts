@@ -1,5 +1,5 @@
 /**
- * A resource server's routes where requests are Fetch's: Hono, Workers, Deno, Bun. Runs everywhere.
+ * Capability checks for routes of a server with Fetch's requests: Hono, Workers, Deno, Bun. Runs everywhere.
  *
  * @module proviso/fetch
  */
@@ -18,10 +18,10 @@ export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } fro
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
 /**
- * Puts a requirement before a handler. Both also get what the server passes beside the request, such as
+ * Puts a requirement before a handler. Both are also passed what the server passes beside the request, such as
  * Hono's context; in TypeScript, `requires<[context: Context]>(…)`.
  *
- * @throws TypeError on a wrong requirement.
+ * @throws TypeError if the requirement is wrong.
  */
 export type FetchRequires = <Rest extends readonly unknown[], Req extends Request = Request>(
   requirement: RouteRequirement<readonly [request: Req, ...rest: Rest]>,
@@ -29,12 +29,12 @@ export type FetchRequires = <Rest extends readonly unknown[], Req extends Reques
 ) => (request: Req, ...rest: Rest) => Promise<Response>;
 
 /**
- * For a server of Fetch's `Request` and `Response` (Hono, Workers, Deno, Bun): a request whose capability is
- * not allowed gets 400, 401, 403 or 503 and every reason, and never reaches the handler. What a requirement's
- * function or the authority throws rejects the promise.
+ * Makes checks for a server with Fetch's `Request` and `Response` (Hono, Workers, Deno, Bun). A request whose
+ * capability is not allowed gets 400, 401, 403 or 503 with every reason, and never reaches the handler. Errors
+ * of the requirement's functions or the authority reject the promise.
  *
  * @param authority - Checks capabilities: an `Issuer`.
- * @throws TypeError on wrong options.
+ * @throws TypeError if an option is wrong.
  *
  * @example
  * ```ts
@@ -81,9 +81,9 @@ export function createCapabilityMiddleware(
 }
 
 function forCaches(response: Response): Response {
-  // Below 200 stands what cannot be made again, such as the upgrade to a WebSocket.
+  // Responses below 200, such as a WebSocket upgrade, cannot be copied.
   if (response.status < 200) return response;
-  // The headers of an answer that was itself fetched cannot be changed.
+  // The headers of a response that was itself fetched are immutable.
   const copy = new Response(response.body, response);
   copy.headers.append("Vary", CAPABILITY_HEADER);
   if (!copy.headers.has("Cache-Control")) copy.headers.set("Cache-Control", PRIVATE);

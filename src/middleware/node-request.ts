@@ -4,9 +4,9 @@ import { CAPABILITY_HEADER } from "../http/headers.js";
 import { PRIVATE, type RouteCheck } from "./check.js";
 
 /**
- * Checks one request of `node:http`, and answers a refused one.
+ * Checks one request of `node:http`, and answers it if it is refused.
  *
- * @returns The allowed capability; `undefined` for an answered request. Throws what the check throws.
+ * @returns The allowed capability; `undefined` if the request was answered. Rethrows the errors of the check.
  */
 export async function checkOrAnswer<Req extends IncomingMessage>(
   check: RouteCheck<readonly [req: Req]>,
@@ -24,7 +24,10 @@ export async function checkOrAnswer<Req extends IncomingMessage>(
   return undefined;
 }
 
-/** Every value of a header: `req.headers` keeps only the first of some, and HTTP/2 has no other list. */
+/**
+ * Returns every value of a header: `req.headers` keeps only the first of some headers, and HTTP/2 has no other
+ * list.
+ */
 function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   const values = rawHeaders.filter(
     (_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name.toLowerCase(),

@@ -1,5 +1,5 @@
 /**
- * A resource server's routes on `node:http` alone.
+ * Capability checks for routes of a plain `node:http` server.
  *
  * @module proviso/node
  */
@@ -18,13 +18,13 @@ import { checkOrAnswer } from "./node-request.js";
 export type { CapabilityAuthority, ResourceServerOptions, RouteRequirement } from "./check.js";
 export type { RefusalBody, RefusalError } from "./refusal.js";
 
-/** What all routes of a server of `node:http` have in common. */
+/** Options of all routes of a `node:http` server. */
 export interface NodeOptions extends ResourceServerOptions {
-  /** Called with what the authority, a handler or a requirement's function throws; the client gets 500. */
+  /** Called with the errors of the authority, a handler or a requirement's function; the client gets 500. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Puts a requirement before a handler. @throws TypeError on a wrong requirement. */
+/** Puts a requirement before a handler. @throws TypeError if the requirement is wrong. */
 export type NodeRequires = <
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
@@ -34,11 +34,11 @@ export type NodeRequires = <
 ) => (req: Req, res: Res) => Promise<void>;
 
 /**
- * For `node:http`: a request whose capability is not allowed gets 400, 401, 403 or 503 and every reason, and
- * never reaches the handler.
+ * Makes checks for `node:http`. A request whose capability is not allowed gets 400, 401, 403 or 503 with every
+ * reason, and never reaches the handler.
  *
  * @param authority - Checks capabilities: an `Issuer`.
- * @throws TypeError on wrong options.
+ * @throws TypeError if an option is wrong.
  *
  * @example
  * ```ts

@@ -1,22 +1,22 @@
 import { readBearer } from "../auth/bearer.js";
 import { CAPABILITY_HEADER } from "../http/headers.js";
 
-/** A header's value, repeated ones joined by commas. @param name - In any case. */
+/** Returns a header's value, repeated ones joined by commas. @param name - In any case. */
 export type HeaderReader = (name: string) => string | null | undefined;
 
-/** The token that a request presents, if any, or a sentence about what is wrong. */
+/** The token that a request presents, or a sentence about the problem, or neither. */
 export type PresentedToken =
   | { readonly ok: true; readonly token?: string }
   | { readonly ok: false; readonly message: string };
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const ADVICE = "send one capability in it";
-// The check of the token has limits of its own; servers limit all headers together.
+// The check of the token has its own limits; servers limit all headers together.
 const ANY_LENGTH = Number.POSITIVE_INFINITY;
 
 /**
- * The one token in `Proviso-Capability` or, where the route says so, `Authorization`. Two that differ,
- * several, or anything else is the caller's mistake, not for the server to guess.
+ * Reads the one token in `Proviso-Capability` or, if the route says so, in `Authorization`. Two different
+ * tokens, several, or anything else is the caller's mistake; the server does not guess.
  */
 export function presentedToken(header: HeaderReader, inAuthorization: boolean): PresentedToken {
   const own = header(CAPABILITY_HEADER) ?? undefined;

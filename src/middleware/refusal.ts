@@ -2,7 +2,7 @@ import { type AgentDenial, codesOf, MOST_DENIALS } from "../agent/refusal.js";
 import type { Denial, DenialCode } from "../capability/denial.js";
 import { CAPABILITY_HEADER, DENIAL_HEADER } from "../http/headers.js";
 
-/** Why a resource server refuses a request, in the words of RFC 6750 where it has any. */
+/** A resource server's error codes, in the words of RFC 6750 where it has any. */
 export type RefusalError =
   | "invalid_request"
   | "capability_missing"
@@ -15,7 +15,7 @@ export interface RefusalBody {
   readonly error: RefusalError;
   /** A sentence for people. */
   readonly message: string;
-  /** The reasons, 32 at most, as the check of the capability gives them; none for `invalid_request`. */
+  /** At most 32 denials from the check of the capability; none for `invalid_request`. */
   readonly denials: readonly AgentDenial[];
 }
 
@@ -32,7 +32,7 @@ export interface Challenge {
   readonly inAuthorization: boolean;
 }
 
-/** Seconds in which a revocation list may be current again. */
+/** Seconds after which a stale revocation list may be current again. */
 const RETRY_AFTER = "5";
 
 const STATUS = {
@@ -44,8 +44,8 @@ const STATUS = {
 } as const satisfies Record<RefusalError, Refusal["status"]>;
 
 /**
- * RFC 6750, section 3.1. The first error here that a denial has is the answer: asking again later helps only
- * where nothing else is wrong.
+ * RFC 6750, section 3.1. The first error in this order that a denial has becomes the answer: a retry helps only
+ * if nothing else is wrong.
  */
 const ERRORS = ["invalid_token", "insufficient_scope", "temporarily_unavailable"] as const;
 
@@ -74,12 +74,12 @@ const ERROR_OF: Readonly<Record<DenialCode, (typeof ERRORS)[number]>> = {
   revocation_stale: "temporarily_unavailable",
 };
 
-/** The answer to a request whose headers cannot be read as one capability. */
+/** Answers a request whose headers cannot be read as one capability. */
 export function unreadable(message: string, challenge: Challenge): Refusal {
   return refusal("invalid_request", message, [], challenge);
 }
 
-/** The answer to a request that presents no capability. */
+/** Answers a request without a capability. */
 export function missing(challenge: Challenge): Refusal {
   const where = challenge.inAuthorization ? "Authorization" : CAPABILITY_HEADER;
   const message = `the request presents no capability; send one in the header ${where}`;
@@ -87,7 +87,7 @@ export function missing(challenge: Challenge): Refusal {
   return refusal("capability_missing", message, [denial], challenge);
 }
 
-/** The answer to a request whose capability does not allow it. */
+/** Answers a request that its capability does not allow. */
 export function denied(denials: readonly [Denial, ...Denial[]], challenge: Challenge): Refusal {
   const found = denials.map(({ code }) => ERROR_OF[code]);
   const error = ERRORS.find((one) => found.includes(one)) ?? "insufficient_scope";

@@ -2,10 +2,10 @@ import { decodeBase64 } from "../bytes/base64.js";
 import { isRevocationId } from "./id.js";
 
 /**
- * The id of the chain whose last link has this revocation id: the id's 16 bytes as a UUID of version 8
- * (RFC 9562, section 5.8), whose version and variant take the place of six of their bits.
+ * Returns the id of the chain whose last link has this revocation id: the 16 bytes of the id as a UUID of
+ * version 8 (RFC 9562, section 5.8), which overwrites six of their bits with its version and variant.
  *
- * @throws TypeError for what is not a revocation id.
+ * @throws TypeError if `id` is not a revocation id.
  */
 export function chainIdOf(revocationId: string): string {
   if (!isRevocationId(revocationId)) {

@@ -3,7 +3,10 @@ import { assertMembers } from "../checks/members.js";
 import { plainCopy } from "../checks/plain.js";
 import { isRevocationId } from "./id.js";
 
-/** What is revoked: one link and all that descends from it, a capability, a key, or a principal's. */
+/**
+ * The kind of thing revoked: a link with all that descends from it, a capability, a key, or the capabilities of
+ * a principal.
+ */
 export type RevocationKind = "link" | "capability" | "key" | "principal";
 
 /** One entry of a revocation list. */
@@ -13,15 +16,15 @@ export interface RevocationEntry {
   readonly id: string;
   /** For a principal: what was issued strictly before this moment is revoked. */
   readonly before?: string;
-  /** When the last token concerned has expired and the entry can go; absent means never. */
+  /** When the last token concerned has expired, so that the entry can be removed; absent for never. */
   readonly until?: string;
-  /** When it was revoked: in every entry that is added, listed or sent, while a look-up may leave it out. */
+  /** When it was revoked. Present in every entry that is added, listed or sent; a look-up may leave it out. */
   readonly at?: string;
-  /** Why, in the operator's words; never shown to the party that presents a token. */
+  /** The reason in the operator's words; never shown to the party that presents a token. */
   readonly reason?: string;
 }
 
-/** What an entry says of the thing that it names. Times are whole seconds since 1970. */
+/** The data of an entry without its kind and id. Times are whole seconds since 1970. */
 export interface RevocationRecord {
   readonly before: number | undefined;
   readonly until: number | undefined;
@@ -29,10 +32,10 @@ export interface RevocationRecord {
   readonly reason: string | undefined;
 }
 
-/** What a record revokes, and until when: all that a check needs. */
+/** The scope of a record and its end: all that a check needs. */
 export type Bounds = Pick<RevocationRecord, "before" | "until">;
 
-/** An entry that is well formed. */
+/** A validated entry. */
 export interface KeptRevocation {
   readonly kind: RevocationKind;
   readonly id: string;
@@ -43,10 +46,10 @@ export const KINDS: readonly RevocationKind[] = ["link", "capability", "key", "p
 const MEMBERS = ["kind", "id", "before", "until", "at", "reason"];
 
 /**
- * Checks an entry that a program hands in.
+ * Validates an entry that a program passes in.
  *
- * @param where - The name of the entry in messages.
- * @throws TypeError naming the member of the entry that is wrong.
+ * @param where - The name of the entry in error messages.
+ * @throws TypeError naming the property that is wrong.
  */
 export function readEntry(entry: RevocationEntry, where = "a revocation"): KeptRevocation {
   refuseUnknown(entry, MEMBERS, where);
@@ -60,7 +63,7 @@ export function readEntry(entry: RevocationEntry, where = "a revocation"): KeptR
   });
 }
 
-/** @throws TypeError naming what is wrong. */
+/** @throws TypeError naming the property that is wrong. */
 export function checkedRevocation(
   kind: unknown,
   id: unknown,
@@ -84,7 +87,7 @@ export function checkedRevocation(
   return { kind: known, id, record };
 }
 
-/** An entry as callers see it, frozen: what a list gives out cannot be used to change it. */
+/** Returns an entry as callers see it, frozen so that it cannot be used to change the list. */
 export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
   const { before, until, at, reason } = record;
   return Object.freeze({
@@ -97,21 +100,21 @@ export function entryOf({ kind, id, record }: KeptRevocation): RevocationEntry {
   });
 }
 
-/** Of two records of the same thing: one that revokes what either does, for as long as either. */
+/** Merges two records of the same thing: the result revokes what either does, for the longer time. */
 export function mergeRecords(known: RevocationRecord, added: RevocationRecord): RevocationRecord {
   return {
     ...mergeBounds(known, added),
-    // The first to revoke it made the record: a later one cannot rewrite when and why.
+    // The first revocation decides time and reason: a later one cannot rewrite them.
     at: Math.min(known.at, added.at),
     reason: known.reason ?? added.reason,
   };
 }
 
-/** Of two records of the same thing, what and until when either revokes. */
+/** Merges the scope and end of two records of the same thing. */
 export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   return {
     before: latest(known.before, added.before),
-    // Absent means never, so it stays absent.
+    // An absent end means never, so it stays absent.
     until:
       known.until === undefined || added.until === undefined
         ? undefined
@@ -119,13 +122,13 @@ export function mergeBounds(known: Bounds, added: Bounds): Bounds {
   };
 }
 
-/** Whether a record revokes all that another of the same thing does, for as long. */
+/** Returns whether a record revokes all that another of the same thing does, for as long. */
 export function covers(known: RevocationRecord, added: RevocationRecord): boolean {
   if ((known.before ?? 0) < (added.before ?? 0)) return false;
   return known.until === undefined || (added.until !== undefined && known.until >= added.until);
 }
 
-/** @throws TypeError for a text that is not a time. */
+/** @throws TypeError if the string is not a time. */
 function secondsFrom(time: string | undefined): number | undefined {
   if (time === undefined) return undefined;
   const milliseconds = parseTime(time);
@@ -138,10 +141,10 @@ function latest(a: number | undefined, b: number | undefined): number | undefine
 }
 
 /**
- * A misspelt member must not pass for an absent one: most absent members mean "for ever".
+ * A misspelt property must not be ignored: most absent properties mean "for ever".
  *
- * @param what - The value, as the message names it.
- * @throws TypeError if the value is not an object, or has a member that is not known.
+ * @param what - The name of the value in error messages.
+ * @throws TypeError if the value is not an object, or has an unknown property.
  */
 export function refuseUnknown(value: object, known: readonly string[], what: string): void {
   if (typeof value !== "object" || value === null) throw new TypeError(`${what} must be an object`);

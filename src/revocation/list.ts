@@ -1,7 +1,7 @@
-// src/revocation: what is revoked. id.ts derives a link's id from its tag, entry.ts has one revocation,
-// table.ts looks revocations up in memory, as lookup.ts asks any table, pace.ts and oldest-first.ts split work on long
-// lists, source.ts and sink.ts have the interfaces of where a checker looks and an agent adds, and this file the list
-// in memory. No I/O: stores are in src/stores.
+// src/revocation: revocation ids, entries and lists. id.ts derives the id of a link from its tag; entry.ts
+// defines one entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and
+// oldest-first.ts split work on long lists; source.ts and sink.ts define the interfaces that a checker reads
+// from and an agent writes to; this file has the list in memory. No I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { described } from "../checks/described.js";
@@ -15,14 +15,14 @@ import { RevocationTable } from "./table.js";
 export interface RevocationSnapshot {
   /** Grows with every change and never shrinks. */
   readonly version: number;
-  /** Until when the list may be relied on; absent means that it is the original, always current. */
+  /** The time until which the list may be relied on; absent for the original, which is always current. */
   readonly trustedUntil?: string;
   readonly entries: readonly RevocationEntry[];
 }
 
 /**
- * A revocation list in memory: the original, to which entries are added, or a copy of one elsewhere,
- * which only follows it and is trusted for a limited time. Made by {@link createRevocationList}.
+ * A revocation list in memory, made by {@link createRevocationList}. It is either the original, to which
+ * entries are added, or a copy, which only follows an original elsewhere and is trusted for a limited time.
  */
 export class RevocationList implements RevocationSource, RevocationSink, RevocationRecords {
   #table: RevocationTable = new RevocationTable();
@@ -42,7 +42,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
     return this.#table.size;
   }
 
-  /** Until when it may be relied on, in milliseconds since 1970; `Infinity` for an original. */
+  /** Milliseconds since 1970 until which the list may be relied on; `Infinity` for an original. */
   get trustedUntil(): number {
     return this.#trustedUntil;
   }
@@ -52,10 +52,10 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * Adds an entry. Of two for the same thing, the one that revokes more and stays longer is kept.
+   * Adds an entry. If there is one for the same thing already, keeps the wider one for the longer time.
    *
-   * @throws TypeError if the entry is not well formed, or this is a copy: the next snapshot would
-   *   undo it, so revoke at the original.
+   * @throws TypeError if the entry is not well formed, or if this list is a copy: the next snapshot would
+   *   remove the entry, so revoke at the original.
    */
   add(entry: RevocationEntry): void {
     if (this.#isCopy) throw new TypeError("this list is a copy: revoke at the original");
@@ -64,12 +64,12 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * Takes over a newer snapshot of the original. An older version than the present one is refused,
-   * so that a replayed snapshot cannot undo a revocation.
+   * Replaces the entries by those of a newer snapshot of the original. Refuses a version older than its own, so
+   * that a replayed snapshot cannot undo a revocation.
    *
-   * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is
-   *   an original with entries of its own.
-   * @returns Whether it was taken over.
+   * @throws TypeError if the snapshot is not well formed or has no `trustedUntil`, or this list is an original
+   *   with entries of its own.
+   * @returns Whether the snapshot was taken over.
    */
   replace(snapshot: RevocationSnapshot): boolean {
     if (!this.#isCopy && this.#version > 0) {
@@ -98,7 +98,7 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
    * Removes entries whose tokens have all expired.
    *
    * @param now - Milliseconds since 1970.
-   * @returns How many were removed.
+   * @returns The number of records removed.
    */
   prune(now: number): number {
     const removed = this.#table.prune(now / 1000);
@@ -108,10 +108,10 @@ export class RevocationList implements RevocationSource, RevocationSink, Revocat
   }
 
   /**
-   * The list as data, oldest entry first.
+   * Returns the list as data, oldest entry first.
    *
-   * @param trustedUntil - For a copy elsewhere: until when it may rely on this; a time such as
-   *   `2026-01-31T23:59:59Z`. Absent, it is what {@link RevocationList.trustedUntil} says.
+   * @param trustedUntil - The time until which a copy may rely on the snapshot, such as `2026-01-31T23:59:59Z`;
+   *   unless given, {@link RevocationList.trustedUntil}.
    */
   snapshot(trustedUntil?: string): RevocationSnapshot {
     assertOptionalString(trustedUntil, "trustedUntil");
@@ -154,10 +154,10 @@ function readSnapshot(snapshot: RevocationSnapshot) {
 }
 
 /**
- * A revocation list in memory.
+ * Makes a revocation list in memory.
  *
- * @param snapshot - What to start from: with `trustedUntil` this list is a copy, without it the
- *   original, read back from where it was kept.
+ * @param snapshot - The first entries. With `trustedUntil`, the list is a copy; without it, the original,
+ *   restored from storage.
  * @throws TypeError if the snapshot is not well formed.
  *
  * @example

@@ -1,10 +1,10 @@
 import type { RevocationEntry, RevocationKind } from "./entry.js";
 import type { RevocationQuery } from "./source.js";
 
-/** Where things of one kind are looked up. */
+/** Looks up entries of one kind. */
 export interface RevocationLookup {
   /**
-   * Appends the entry of each thing that is revoked.
+   * Appends the entry of each id that is revoked.
    *
    * @param issued - When the capability was issued, in milliseconds since 1970.
    */
@@ -16,7 +16,7 @@ export interface RevocationLookup {
   ): void;
 }
 
-/** Every entry that concerns the token. */
+/** Returns every entry that concerns the token. */
 export function findIn(
   lookup: RevocationLookup,
   { links, capability, keys, principal, issued }: RevocationQuery,
@@ -29,7 +29,7 @@ export function findIn(
   return found;
 }
 
-/** Whether a record concerns a token that was issued at `issued`, in milliseconds since 1970. */
+/** Returns whether an entry covers a token issued at `issued`, in milliseconds since 1970. */
 export function concerns(before: number | undefined, issued: number): boolean {
   return before === undefined || !(issued >= before * 1000);
 }

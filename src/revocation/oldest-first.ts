@@ -1,10 +1,10 @@
 import type { KeptRevocation } from "./entry.js";
 import { Pace } from "./pace.js";
 
-/** Entries that are sorted at once: a millisecond or so. */
+/** Number of entries sorted in one step, in about a millisecond. */
 const RUN = 4096;
 
-/** Entries by when they were made; those of one second stay as they come. Other work runs meanwhile. */
+/** Sorts entries by the time they were made; entries of the same second keep their order. Other work runs meanwhile. */
 export async function oldestFirst(entries: Iterable<KeptRevocation>): Promise<KeptRevocation[]> {
   const pace = new Pace();
   let runs: KeptRevocation[][] = [[]];

@@ -1,25 +1,25 @@
 import type { RevocationEntry } from "./entry.js";
 
-/** How many entries one party may have, and which. */
+/** The party whose quota an entry counts against, and the quota. */
 export interface RevocationQuota {
-  /** Names the party that the entry counts against; any text. */
+  /** Names the party; any string. */
   readonly party: string;
-  /** How many of its entries may stand in the list at once, but for those that are over. */
+  /** The number of its live entries that the list may hold at once. */
   readonly most: number;
 }
 
 /**
- * The outcome of adding an entry. `known`: the list revokes all that it does already. `over_quota`: the
- * party has as many entries as it may have, and nothing was added.
+ * The outcome of adding an entry. `known`: the list revokes all of it already. `over_quota`: the party has as
+ * many entries as it may have, and nothing was added.
  */
 export type RevocationAddition = "added" | "known" | "over_quota";
 
-/** Where an agent adds revocations: a `RevocationList`, which counts no quotas, or a store. */
+/** Stores revocations for an agent: a `RevocationList`, which counts no quotas, or a store. */
 export interface RevocationSink {
   /**
-   * Adds an entry, which counts against a quota where there is one.
+   * Adds an entry, counted against a quota if one is given.
    *
-   * @returns When it is kept; nothing where it was always added.
+   * @returns The outcome once the entry is stored, or nothing if the sink adds every entry at once.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: what a synchronous list gives back does not count.
   add(entry: RevocationEntry, quota?: RevocationQuota): Promise<RevocationAddition> | void;

@@ -1,41 +1,41 @@
 import type { RevocationEntry } from "./entry.js";
 
-/** What a checker asks a revocation list about one token. */
+/** The question of a checker about one token. */
 export interface RevocationQuery {
-  /** Ids of every link, discharges' links included. */
+  /** The ids of every link, those of discharges included. */
   readonly links: readonly string[];
   readonly capability: string;
-  /** The id of the key it was made under and, of a service's key, of the root key that it comes from. */
+  /** The id of the key that made the token; for the key of a service, also the id of its root key. */
   readonly keys: readonly string[];
   readonly principal?: string;
   /** When the capability was issued, in milliseconds since 1970. */
   readonly issued: number;
 }
 
-/** Where revocations are looked up; every issuer must name one. */
+/** Looks revocations up; every issuer must name one. */
 export interface RevocationSource {
-  /** Every entry that concerns the token, by kind and id at least: a list may keep the rest on disk. */
+  /** Returns every entry that concerns the token, with at least kind and id; a list may keep the rest on disk. */
   find(query: RevocationQuery): RevocationEntry[];
   /**
-   * Whether answers may be relied on now; every check is refused while they may not.
+   * Returns whether answers may be relied on now; every check is refused while they may not.
    *
    * @param now - The checker's clock, in milliseconds since 1970.
    */
   isCurrent(now: number): boolean;
   /**
-   * Looks whether there is something new, unless it has just looked: for code that can wait, right before it asks.
-   * Those that wait at the same time share one look. It never rejects: after a look that fails, what is known goes on
-   * being the answer, for as long as {@link RevocationSource.isCurrent} says. Absent where nothing is ever behind.
+   * Looks for new revocations, unless it has just looked. Code that can wait calls this right before it checks;
+   * calls at the same time share one look. Never rejects: after a failed look the known entries stay in force,
+   * for as long as {@link RevocationSource.isCurrent} allows. Absent if the source is never behind.
    */
   catchUp?(): Promise<void>;
 }
 
-/** Where entries are read whole. */
+/** Reads whole entries. */
 export interface RevocationRecords {
   /**
-   * Every entry that concerns the token, with the time and the reason of each.
+   * Returns every entry that concerns the token, with its time and reason.
    *
-   * @throws StorageError if they are on a disk and cannot be read.
+   * @throws StorageError if the entries are on a disk and cannot be read.
    */
   entriesOf(query: RevocationQuery): Promise<readonly RevocationEntry[]>;
 }

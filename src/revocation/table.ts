@@ -12,7 +12,7 @@ import type { RevocationQuery } from "./source.js";
 
 type Records = Map<string, RevocationRecord>;
 
-/** Whole entries in memory: one map for each kind. A million of them take some 150 MB. */
+/** Keeps whole entries in memory, in one map for each kind. A million of them take some 150 MB. */
 export class RevocationTable implements RevocationLookup {
   readonly #kinds: Readonly<Record<RevocationKind, Records>> = {
     link: new Map(),
@@ -25,14 +25,14 @@ export class RevocationTable implements RevocationLookup {
     return Object.values(this.#kinds).reduce((sum, records) => sum + records.size, 0);
   }
 
-  /** Adds to what is known of a thing: of two records, what either revokes is revoked. */
+  /** Adds a record. If the thing has one already, the result revokes what either does. */
   add({ kind, id, record }: KeptRevocation): void {
     const records = this.#kinds[kind];
     const known = records.get(id);
     records.set(id, known === undefined ? record : mergeRecords(known, record));
   }
 
-  /** Every entry that concerns the token. */
+  /** Returns every entry that concerns the token. */
   find(query: RevocationQuery): RevocationEntry[] {
     return findIn(this, query);
   }
@@ -46,7 +46,7 @@ export class RevocationTable implements RevocationLookup {
   ): void {
     const records = this.#kinds[kind];
     if (records.size === 0) return;
-    // Not `for of`: the runtime makes an iterator and a result for each id here.
+    // Not `for of`, which makes an iterator and a result object for each id.
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] ?? "";
       const record = records.get(id);
@@ -59,7 +59,7 @@ export class RevocationTable implements RevocationLookup {
    * Removes entries whose tokens have all expired.
    *
    * @param now - Seconds since 1970.
-   * @returns How many were removed.
+   * @returns The number of records removed.
    */
   prune(now: number): number {
     let removed = 0;
@@ -74,12 +74,12 @@ export class RevocationTable implements RevocationLookup {
     return removed;
   }
 
-  /** Every entry, oldest first. */
+  /** Returns every entry, oldest first. */
   entries(): RevocationEntry[] {
     return [...this.kept()].sort((a, b) => a.record.at - b.record.at).map(entryOf);
   }
 
-  /** Every entry as it is kept. */
+  /** Returns every entry as it is stored. */
   *kept(): Generator<KeptRevocation, void> {
     for (const kind of KINDS) {
       for (const [id, record] of this.#kinds[kind]) yield { kind, id, record };

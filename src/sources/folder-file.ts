@@ -12,29 +12,29 @@ import { syncDirectoryOf } from "../storage/new-file.js";
 import { errorCode } from "../system/error-code.js";
 import { stampOf } from "../system/file-stamp.js";
 
-/** Milliseconds after which a further change of a file is sure to show in its times. */
+/** Milliseconds after which another change of a file is certain to change its timestamps. */
 const SETTLED = 2000;
-// Not blocking: opening a named pipe would wait for its writer. Windows has neither.
+// Non-blocking: opening a named pipe would wait for its writer. Windows has neither flag.
 const FLAGS: number =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 
-/** A file that is open for reading. */
+/** A file opened for reading. */
 export interface OpenFile {
-  /** What changes whenever the file does. */
+  /** A stamp that changes whenever the file does. */
   readonly signature: string;
-  /** Whether it has been left alone for long enough to rely on that. */
+  /** Whether the file has been unchanged for long enough to trust the stamp. */
   readonly settled: boolean;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** The first bytes, at most so many. */
+  /** Reads at most this many bytes from the start. */
   read(most: number): Uint8Array;
 }
 
 /**
- * Opens a regular file that is really at `path`, with no symbolic link on the way, and hands it to
- * `use`; `undefined` if it does not exist. Throws what the system does if it cannot be read.
+ * Opens a regular file at exactly `path`, without a symbolic link on the way, and passes it to `use`;
+ * `undefined` if it does not exist. Throws the system's error if it cannot be read.
  */
 export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undefined {
   const fd = orAbsent(() =>
@@ -46,7 +46,7 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
   try {
     const stat = fstatSync(fd, { bigint: true });
     const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    // What counts is what was opened: a folder on the way may have been swapped for a link.
+    // Checks the opened file: a folder on the way may have been replaced by a link.
     const same = there?.ino === stat.ino && there.dev === stat.dev;
     if (!stat.isFile() || !same || !isReal(path)) return undefined;
     return use({
@@ -60,14 +60,14 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | undef
   }
 }
 
-/** Whether a path leads to something, has no symbolic link in it, and is spelled as it is on disk. */
+/** Returns whether a path exists, contains no symbolic link, and is spelled as on disk. */
 export function isReal(path: string): boolean {
   return orAbsent(() => realpathSync.native(path)) === path;
 }
 
 /**
- * What `look` finds, or `undefined` where the system says that nothing is there, or only a link. Every
- * other failure is thrown: it says nothing about what is there.
+ * Returns the result of `look`, or `undefined` if the system says that there is nothing, or only a link.
+ * Rethrows every other error, which does not show that nothing is there.
  */
 export function orAbsent<T>(look: () => T): T | undefined {
   try {
@@ -78,7 +78,7 @@ export function orAbsent<T>(look: () => T): T | undefined {
   }
 }
 
-/** Removes the file at `path`, so that it stays removed. */
+/** Removes the file at `path` durably. */
 export function removeFile(path: string): void {
   rmSync(path);
   syncDirectoryOf(path);

@@ -11,12 +11,12 @@ import { ResourceError } from "./resource-error.js";
 
 const MAX_REPORTED = 1000;
 
-/** What a folder's items are made from. */
+/** Settings for the items of a folder. */
 export interface FolderItemsOptions {
   /** The real path of the folder. */
   readonly root: string;
   readonly readFrontMatter: FrontMatterReader;
-  /** In one collection. */
+  /** Most files and folders in one collection. */
   readonly maxFiles: number;
   readonly onProblem: (message: string) => void;
 }
@@ -27,12 +27,12 @@ interface Known {
   readonly resource: Resource;
 }
 
-/** The files of a folder as resources. A file's front matter is read again when it has changed. */
+/** The files of a folder as resources. The front matter of a file is read again when the file has changed. */
 export class FolderItems {
   readonly #options: FolderItemsOptions;
   /** By name. */
   readonly #known: Map<string, Known> = new Map<string, Known>();
-  /** By the name of what has the problem. */
+  /** By the name of the affected file. */
   readonly #told: Map<string, string> = new Map<string, string>();
 
   constructor(options: FolderItemsOptions) {
@@ -40,7 +40,7 @@ export class FolderItems {
   }
 
   /**
-   * The names of the collections, ascending.
+   * Returns the names of the collections, ascending.
    *
    * @throws ResourceError `source_missing` or `source_unreadable`.
    */
@@ -57,7 +57,7 @@ export class FolderItems {
   }
 
   /**
-   * Every item of a collection that is there, ascending by name.
+   * Returns every item of an existing collection, ascending by name.
    *
    * @throws ResourceError `source_too_large`, `source_unreadable` or `item_unreadable`.
    */
@@ -71,7 +71,7 @@ export class FolderItems {
   }
 
   /**
-   * The item or collection of that name, as it is now.
+   * Returns the current item or collection with this name.
    *
    * @throws ResourceError `item_unreadable`, or for a collection as {@link FolderItems.collections}.
    */
@@ -141,7 +141,7 @@ export class FolderItems {
     }
   }
 
-  /** Reports to the operator what is wrong with a file or folder, once. */
+  /** Reports a problem of a file or folder to the operator, once. */
   #tell(name: string, problem: string | undefined): void {
     if (this.#told.get(name) === problem) return;
     if (problem === undefined) this.#told.delete(name);
@@ -153,7 +153,7 @@ export class FolderItems {
   }
 }
 
-/** Says that the folder of a source is not there, or why it cannot be read. */
+/** Makes the error for a source's folder that is missing or unreadable. */
 export function folderError(path: string, error: unknown): ResourceError {
   const reason = errorCode(error);
   const code = reason === "ENOENT" ? "source_missing" : "source_unreadable";

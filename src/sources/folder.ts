@@ -7,38 +7,38 @@ import { loadFrontMatterReader } from "./front-matter.js";
 import { ResourceFolder } from "./resource-folder.js";
 
 const MAX_FILES = 10_000;
-/** Bytes. */
+/** Size in bytes. */
 const MAX_TEXT_BYTES = 1_048_576;
 
-/** How a folder is opened. */
+/** Options of a folder. */
 export interface FolderOptions {
-  /** Takes what the operator should know about a file, once for each problem; none unless given. */
+  /** Called with problems of files for the operator, once for each; ignored unless given. */
   readonly onProblem?: (message: string) => void;
-  /** Files and folders in one collection; 10,000 unless given. */
+  /** Most files and folders in one collection; 10,000 unless given. */
   readonly maxFiles?: number;
-  /** Bytes of UTF-8 that are read or written at once; 1 MiB unless given. */
+  /** Most bytes of UTF-8 read or written at once; 1 MiB unless given. */
   readonly maxTextBytes?: number;
 }
 
 /**
- * Opens a folder of texts as a source of resources. Each folder in it is a collection; each file in
- * that, at any depth, whose name ends in `.md` or `.txt` is an item. Hidden files and folders are not
- * seen, and symbolic links are not followed. Files may come, change and go at any time. Needs the
- * package yaml.
+ * Opens a folder of text files as a source of resources. Each folder in it is a collection. Each file in a
+ * collection, at any depth, whose name ends in `.md` or `.txt` is an item. Ignores hidden files and folders,
+ * and does not follow symbolic links. Files may be added, changed and removed at any time. Needs the package
+ * yaml.
  *
- * What can be filtered on is a file's front matter: YAML between two lines `---` at its start, at most
- * 64 KiB with at most 64 fields. A field is a text of at most 1024 characters, a number, a boolean or
- * null; a date is the text as written. Lists and objects are no fields, and neither are integers
- * beyond 2^53. `title` is what callers see, and the file's name where it is absent. A file whose
- * front matter is not sound, or has an alias or a tag, has no fields at all, so that it meets no
- * condition, and `onProblem` is called. If the system does not let this process read a file or folder,
- * every query that would have to look at it fails: a missing permission is never an empty answer.
+ * The fields to filter on are a file's front matter: YAML between two lines `---` at its start, at most 64 KiB
+ * with at most 64 fields. A field is a string of at most 1024 characters, a number, a boolean or null; a date
+ * is the string as written. Lists, objects and integers beyond 2^53 are not fields. Callers see the field
+ * `title`, or else the file's name. A file whose front matter is invalid, or has an alias or a tag, has no
+ * fields at all, so that it meets no condition; `onProblem` is called. If the system does not let this process
+ * read a file or folder, every query that would have to read it fails: a missing permission is never an empty
+ * answer.
  *
- * Everything is read synchronously: this is for some thousands of files.
+ * Reads synchronously, and is meant for some thousands of files.
  *
- * @throws TypeError on wrong options.
- * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, `item_unreadable`,
- *   or `source_unavailable` if yaml is not installed.
+ * @throws TypeError if an option is wrong.
+ * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, `item_unreadable`, or
+ *   `source_unavailable` if yaml is not installed.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ export async function openFolder(
     throw folderError(path, error);
   }
   const items = new FolderItems({ root, readFrontMatter, maxFiles, onProblem });
-  // What is wrong is best known at the start.
+  // A wrong option is reported at the start.
   for (const collection of items.collections()) items.all(collection);
   return new ResourceFolder(root, items, maxTextBytes);
 }

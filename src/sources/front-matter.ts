@@ -4,21 +4,21 @@ import { decodeUtf8 } from "../bytes/utf8.js";
 import { type Scalar, shown } from "../caveats/scalar.js";
 import { ResourceError } from "./resource-error.js";
 
-/** What the head of a file says about it. */
+/** The metadata at the head of a file. */
 interface FrontMatter {
   readonly fields: { readonly [field: string]: Scalar };
-  /** Why the front matter cannot be used; `fields` is empty then. */
+  /** The reason why the front matter cannot be used; `fields` is empty then. */
   readonly problem?: string;
 }
 
-/** Reads the front matter from the first bytes of a file, at least {@link HEAD_BYTES} of them. */
+/** Parses the front matter in the first bytes of a file, at least {@link HEAD_BYTES} of them. */
 export type FrontMatterReader = (head: Uint8Array) => FrontMatter;
 
 const MAX_BYTES = 65_536;
-/** Bytes of a file in which its front matter ends, with the line that ends it. */
+/** Bytes of a file within which its front matter, with its last line, must end. */
 export const HEAD_BYTES: number = MAX_BYTES + 16;
 const MAX_FIELDS = 64;
-// yaml builds nested values by recursion, and a stack that runs out can end the whole process.
+// yaml builds nested values recursively, and a stack overflow can end the whole process.
 const MAX_DEPTH = 40;
 const MAX_LEXEMES = 4000;
 
@@ -27,7 +27,7 @@ const CLOSING = /(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/;
 const INTEGER = /^[-+]?(?:\d+|0x[\da-f]+|0o[0-7]+)$/i;
 
 /**
- * Loads yaml, which only a folder of files needs.
+ * Loads yaml, which only folders of files need.
  *
  * @throws ResourceError `source_unavailable`.
  */
@@ -48,9 +48,9 @@ export async function loadFrontMatterReader(path: string): Promise<FrontMatterRe
   };
 }
 
-/** The text between the lines of dashes, `undefined` if the file does not start with one. */
+/** Returns the text between the lines of dashes; `undefined` if the file does not start with one. */
 function frontMatterOf(head: Uint8Array): string | undefined {
-  // One character a byte: where a line ends does not depend on what is in it.
+  // As Latin-1, one character for each byte, so that line ends do not depend on the contents.
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const text = bytes.toString("latin1");
   const start = OPENING.exec(text)?.[0].length;
@@ -91,7 +91,7 @@ function compose(yaml: typeof Yaml, text: string): Yaml.Document {
     schema: "core",
     resolveKnownTags: false,
     stringKeys: true,
-    // Looked at here, for the fields: yaml takes quadratic time.
+    // Checked here, because yaml takes quadratic time for it.
     uniqueKeys: false,
   });
   const [document, another] = composer.compose(tokens(yaml, text), true, text.length);
@@ -117,11 +117,11 @@ function* tokens(yaml: typeof Yaml, text: string): Generator<Yaml.CST.Token, voi
   yield* parser.end();
 }
 
-/** The field's value, `undefined` if it cannot be filtered on. */
+/** Returns the value of a field; `undefined` if it cannot be filtered on. */
 function scalarOf(node: Yaml.Scalar | null): Scalar | undefined {
   const value: unknown = node?.value ?? null;
   if (!isFilterable(value)) return undefined;
-  // An integer that was rounded would be equal to others.
+  // A rounded integer would equal others.
   const rounded = typeof value === "number" && !Number.isSafeInteger(value);
   return rounded && INTEGER.test(node?.source ?? "") ? undefined : value;
 }

@@ -1,6 +1,5 @@
 /**
- * Where resources come from: a folder of Markdown files, tables of SQLite or PostgreSQL, or a source of
- * your own.
+ * Sources of resources: a folder of Markdown files, tables of SQLite or PostgreSQL, or your own source.
  *
  * @module proviso/sources
  */

@@ -14,22 +14,22 @@ const MESSAGES = {
   item_too_large: "the resource is too large",
 };
 
-/** Why a source of resources cannot do what it was asked to. Codes are stable and never reused. */
+/** The reason why a source of resources failed. Codes are stable and never reused. */
 export type ResourceErrorCode = keyof typeof MESSAGES;
 
 /**
- * What a source of resources could not do. `code` is for programs, the message for the agent's
- * operator: it has names of files, which callers are not to see.
+ * A failure of a source of resources. `code` is for programs, the message for the agent's operator: it names
+ * files, which callers must not see.
  */
 export class ResourceError extends Error {
   override readonly name = "ResourceError";
-  /** What is wrong. */
+  /** The problem. */
   readonly code: ResourceErrorCode;
   /** The folder, file, or resource concerned. */
   readonly subject: string;
 
   /**
-   * @param detail - What exactly is wrong.
+   * @param detail - The exact problem.
    * @param cause - The error of the system or the database.
    */
   constructor(code: ResourceErrorCode, subject: string, detail = "", cause?: unknown) {

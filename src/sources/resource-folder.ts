@@ -18,15 +18,14 @@ import { isNewFileName, isSegment, readFolderName } from "./folder-names.js";
 import { ResourceError, type ResourceErrorCode } from "./resource-error.js";
 
 /**
- * A folder of texts, opened by {@link openFolder}. A resource's name is its path in the folder, such
- * as `reports/2025/q3.md`; a collection's ends in a slash, `reports/`.
+ * A folder of texts, opened by {@link openFolder}. The name of a resource is its path in the folder, such as
+ * `reports/2025/q3.md`; that of a collection ends in a slash, `reports/`.
  *
  * @example
  * ```ts
  * import { mkdirSync, mkdtempSync } from "node:fs";
  * import { tmpdir } from "node:os";
- * import { renameSync } from "node:fs";
-import { join } from "node:path";
+ * import { join } from "node:path";
  * import { openFolder } from "proviso/sources";
  *
  * const path = mkdtempSync(join(tmpdir(), "proviso-"));
@@ -53,16 +52,15 @@ export class ResourceFolder implements ResourceSource {
     this.#maxTextBytes = maxTextBytes;
   }
 
-  /** The names of the folders in the folder, ascending, also of empty ones. */
+  /** Returns the names of the folders in the folder, ascending, including empty ones. */
   async collections(): Promise<readonly string[]> {
     return this.#items.collections();
   }
 
   /**
-   * Items of one collection, ascending by name. Every field that some item has can be filtered on.
+   * Returns items of one collection, ascending by name. Every field of any item can be filtered on.
    *
-   * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or
-   *   `item_unreadable`.
+   * @throws ResourceError `source_missing`, `source_unreadable`, `source_too_large`, or `item_unreadable`.
    */
   async find({ collection, filter = {} }: ResourceQuery): Promise<QueryResult> {
     const collections = this.#items.collections();
@@ -77,10 +75,9 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * The item or collection of that name; `undefined` for every name that leads nowhere in here.
+   * Returns the item or collection with this name; `undefined` for every other name.
    *
-   * @throws ResourceError `item_unreadable`, or for a collection `source_missing` or
-   *   `source_unreadable`.
+   * @throws ResourceError `item_unreadable`, or for a collection `source_missing` or `source_unreadable`.
    */
   async get(name: string): Promise<Resource | undefined> {
     return this.#items.get(name);
@@ -95,10 +92,10 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * The whole text of an item, front matter and all.
+   * Reads the whole text of an item, including its front matter.
    *
-   * @throws ResourceError `name_invalid`, `item_missing`, `item_unreadable`, also if it is not UTF-8,
-   *   or `item_too_large`.
+   * @throws ResourceError `name_invalid`, `item_missing`, `item_unreadable` also if it is not UTF-8, or
+   *   `item_too_large`.
    */
   async readText(name: string): Promise<string> {
     const path = this.#pathOf(name);
@@ -118,11 +115,11 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Puts another text in the place of an item's, whole or not at all; the file is its owner's alone
-   * (mode 0600). The text brings its own front matter: who may write it decides on its fields.
+   * Replaces the text of an item atomically; the file is readable by its owner alone (mode 0600). The text
+   * includes the front matter, so whoever may write it decides on its fields.
    *
    * @throws ResourceError `name_invalid`, `item_missing`, `text_invalid`, `item_too_large`, or
-   *   `item_unwritable`; nothing was changed.
+   *   `item_unwritable`; nothing is changed then.
    */
   async writeText(name: string, text: string): Promise<void> {
     const path = this.#pathOf(name);
@@ -131,7 +128,7 @@ export class ResourceFolder implements ResourceSource {
   }
 
   /**
-   * Makes a new item, mode 0600, directly in a collection that is there, and gives back its name.
+   * Makes a new item, mode 0600, directly in an existing collection, and returns its name.
    *
    * @param fileName - Such as `q3.md`: at most 200 bytes, ending in `.md` or `.txt`, not hidden.
    * @throws ResourceError `name_invalid`, `collection_missing`, `item_exists`, `text_invalid`,
@@ -185,7 +182,7 @@ export class ResourceFolder implements ResourceSource {
   }
 }
 
-/** Runs `action`, whose errors are of the item. */
+/** Runs `action`, and turns its errors into those of the item. */
 function attempt<T>(name: string, otherwise: ResourceErrorCode, action: () => T): T {
   try {
     return action();

@@ -9,15 +9,15 @@ import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import { ResourceError } from "./resource-error.js";
 
-/** Where one collection's items are in a database. */
+/** The place of one collection's items in a database. */
 export interface Collection {
   /** A table or a view. */
   readonly table: string;
-  /** The column that names an item: integers or texts, each once. */
+  /** The column that identifies an item: unique integers or strings. */
   readonly name: string;
-  /** The column that callers see. */
+  /** The column that callers see as the name. */
   readonly displayName: string;
-  /** Columns by the name of the field that they are filtered as. */
+  /** Columns to filter on, by the name of the field. */
   readonly fields: { readonly [field: string]: string };
 }
 
@@ -25,13 +25,13 @@ export interface Collection {
 export interface Column {
   readonly name: string;
   /**
-   * What its values are: on PostgreSQL of the column's type; on SQLite `any`, each of its own, or `bit`
-   * in a column that is declared `BOOLEAN`, where 0 and 1 are `false` and `true`.
+   * The type of its values. On PostgreSQL, the column's type. On SQLite `any`, or `bit` for a column declared
+   * `BOOLEAN`, in which 0 and 1 are `false` and `true`.
    */
   readonly kind: "boolean" | "number" | "text" | "other" | "any" | "bit";
 }
 
-/** A collection whose table and columns are in the database. */
+/** A collection whose table and columns exist in the database. */
 export interface KnownTable {
   readonly collection: string;
   readonly table: string;
@@ -45,7 +45,7 @@ const MEMBERS = ["table", "name", "displayName", "fields"];
 const MAX_COLLECTION_LENGTH = 128;
 
 /**
- * Checks the form of a configuration, without a look at the database.
+ * Validates the form of a configuration, without reading the database.
  *
  * @throws TypeError naming the field that is wrong, such as `collections.reports.table`.
  */
@@ -86,9 +86,9 @@ function assertName(where: string, what: string, name: unknown): void {
 }
 
 /**
- * The tables and columns of a configuration, as the database has them.
+ * Resolves the tables and columns of a configuration in the database.
  *
- * @throws ResourceError `source_mismatch`, with what there is.
+ * @throws ResourceError `source_mismatch`, naming what exists.
  */
 export async function knownTables(
   database: ForeignDatabase,
@@ -123,7 +123,7 @@ export async function knownTables(
   );
 }
 
-/** The type of each column, by table. */
+/** Returns the type of each column, by table. */
 async function tablesOf(
   database: ForeignDatabase,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
@@ -135,7 +135,7 @@ async function tablesOf(
         those.map(({ name, dataType }) => ({ table, name, type: dataType })),
       );
     }
-    // Kysely's own look at SQLite leaves generated columns out.
+    // Kysely's own introspection of SQLite omits generated columns.
     const { rows } = await sql<{ table: string; name: string; type: string }>`
       SELECT list.name AS "table", info.name AS name, info.type AS type
       FROM pragma_table_list AS list, pragma_table_xinfo(list.name) AS info

@@ -12,17 +12,17 @@ import { isBindable } from "../storage/columns.js";
 import type { ForeignDatabase } from "../storage/foreign.js";
 import type { Column, KnownTable } from "./table-columns.js";
 
-/** Which rows of a table, and how many at most. */
+/** The rows to select, and how many at most. */
 export interface Rows {
   readonly key?: string | number;
   readonly filter?: ResourceFilter;
   readonly limit: number;
 }
 
-/** Bytes of UTF-8 or UTF-16 that the longest text may take. */
+/** Bytes of UTF-8 or UTF-16 that the longest string may take. */
 const LONGEST_BYTES = 3 * MAX_TEXT_LENGTH;
 
-/** The key in an item's name, `undefined` if it is not written as names are. */
+/** Returns the key in an item's name; `undefined` if the name is not in canonical form. */
 export function readKey(text: string): string | number | undefined {
   try {
     const key: unknown = JSON.parse(text);
@@ -32,7 +32,7 @@ export function readKey(text: string): string | number | undefined {
   }
 }
 
-/** Items in the order of their keys: all that a key or a filter is for, and perhaps others. */
+/** Returns items in the order of their keys: all that a key or a filter selects, and perhaps others. */
 export async function itemsOf(
   database: ForeignDatabase,
   table: KnownTable,
@@ -87,14 +87,14 @@ function isKey(value: unknown): value is string | number {
   return isFilterable(value) && (typeof value === "string" || typeof value === "number");
 }
 
-/** With its table: builds of SQLite may take a column that has gone since for a text. */
+/** Qualified by the table: some builds of SQLite take a dropped column for a string. */
 function reference({ name }: Column): RawBuilder<unknown> {
   return sql.id("r", name);
 }
 
 /**
- * A value as a letter for its type and what is ASCII: libsql reads a text only up to its first NUL, and
- * ends the process at one that is not UTF-8.
+ * Encodes a value as a letter for its type and ASCII: libsql reads a string only up to its first NUL, and ends
+ * the process at one that is not UTF-8.
  */
 function sqliteText(column: Column): RawBuilder<unknown> {
   const value = reference(column);
@@ -110,7 +110,7 @@ function postgresText(column: Column): RawBuilder<unknown> {
   return sql`${sql.lit(letter)} || left(CAST(${reference(column)} AS text), ${sql.lit(MAX_TEXT_LENGTH + 1)})`;
 }
 
-/** What a column holds, `undefined` if nothing can be filtered on it. */
+/** Returns the value of a column; `undefined` if it cannot be filtered on. */
 function read(value: unknown, kind: Column["kind"], decoder: TextDecoder): Scalar | undefined {
   if (value === null) return null;
   if (typeof value !== "string") return undefined;
@@ -144,7 +144,7 @@ function filterable(value: string | number): Scalar | undefined {
   return isFilterable(value) ? value : undefined;
 }
 
-/** What leaves out rows, but none that the condition is for. */
+/** Builds an SQL condition that excludes only rows that the filter excludes. */
 function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<SqlBool>[] {
   const value = reference(column);
   if (typeof condition !== "object" || condition === null) return equals(column, [condition]);
@@ -159,10 +159,10 @@ function conditionsOn(column: Column, condition: FieldCondition): RawBuilder<Sql
 function equals(column: Column, list: readonly Scalar[]): RawBuilder<SqlBool>[] {
   const { kind } = column;
   if (kind === "other") return [];
-  // PostgreSQL compares values of one type; what is of another equals nothing.
+  // PostgreSQL compares values of one type; a value of another type equals nothing.
   const type = kind === "text" ? "string" : kind;
   const comparable = list.filter((one) => one !== null && (isAny(kind) || typeof one === type));
-  // What cannot be bound leaves nothing out; the filter itself decides.
+  // A value that cannot be bound excludes nothing; the filter itself decides.
   if (comparable.some((one) => typeof one === "string" && !isBindable(one))) return [];
   const tests = [
     ...(list.includes(null) ? [sql<SqlBool>`${reference(column)} IS NULL`] : []),
@@ -175,7 +175,7 @@ function isAny(kind: Column["kind"]): boolean {
   return kind === "any" || kind === "bit";
 }
 
-/** A value that an index can be asked for, whatever kind of number the column has. */
+/** Converts a value so that an index can be used, whatever number type the column has. */
 function bound({ kind }: Column, value: Scalar): RawBuilder<unknown> {
   if (typeof value === "boolean") return sql.lit(value);
   if (kind !== "number" || typeof value !== "number") return sql`${value}`;

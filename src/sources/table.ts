@@ -20,51 +20,50 @@ import {
 import { itemsOf, readKey } from "./table-rows.js";
 
 const MAX_ROWS = 100_000;
-/** By the code of the database's error; `source_unreadable` for the others. */
+/** By the code of the database's error; `source_unreadable` for others. */
 const CODES: ReadonlyMap<string, ResourceErrorCode> = new Map([
   ["store_missing", "source_missing"],
   ["store_unavailable", "source_unavailable"],
 ]);
 
-/** Which database, and what in it. */
+/** The database, and its collections. */
 export interface TablesOptions {
   /**
    * The path of an SQLite file, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`: tables of the schema
    * `public`, unless the address ends in `?options=-c search_path=NAME`.
    */
   readonly database: string;
-  /** By collection: a name of at most 128 characters without a slash. */
+  /** By collection; a name has at most 128 characters and no slash. */
   readonly collections: { readonly [collection: string]: Collection };
   /**
-   * Rows that one query may look at, after what the database can leave out; 100,000 unless given. More
-   * are an error, so that no query takes all of the memory.
+   * Most rows that one query may read after the database's own filtering; 100,000 unless given. More are an
+   * error, so that no query uses all memory.
    */
   readonly maxRows?: number;
 }
 
-/** The rows of a database as resources, which something holds open. */
+/** The rows of a database as resources, with an open connection. */
 export interface TableSource extends Required<ResourceSource> {
-  /** Lets go of the database. */
+  /** Closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a database as a source of resources: each row of a table or view is an item. Its name is the
- * collection and the key as JSON, such as `reports/7` or `reports/"q3"`; a collection's ends in a
- * slash. Others may change the database at any time, and replace a file; nothing is ever written to it.
+ * Opens a database as a source of resources: each row of a table or view is an item. The name of an item is the
+ * collection and the key as JSON, such as `reports/7` or `reports/"q3"`; that of a collection ends in a slash.
+ * Other processes may change the database at any time, and replace a file; this one never writes to it.
  *
- * A field is a text of at most 1024 characters, a number, a boolean or null: on SQLite, 0 and 1 in a
- * column declared `BOOLEAN`; on PostgreSQL, what is of another type is its text. Other values are as if
- * they were not there: BLOBs, integers beyond 2^53, which would be rounded, texts that are not sound
- * Unicode. A row whose key is such a value or null is left out, and one whose key another has leads
- * nowhere.
+ * A field is a string of at most 1024 characters, a number, a boolean or null. On SQLite, 0 and 1 in a column
+ * declared `BOOLEAN` are booleans; on PostgreSQL, values of other types are strings. Other values count as
+ * absent: BLOBs, integers beyond 2^53, which would be rounded, and strings that are not valid Unicode. A row
+ * whose key is null or such a value is left out; a row whose key is not unique cannot be looked up.
  *
- * The database leaves out what it can, and {@link matches} decides: queries are exact, whatever the
- * column's type and collation. Give the columns that are filtered on an index.
+ * The database excludes what it can, and {@link matches} decides, so queries are exact whatever the column's
+ * type and collation. Give the filtered columns an index.
  *
- * @throws TypeError on wrong options, naming the field.
- * @throws ResourceError `source_missing`, `source_unreadable`, `source_mismatch` if a table or column
- *   is not there, with those that are, or `source_unavailable` if libsql or pg is not installed.
+ * @throws TypeError naming the option that is wrong.
+ * @throws ResourceError `source_missing`, `source_unreadable`, `source_mismatch` if a table or column does not
+ *   exist, with those that do, or `source_unavailable` if libsql or pg is not installed.
  */
 export async function openTables(options: TablesOptions): Promise<TableSource> {
   assertMembers(options, ["database", "collections", "maxRows"], "options");
@@ -139,7 +138,7 @@ function sourceOver(
   return source;
 }
 
-/** Runs `action`, whose errors are the database's. */
+/** Runs `action`, and turns its errors into those of the database. */
 async function attempt<T>(name: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

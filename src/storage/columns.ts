@@ -1,11 +1,11 @@
-/** Which database: what the few places that differ ask. */
+/** The kind of database, for the few places that differ. */
 export type DatabaseDialect = "sqlite" | "postgres";
 
 /**
- * A value as it may be bound: libsql aborts the whole process when it is given a boolean, and reads a
- * text only up to its first NUL; PostgreSQL keeps no NUL at all.
+ * Converts a value to one that can be bound. libsql aborts the whole process when given a boolean, and reads a
+ * string only up to its first NUL; PostgreSQL stores no NUL.
  *
- * @throws TypeError for what a column cannot hold.
+ * @throws TypeError if a column cannot hold the value.
  */
 export function bindable(value: unknown): string | number | null {
   if (value === null) return null;
@@ -23,7 +23,7 @@ export function bindable(value: unknown): string | number | null {
   throw new TypeError(`a column cannot hold a value of type ${typeof value}`);
 }
 
-/** Whether a text can be bound: it has no NUL and no lone surrogate. */
+/** Returns whether a string can be bound: it has no NUL and no lone surrogate. */
 export function isBindable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }

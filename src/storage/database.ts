@@ -11,29 +11,29 @@ import type { Queries } from "./queries.js";
 import { createSqlite, openSqlite } from "./sqlite.js";
 import { StorageError, type StorageErrorCode, storeError } from "./storage-error.js";
 
-/** How a database is opened. */
+/** Options for opening a database. */
 export interface DatabaseOptions {
   /**
-   * Bytes that must be free on the disk of an SQLite file: below, every write but revocations is
-   * refused; 64 MiB unless given, 0 for no limit. Not looked at for PostgreSQL.
+   * Bytes that must be free on the disk of an SQLite file; below them, only revocations are written. 64 MiB
+   * unless given, 0 for no limit. Ignored for PostgreSQL.
    */
   readonly reserve?: number;
-  /** Milliseconds that a write to an SQLite file waits for those of other processes; 2000 unless given. */
+  /** Milliseconds that a write to an SQLite file waits for writes of other processes; 2000 unless given. */
   readonly patience?: number;
   /**
-   * Milliseconds for which the callback of a write may run, such as that of `exclusively`, before it is refused as
-   * `store_timeout`; 10,000 unless given.
+   * Milliseconds that the callback of a write, such as that of `exclusively`, may run before the write is
+   * refused as `store_timeout`; 10,000 unless given.
    */
   readonly writeTimeout?: number;
 }
 
 const RESERVE = 64 * 2 ** 20;
 const PATIENCE = 2000;
-/** Longer than PostgreSQL gives a statement. */
+/** Longer than the time limit of a PostgreSQL statement. */
 const WRITE_TIMEOUT = 10_000;
-/** Milliseconds: a timer of Node fires at once where it is given more. */
+/** Longest delay of a Node timer in milliseconds; a longer one fires at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
-/** Milliseconds that a probe waits for the database: who asks may give up after a second. */
+/** Milliseconds that a probe waits for the database, because the prober may give up after a second. */
 const PROBE = 900;
 const UNITS: { readonly [name: string]: string } = {
   reserve: "bytes",
@@ -41,9 +41,9 @@ const UNITS: { readonly [name: string]: string } = {
   writeTimeout: "milliseconds",
 };
 
-/** One database, SQLite or PostgreSQL, with tables of known shapes, which the stores share. */
+/** A database, SQLite or PostgreSQL, with typed tables that the stores share. */
 export class Database<Tables> {
-  /** The file as it was named, or the address without its password. */
+  /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
   readonly #engine: Engine<Tables>;
@@ -59,7 +59,7 @@ export class Database<Tables> {
   }
 
   /**
-   * Reads what is committed, from the file that is in its place now.
+   * Reads committed data, from the file that is at the path now.
    *
    * @throws TypeError if the database is closed.
    * @throws StorageError
@@ -70,35 +70,35 @@ export class Database<Tables> {
     return action(this.#engine.reader);
   }
 
-  /** Reads as {@link Database.read} does, but past every cache of this process. */
+  /** Reads as {@link Database.read} does, without any cache of this process. */
   async readAfresh<T>(action: (db: Queries<Tables>) => Promise<T>): Promise<T> {
     this.#assertOpen();
     return this.#engine.afresh(action);
   }
 
   /**
-   * Writes all of `action` or nothing. Fulfilled once it is on the disk, past any crash; concurrent calls share a
-   * transaction. If `action` throws, its error is thrown on. After a deadlock, `action` runs again.
+   * Writes all of `action` or nothing. Fulfilled once the data survives any crash; concurrent calls share a
+   * transaction. Rethrows an error of `action`. Runs `action` again after a deadlock.
    *
-   * @param action - Waits for its own queries alone: one that waits for another write of this database is refused as
+   * @param action - Waits for its own queries only: waiting for another write of this database is refused as
    *   `store_timeout`.
    * @throws TypeError if the database is closed.
-   * @throws StorageError It must then be taken as not written.
+   * @throws StorageError The data must then be taken as not written.
    */
   async write<T>(action: Write<Tables, T>, options: WriteOptions = {}): Promise<T> {
     this.#assertOpen();
     return this.#commits.write(action, options);
   }
 
-  /** Whether there is room for writes that are not revocations; never throws. */
+  /** Returns whether there is room for writes other than revocations; never throws. */
   async hasRoom(): Promise<boolean> {
     return (await this.#commits.shortage()) === undefined;
   }
 
   /**
-   * Why nothing can be written now: the code of a StorageError, such as `store_read_only` after a failover;
-   * `undefined` if writes go through. A disk that is nearly full is {@link Database.hasRoom}'s; one that has just
-   * refused a write is `store_full` here.
+   * Returns the code of the StorageError that writes fail with now, such as `store_read_only` after a failover;
+   * `undefined` if writes succeed. Does not report a nearly full disk, which is {@link Database.hasRoom}'s; a
+   * disk that has just refused a write is `store_full` here.
    */
   async problem(): Promise<StorageErrorCode | undefined> {
     if (this.isClosed) return "store_unreachable";
@@ -114,7 +114,7 @@ export class Database<Tables> {
     return this.#closed !== undefined;
   }
 
-  /** Waits for what is being written, and lets go of the database. */
+  /** Waits for pending writes and closes the database. */
   async close(): Promise<void> {
     this.#closed ??= this.#commits.drain().then(() => this.#engine.close());
     await this.#closed;
@@ -128,7 +128,7 @@ export class Database<Tables> {
 /**
  * Opens a database: a file, or an address that begins with `postgres://` or `postgresql://`.
  *
- * @throws TypeError on wrong options or a malformed address.
+ * @throws TypeError if an option is wrong or the address is malformed.
  * @throws StorageError
  */
 export async function openDatabase<Tables>(
@@ -152,7 +152,7 @@ export async function openDatabase<Tables>(
     return new Database(await openPostgres<Tables>(place, schema, ifMissing), limits);
   }
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(place)) {
-    // The address is not shown: it may have a password in it.
+    // The address is not shown, since it may contain a password.
     throw new TypeError("a database is a file, or an address that begins with postgres://");
   }
   if (ifMissing !== "refuse") {
@@ -164,16 +164,16 @@ export async function openDatabase<Tables>(
   return new Database(await openSqlite<Tables>(place, schema, patience), limits);
 }
 
-/** The error for a database that has not answered for so many milliseconds. */
+/** Makes the error for a database that has not answered within this many milliseconds. */
 export function unanswered(name: string, milliseconds: number): StorageError {
   const detail = `no answer for ${milliseconds / 1000} s`;
   return new StorageError("store_unreachable", name, { detail });
 }
 
-/** Also what is malformed: as a path, it would be shown with the password in it. */
+/** A malformed address counts too: as a path, it would be shown with its password. */
 const ADDRESS = /^\s*(jdbc:)?postgres(ql)?:/i;
 
-/** Whether a place is to be an address of PostgreSQL, and not a file. */
+/** Returns whether a location is a PostgreSQL address rather than a file. */
 export function isAddress(place: string): boolean {
   return ADDRESS.test(place);
 }

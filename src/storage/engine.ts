@@ -3,24 +3,24 @@ import type { DatabaseDialect } from "./columns.js";
 import type { Queries } from "./queries.js";
 
 /**
- * One kind of database: what differs between SQLite and PostgreSQL. Where a query fails for a reason of
- * the database, its error is a StorageError.
+ * A kind of database: the differences between SQLite and PostgreSQL. A query that fails for a reason of the
+ * database throws a StorageError.
  */
 export interface Engine<Tables> {
-  /** The file as it was named, or the address without its password. */
+  /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
-  /** Reads what is committed; never written with. */
+  /** A connection for committed data; never used to write. */
   readonly reader: Kysely<Tables>;
-  /** Begins each transaction so that a read in it never has to wait for a write. */
+  /** Begins each transaction so that a read in it never waits for a write. */
   readonly writer: Kysely<Tables>;
-  /** @throws StorageError `store_replaced` or `store_missing` if what is written would be lost. */
+  /** @throws StorageError `store_replaced` or `store_missing` if the writes would be lost. */
   assertInPlace(): void;
-  /** Asks whether what is to be kept can be written now. @throws StorageError if it cannot. */
+  /** Checks that durable data can be written now. @throws StorageError if it cannot. */
   assertUsable(): Promise<void>;
-  /** Bytes free where the database writes; `undefined` where this cannot be known. */
+  /** Returns the free bytes on the database's disk; `undefined` if unknown. */
   freeBytes(): Promise<number | undefined>;
-  /** Reads with nothing cached in this process. */
+  /** Reads without any cache of this process. */
   afresh<T>(read: (db: Queries<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -7,14 +7,14 @@ import { kyselyOf, withoutPassword } from "./postgres.js";
 import { identityOf } from "./sqlite.js";
 import { openFile } from "./sqlite-file.js";
 
-/** Tables of another owner: of any name, with any columns. */
+/** Tables of another owner, with any names and columns. */
 interface ForeignTables {
   readonly [table: string]: { readonly [column: string]: unknown };
 }
 
-/** A database of another owner, which is only read. */
+/** A database of another owner, opened for reading only. */
 export interface ForeignDatabase {
-  /** The file as it was named, or the address without its password. */
+  /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
   /** Reads in a transaction that cannot write. @throws StorageError */
@@ -24,13 +24,12 @@ export interface ForeignDatabase {
 
 /** Milliseconds that a read waits for a writer. */
 const PATIENCE = 500;
-// A statement of libsql that finds the database locked goes on holding it until it is collected; what
-// runs as the transaction begins does not, and takes the lock that the others then have.
+// A libsql statement that finds the database locked keeps its hold on it until it is garbage-collected. The
+// statement that begins the transaction does not, and takes the lock for the others.
 const BEGIN = "BEGIN; SELECT 1 FROM main.sqlite_schema LIMIT 1";
 
 /**
- * Opens a database to read from: a file, which another may take the place of at any time, or an
- * address of PostgreSQL.
+ * Opens a database for reading: a file, which may be replaced at any time, or a PostgreSQL address.
  *
  * @throws TypeError if the address is malformed.
  * @throws StorageError

@@ -6,20 +6,18 @@ import { inTime } from "./in-time.js";
 import { CallerQueries, type Queries } from "./queries.js";
 import { StorageError, type StorageErrorCode } from "./storage-error.js";
 
-/**
- * The callback of a write. It must wait for its own queries alone: other writes wait until it settles.
- */
+/** The callback of a write. It must wait for its own queries only: other writes wait until it settles. */
 export type Write<Tables, T> = (db: Queries<Tables>) => Promise<T>;
 
-/** How a call writes. */
+/** Options of one write. */
 export interface WriteOptions {
-  /** Writes even when the disk is nearly full: for revocations, and for what makes room. False unless given. */
+  /** Writes even if the disk is nearly full, for revocations and for writes that make room. False unless given. */
   readonly urgent?: boolean;
 }
 
 /** The limits of writes. */
 export interface WriteLimits {
-  /** Bytes that must be free on the disk for a write that is not urgent. */
+  /** Bytes that must be free on the disk for a normal write. */
   readonly reserve: number;
   /** Milliseconds after which a callback that has not settled fails. */
   readonly writeTimeout: number;
@@ -35,11 +33,11 @@ interface Job<Tables> {
 
 /** Calls that share one transaction: a commit waits for the disk, however much it commits. */
 const MAX_GROUP = 64;
-/** How often a call runs that a deadlock ends. */
+/** Number of runs of a call that deadlocks. */
 const MAX_ATTEMPTS = 4;
-/** Milliseconds for which a write that found no room, or a disk that takes no writes, counts as a problem. */
+/** Milliseconds for which a refused write counts as a problem. */
 const REMEMBERED = 10_000;
-/** What says so: a disk quota or a limit on a file's size shows in no count of free bytes. */
+/** Errors of a disk without room: a disk quota or a file size limit shows in no count of free bytes. */
 const LASTING: readonly StorageErrorCode[] = ["store_full", "store_unwritable"];
 
 const SAVEPOINT: RawBuilder<unknown> = sql`SAVEPOINT call`;
@@ -47,8 +45,8 @@ const ROLL_BACK: RawBuilder<unknown> = sql`ROLLBACK TO SAVEPOINT call`;
 const RELEASE: RawBuilder<unknown> = sql`RELEASE SAVEPOINT call`;
 
 /**
- * Group commit: calls that come while a transaction is under way share the next one, each in a savepoint of its
- * own, and each promise is fulfilled only when its transaction is committed. A call that fails is rolled back alone.
+ * Group commit: calls made during a transaction share the next one, each in its own savepoint, and their
+ * promises are fulfilled once it is committed. A call that fails is rolled back alone.
  */
 export class GroupCommit<Tables> {
   readonly #engine: Engine<Tables>;
@@ -80,7 +78,7 @@ export class GroupCommit<Tables> {
     });
   }
 
-  /** Why the disk has just taken no write; `undefined` once it has taken one, or some seconds later. */
+  /** Returns why the disk has just refused a write; `undefined` once a write has succeeded, or after some seconds. */
   get problem(): StorageErrorCode | undefined {
     return this.#refused !== undefined && performance.now() < this.#refused.until
       ? this.#refused.code
@@ -97,7 +95,7 @@ export class GroupCommit<Tables> {
     await nextTurn();
     while (this.#waiting.length > 0) {
       const group = await this.#admitted(this.#waiting.splice(0, MAX_GROUP));
-      // Every process takes the lock of revocations before any other, so that no two wait for each other.
+      // Every process takes the revocation lock before any other, so that no two wait for each other.
       group.sort((a, b) => Number(b.urgent) - Number(a.urgent));
       if (group.length > 0) await this.#commit(group);
     }
@@ -114,7 +112,7 @@ export class GroupCommit<Tables> {
           await SAVEPOINT.execute(transaction);
           try {
             const fulfill = await job.run(transaction);
-            // PostgreSQL refuses this if a query of the call has failed and the callback has caught that.
+            // PostgreSQL refuses this if a query of the call failed and the callback caught the error.
             await RELEASE.execute(transaction);
             written.push(fulfill);
           } catch (error) {
@@ -124,10 +122,10 @@ export class GroupCommit<Tables> {
           }
         }
       });
-      // If the file was moved away during the commit, the next process that opens the path may not see it.
+      // If the file was moved during the commit, the next process that opens the path may not see the data.
       this.#engine.assertInPlace();
     } catch (error) {
-      // A call's own failure comes first: it may be what made the transaction fail.
+      // A call's own failure comes first, since it may be what made the transaction fail.
       for (const job of group) this.#failed(job, failed.get(job) ?? error);
       return;
     }
@@ -156,7 +154,7 @@ export class GroupCommit<Tables> {
     return new StorageError("store_timeout", this.#engine.name, { detail });
   }
 
-  /** The bytes that are free, if they are fewer than the reserve. */
+  /** Returns the free bytes if there are fewer than the reserve. */
   async shortage(): Promise<number | undefined> {
     const { reserve } = this.#limits;
     if (reserve === 0) return undefined;
@@ -164,7 +162,7 @@ export class GroupCommit<Tables> {
     return free !== undefined && free < reserve ? free : undefined;
   }
 
-  /** Refuses calls that are not urgent while the disk is nearly full. */
+  /** Refuses normal writes while the disk is nearly full. */
   async #admitted(group: Job<Tables>[]): Promise<Job<Tables>[]> {
     if (group.every(({ urgent }) => urgent)) return group;
     const free = await this.shortage();

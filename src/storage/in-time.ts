@@ -1,7 +1,7 @@
 /**
- * Gives up waiting after so many milliseconds; the operation itself goes on.
+ * Stops waiting after this many milliseconds; the operation itself continues.
  *
- * @param late - Makes the error that is thrown then.
+ * @param late - Makes the error to throw then.
  */
 export function inTime<T>(
   operation: Promise<T>,

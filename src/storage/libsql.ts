@@ -4,38 +4,38 @@ import type { SqliteDatabase, SqliteStatement } from "kysely";
 import { bindable } from "./columns.js";
 import { StorageError, storeError } from "./storage-error.js";
 
-/** One connection to one SQLite file, as Kysely takes it. Throws nothing but StorageErrors. */
+/** One connection to one SQLite file, in Kysely's interface. Throws only StorageErrors. */
 export interface Connection extends SqliteDatabase {
   readonly inTransaction: boolean;
-  /** Runs statements that take no values and give no rows. */
+  /** Runs statements without values or rows. */
   exec(sql: string): void;
   /**
-   * Commits on a thread of libsql: this one does other work while the disk is waited for. Until it is fulfilled,
-   * nothing else may be asked of the connection.
+   * Commits on a libsql thread, so that this thread does other work meanwhile. No other call on the connection
+   * is allowed until it is fulfilled.
    *
-   * @throws TypeError from `prepare` and `exec` meanwhile.
+   * @throws TypeError from `prepare` and `exec` until then.
    */
   commit(): Promise<void>;
 }
 
 /**
- * Opens an SQLite file that is there; never makes one.
+ * Opens an existing SQLite file; never makes one.
  *
- * @param mode - `glance` reads the file as it stands: nothing beside it is read, made or removed. `write` unless given.
+ * @param mode - `glance` reads the file alone: no log beside it is read, made or removed. `write` unless given.
  */
 export type Connect = (path: string, name: string, mode?: keyof typeof MODES) => Connection;
 
-/** What SQLite's URIs call them. */
+/** The modes by their names in SQLite's URIs. */
 const MODES = { write: "mode=rw", glance: "mode=ro&immutable=1" } as const;
 
 const load = createRequire(import.meta.url);
 
-/** Milliseconds that a single statement waits for others; a whole transaction waits longer. */
+/** Milliseconds that a single statement waits for other processes; a whole transaction waits longer. */
 const STATEMENT_WAIT = 100;
-/** Prepared statements that a connection keeps. */
+/** Prepared statements cached for each connection. */
 const MAX_PREPARED = 200;
 
-/** What is used of a connection of libsql. */
+/** The part of libsql's connection that is used. */
 interface Database {
   readonly inTransaction: boolean;
   exec(sql: string): unknown;
@@ -43,24 +43,24 @@ interface Database {
   close(): unknown;
 }
 
-/** `exec` of `libsql/promise`, whose databases are the same inside: loaded by what commits. */
+/** `exec` of `libsql/promise`, whose databases are the same objects; loaded with the first commit. */
 function execLater(database: Database, sql: string): Promise<unknown> {
   const { prototype } = load("libsql/promise") as typeof import("libsql/promise");
   return prototype.exec.call(database, sql);
 }
 
 /**
- * Loads libsql: this file alone knows it.
+ * Loads libsql; no other file imports it.
  *
- * @param name - The path as the caller named it, for messages.
+ * @param name - The path as the caller gave it, for messages.
  * @throws StorageError `store_unavailable`.
  */
 export async function loadLibsql(name: string): Promise<Connect> {
   try {
-    // It is CommonJS: an import would load Node's module loader and lex it for exports first.
+    // libsql is CommonJS: an `import` would load Node's module loader and scan it for exports first.
     const Libsql = load("libsql") as typeof import("libsql");
     return (path, called, mode = "write") => {
-      // A plain path would be made if it is missing, or taken for an address on the network.
+      // libsql makes a plain path that is missing, or takes it for a network address.
       const url = `${pathToFileURL(path).href}?${MODES[mode]}`;
       return attempt(called, () =>
         connectionOf(new Libsql(url, { timeout: STATEMENT_WAIT }), called),
@@ -75,7 +75,7 @@ function connectionOf(database: Database, name: string): Connection {
   const prepared = new Map<string, SqliteStatement>();
   let committing = false;
   const assertFree = (): void => {
-    // It would wait, and then run outside of the transaction.
+    // The statement would wait, and then run outside the transaction.
     if (committing) throw new TypeError("a transaction is being committed on this connection");
   };
   return {

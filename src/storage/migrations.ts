@@ -2,41 +2,41 @@ import { type Generated, type RawBuilder, type SchemaModule, sql, type Transacti
 import type { DatabaseDialect } from "./columns.js";
 
 /**
- * What to do where there is no database yet: no file, or none of the tables. `new` makes one as
- * `create` does, and refuses a file that is there already.
+ * What to do if there is no database: no file, or none of the tables. `new` makes one as `create` does, and
+ * refuses an existing file.
  */
 export type IfMissing = "create" | "new" | "refuse";
 
-/** What a database holds: identified by its id, and made by its migrations. */
+/** The identity of a database, and the migrations that make it. */
 export interface Schema {
   /** A whole number of 32 bits: `application_id` of an SQLite file. */
   readonly applicationId: number;
-  /** Earlier ids, of formats that came before any release: refused as `store_outdated`. */
+  /** Ids of earlier, unreleased formats, refused as `store_outdated`. */
   readonly outdated: readonly number[];
   /**
-   * Forward only: the first makes the tables, each later one changes what the one before left. A
-   * database's format is how many of them it has seen.
+   * Migrations run forward only: the first makes the tables, each later one changes the previous format. The
+   * format of a database is the number of migrations it has had.
    */
   readonly migrations: readonly Migration[];
 }
 
-/** Takes a database from one format to the next, in the transaction that also stamps it. */
+/** Migrates a database by one format, in the transaction that also records the new format. */
 type Migration = (step: MigrationStep) => Promise<void>;
 
-/** What one migration works with: Kysely's schema builder, and columns that both databases know. */
+/** Tools of one migration: Kysely's schema builder, and column types of both databases. */
 export interface MigrationStep {
   readonly schema: SchemaModule;
   readonly columns: Columns;
-  /** Runs a statement that the schema builder does not know. */
+  /** Runs a statement that the schema builder does not support. */
   run(statement: RawBuilder<unknown>): Promise<void>;
 }
 
-/** Column types of both databases. Texts are compared by their bytes, whatever the language. */
+/** Column types of both databases. Strings are compared by their bytes, whatever the language. */
 interface Columns {
   /** A whole number up to 2^53. */
   readonly integer: RawBuilder<unknown>;
   readonly text: RawBuilder<unknown>;
-  /** A number that the database gives to each row, which grows; for a primary key. */
+  /** A growing number that the database gives to each row, for a primary key. */
   readonly serial: RawBuilder<unknown>;
 }
 
@@ -45,7 +45,7 @@ const COLUMNS: Readonly<Record<DatabaseDialect, Columns>> = {
   postgres: { integer: sql`bigint`, text: sql`text COLLATE "C"`, serial: sql`bigserial` },
 };
 
-/** Runs the migrations that a database of a format lacks, the first of them for format 0. */
+/** Runs the migrations that a database of this format lacks; format 0 has had none. */
 export async function migrate<Tables>(
   { migrations }: Schema,
   format: number,
@@ -62,19 +62,19 @@ export async function migrate<Tables>(
   for (const migration of migrations.slice(format)) await migration(step);
 }
 
-/** What a table is made by, and what the type of its rows is derived from. */
+/** A description of a table, from which the table and the type of its rows are made. */
 export interface Table {
   readonly columns: { readonly [name: string]: keyof Values };
-  /** The primary key, where no column is serial. */
+  /** The primary key, if no column is serial. */
   readonly key?: readonly string[];
   readonly unique?: readonly string[];
-  /** What holds of every row, in SQL. */
+  /** An SQL condition that every row meets. */
   readonly check?: string;
-  /** The columns of each index, which is called after its table and the first of them. */
+  /** The columns of each index. An index is named after its table and its first column. */
   readonly indexes?: readonly (readonly string[])[];
 }
 
-/** By what a described column holds, the type of its values; with `?`, it may be null. */
+/** Value types by column type; a `?` allows null. */
 interface Values {
   /** The primary key. */
   serial: Generated<number>;
@@ -92,7 +92,7 @@ const DEFINITIONS: Readonly<Record<keyof Values, readonly [type: keyof Columns, 
   "text?": ["text", ""],
 };
 
-/** Described tables, as Kysely knows tables. */
+/** Described tables as Kysely types. */
 export type RowsOf<Tables extends { readonly [name: string]: Table }> = {
   -readonly [Name in keyof Tables]: {
     -readonly [Column in keyof Tables[Name]["columns"]]: Values[Tables[Name]["columns"][Column]];

@@ -14,17 +14,17 @@ import { basename, dirname, join } from "node:path";
 import { encodeBase64url } from "../bytes/base64.js";
 import { randomBytes } from "../bytes/random.js";
 
-/** Milliseconds after which a file of an unfinished change belongs to a process that died. */
+/** Milliseconds after which the temporary file of an unfinished change counts as left by a dead process. */
 const ABANDONED = 60_000;
-/** SQLite, too, keeps a file beside that of a database which is being made. */
+/** SQLite also keeps a file beside the database that is being made. */
 const TEMPORARY = /\.tmp(-journal)?$/;
 
-/** A name in the directory of `path` for what is to take its place; nothing else has it. */
+/** Returns an unused name in the directory of `path` for the file that will replace it. */
 export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${encodeBase64url(randomBytes(9))}.tmp`);
 }
 
-/** Makes an error that names `temporary` name `path` instead, which is what the caller asked for. */
+/** Makes an error about `temporary` name `path` instead, which the caller asked for. */
 export function inPlaceOf(temporary: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   error.message = error.message.replaceAll(temporary, path);
@@ -35,15 +35,15 @@ export function inPlaceOf(temporary: string, path: string, error: unknown): unkn
 }
 
 /**
- * Makes a file, mode 0600, whose content survives a power cut.
+ * Makes a file, mode 0600, whose content survives a power failure.
  *
- * @param owner - Of the file whose place it is to take; this process unless given.
+ * @param owner - The owner of the file to be replaced; unless given, that of this process.
  */
 export function createPrivateFile(path: string, text: string, owner?: Stats): void {
   const fd = openSync(path, "wx", 0o600);
   try {
     writeFileSync(fd, text);
-    // Root may change a service's file; the service must still be able to read it.
+    // When root changes a service's file, the service must still be able to read it.
     if (owner !== undefined && process.getuid?.() !== owner.uid) {
       fchownSync(fd, owner.uid, owner.gid);
     }
@@ -54,10 +54,10 @@ export function createPrivateFile(path: string, text: string, owner?: Stats): vo
 }
 
 /**
- * Puts a text at `path`, mode 0600: whole or not at all at every moment, and past a power cut. Nothing
- * is left beside it.
+ * Writes a string to `path`, mode 0600. At every moment, and after a power failure, the file has the old
+ * content or the new. Leaves nothing beside it.
  *
- * @param put - Gives the new file its name: `linkSync`, which never overwrites, unless given.
+ * @param put - Gives the new file its name; unless given, `linkSync`, which never overwrites.
  * @param owner - As {@link createPrivateFile} takes it.
  */
 export function putPrivateFile(
@@ -79,7 +79,7 @@ export function putPrivateFile(
   syncDirectoryOf(path);
 }
 
-/** Makes names that were just given or taken in the directory of `path` survive a power cut. */
+/** Makes renames in the directory of `path` survive a power failure. */
 export function syncDirectoryOf(path: string): void {
   try {
     const fd = openSync(dirname(path), "r");
@@ -89,11 +89,11 @@ export function syncDirectoryOf(path: string): void {
       closeSync(fd);
     }
   } catch {
-    // Windows and some network file systems cannot do this for a directory, and need not.
+    // Windows and some network file systems cannot sync a directory, and need not.
   }
 }
 
-/** Removes what processes that died amid a change of `path` left beside it: it may hold secrets. */
+/** Removes the leftovers of processes that died while changing `path`, since they may hold secrets. */
 export function removeAbandoned(path: string): void {
   const directory = dirname(path);
   const start = `.${basename(path)}.`;
@@ -104,11 +104,11 @@ export function removeAbandoned(path: string): void {
       if (Date.now() - lstatSync(file).mtimeMs > ABANDONED) rmSync(file, { force: true });
     }
   } catch {
-    // Another process has just removed one, or the directory cannot be listed; the next change tries.
+    // Another process has just removed one, or the directory cannot be listed; the next change retries.
   }
 }
 
-/** How a file is open to others than its owner, in words; `undefined` if it is not, and on Windows. */
+/** Describes how a file is open to users other than its owner; `undefined` if it is not, and on Windows. */
 export function exposureOf({ mode }: Stats): string | undefined {
   if (process.platform === "win32" || (mode & 0o077) === 0) return undefined;
   return `its mode is ${(mode & 0o777).toString(8).padStart(4, "0")}`;

@@ -7,28 +7,28 @@ import type { Engine } from "./engine.js";
 import { type IfMissing, migrate, type Schema } from "./migrations.js";
 import { knownFailure, StorageError } from "./storage-error.js";
 
-/** Milliseconds after which an attempt to connect, or a statement that waits for a lock, gives up. */
+/** Milliseconds after which a connection attempt, or a statement that waits for a lock, gives up. */
 const PATIENCE = 2000;
 const MAX_CONNECTIONS = 8;
-/** Milliseconds that a statement may take, and that a connection may be silent before it is given up. */
+/** Milliseconds that a statement may take, and that a connection may be silent before it is closed. */
 const LONGEST_STATEMENT = 8000;
 const LONGEST_SILENCE = 10_000;
-/** Milliseconds for which a connection that could not be opened counts as a problem. */
+/** Milliseconds for which a failed connection attempt counts as a problem. */
 const REMEMBERED = 10_000;
-/** What every session is sure of, whatever the server's defaults; an address may say otherwise. */
+/** Settings of every session, whatever the server's defaults; the options of an address override them. */
 const SESSION = "-c search_path=public -c synchronous_commit=on";
-/** Statements after which earlier failures of the session do not count, `ROLLBACK TO SAVEPOINT` too. */
+/** Statements after which earlier failures of the session do not count; they include `ROLLBACK TO SAVEPOINT`. */
 const AFRESH = /^(begin|start transaction|rollback)/i;
-/** The type of `bigint`, which `pg` gives as a text unless given a parser. */
+/** The type id of `bigint`, which `pg` returns as a string unless it is given a parser. */
 const INT8 = 20;
 
 /**
  * Opens a PostgreSQL database and brings the format of its tables up to date.
  *
- * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. The tables are in the schema `public`
- *   unless it says otherwise: `?options=-c search_path=NAME`.
- * @param ifMissing - What to do where it has none of the tables.
- * @throws TypeError if this is not such an address.
+ * @param address - `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. The tables are in the schema `public`, unless
+ *   the address names another: `?options=-c search_path=NAME`.
+ * @param ifMissing - What to do if the database has none of the tables.
+ * @throws TypeError if `address` is not such an address.
  * @throws StorageError
  */
 export async function openPostgres<Tables>(
@@ -54,7 +54,7 @@ export async function openPostgres<Tables>(
     writer: db,
     assertInPlace() {},
     async assertUsable() {
-      // Asked by a connection that is open already, which says nothing of others.
+      // An open connection answers this; it does not show whether another can be opened.
       if (refused !== undefined && performance.now() < refused.until) throw refused.error;
       const { rows } = await sql<{ readonly writes: string }>`
         SELECT current_setting('transaction_read_only') AS writes`.execute(db);
@@ -67,10 +67,10 @@ export async function openPostgres<Tables>(
 }
 
 /**
- * Kysely over a pool of connections, whose errors are StorageErrors, and which bind nothing that SQLite
- * could not keep.
+ * Kysely over a pool of connections. Its errors are StorageErrors, and it binds no value that SQLite could not
+ * keep.
  *
- * @param onConnect - Called whenever a connection is opened, with the error of one that could not be.
+ * @param onConnect - Called after each attempt to open a connection, with the error if it failed.
  * @throws TypeError, StorageError
  */
 export async function kyselyOf<Tables>(
@@ -98,7 +98,7 @@ export async function kyselyOf<Tables>(
       let failure: unknown;
       connection.executeQuery = async (query) => {
         const parameters = query.parameters.map(bindable);
-        // The server would undo a transaction in which a query has failed, and report no error.
+        // COMMIT after a failed query would roll back and report no error.
         if (query.sql === "commit" && failure !== undefined) throw failure;
         try {
           const result = await attempt(execute<never>({ ...query, parameters }));
@@ -114,7 +114,7 @@ export async function kyselyOf<Tables>(
   return new Kysely<Tables>({ dialect });
 }
 
-/** Whether the server refuses a query for an earlier one of its transaction that has failed. */
+/** Returns whether the server refuses a query because an earlier one of its transaction has failed. */
 function isAfterFailure(error: unknown): boolean {
   return error instanceof StorageError && errorCode(error.cause) === "25P02";
 }
@@ -125,7 +125,7 @@ async function poolOf(address: string, name: string): Promise<Pool> {
   });
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  // An address's own options come after ours; `pg` would take them in the place of ours.
+  // The address's own options follow ours; `pg` would replace ours by them.
   const url = new URL(address);
   const own = url.searchParams.getAll("options");
   url.searchParams.delete("options");
@@ -138,18 +138,19 @@ async function poolOf(address: string, name: string): Promise<Pool> {
     statement_timeout: LONGEST_STATEMENT,
     options: [SESSION, ...own].join(" "),
     stream: unsilent,
-    // A poll that waits must not keep a process from ending.
+    // A waiting poll must not keep the process alive.
     allowExitOnIdle: true,
     types,
   });
-  // Nor does one that breaks between two queries end the process: the next one reports it.
+  // A connection that breaks between two queries must not end the process either: the next query reports the
+  // error.
   pool.on("connect", (client) => client.on("error", () => {}));
-  // An idle connection that breaks is replaced by the next query, which reports what is wrong.
+  // The next query replaces an idle connection that breaks, and reports what is wrong.
   pool.on("error", () => {});
   return pool;
 }
 
-/** A connection that ends when the other side is silent: a failover sends nothing. */
+/** A connection that ends when the other side is silent: a failover sends no notice. */
 function unsilent(): Socket {
   const socket = new Socket();
   socket.setTimeout(LONGEST_SILENCE, () =>
@@ -178,7 +179,7 @@ async function bringUpToDate<Tables>(
     if (encoding !== "UTF8") {
       throw new StorageError("store_encoding", name, { detail: `its encoding is ${encoding}` });
     }
-    // One process at a time: two that start at once must not both make the tables.
+    // One process at a time, so that two that start together do not both make the tables.
     await sql`SELECT pg_advisory_xact_lock(${applicationId})`.execute(transaction);
     const { rows: known } = await sql<{ there: boolean }>`
       SELECT to_regclass('proviso_format') IS NOT NULL AS there`.execute(transaction);
@@ -186,7 +187,7 @@ async function bringUpToDate<Tables>(
       if (ifMissing === "refuse") {
         throw new StorageError("store_missing", name, { detail: "it has no tables of proviso" });
       }
-      // Not where it is there: a database that takes only reads can be read all the same.
+      // Not if the tables exist: a read-only database can still be read.
       await sql`CREATE TABLE proviso_format
         (one integer PRIMARY KEY CHECK (one = 1), application bigint NOT NULL, format integer NOT NULL)`.execute(
         transaction,
@@ -212,10 +213,10 @@ async function bringUpToDate<Tables>(
 }
 
 /**
- * An address as it may be shown.
+ * Returns an address without its password.
  *
- * @throws TypeError if it is malformed; it does not show it. A password that is not percent-encoded
- *   makes it so: what follows its `#` or `/` would be taken for something that may be shown.
+ * @throws TypeError if the address is malformed, without showing it. In a password that is not percent-encoded,
+ *   a `#` or `/` makes the rest look like a part that may be shown.
  */
 export function withoutPassword(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -241,8 +242,7 @@ function translated(error: unknown, name: string): unknown {
   if ("severity" in error) {
     return new StorageError("store_unreadable", name, { detail: errorCode(error), cause: error });
   }
-  // `pg` gives no code for a login without a password, nor for a connection that ended or did not come
-  // about in time.
+  // `pg` gives no code for a login without a password, for a connection that ended, or for one that timed out.
   if (error.message.startsWith("SASL")) {
     return new StorageError("store_unreadable", name, { detail: "it asks for a password" });
   }

@@ -1,11 +1,11 @@
 import { QueryCreator, type QueryExecutor, type QueryExecutorProvider } from "kysely";
 
-/** Runs queries, and neither begins nor ends a transaction. */
+/** Runs queries; does not begin or end transactions. */
 export type Queries<Tables> = QueryCreator<Tables> & QueryExecutorProvider;
 
 /**
- * Wraps a shared transaction for one of its callers. After `end`, every query is refused, including one that was
- * asked for before and has not begun.
+ * Wraps a shared transaction for one of its callers. After `end`, every query is rejected, including one that
+ * was issued earlier and has not begun.
  */
 export class CallerQueries<Tables> extends QueryCreator<Tables> implements QueryExecutorProvider {
   readonly #executor: QueryExecutor;

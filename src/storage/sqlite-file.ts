@@ -3,14 +3,14 @@ import { type Driver, Kysely, SqliteDialect, SqliteDriver } from "kysely";
 import type { Connect, Connection } from "./libsql.js";
 import { StorageError } from "./storage-error.js";
 
-/** Milliseconds that a write waits for those of other processes. */
+/** Milliseconds that a write waits for writes of other processes. */
 const PATIENCE = 2000;
-/** So that what reads first can write afterwards. */
+/** BEGIN IMMEDIATE, so that a transaction that starts with a read can still write. */
 const IMMEDIATE = "BEGIN IMMEDIATE";
 /** Milliseconds between two attempts. */
 const PAUSE = 5;
 
-/** Tries again while another process holds the lock, for so many milliseconds. */
+/** Retries for this many milliseconds while another process holds the lock. */
 export async function withPatience(patience: number, attempt: () => void): Promise<void> {
   const until = performance.now() + patience;
   for (;;) {
@@ -32,15 +32,15 @@ export interface OpenFile<Tables> {
   readonly close: () => Promise<void>;
 }
 
-/** How the transactions of a file begin. */
+/** The way in which transactions of a file begin. */
 interface Beginning {
-  /** The statement: one that is to write and had read first could not write beside another. */
+  /** The statement. A transaction that reads before it writes could not write beside another. */
   readonly begin?: string;
-  /** Milliseconds for which it waits. */
+  /** Milliseconds to wait for the lock. */
   readonly patience?: number;
 }
 
-/** Opens a file whose transactions begin when those of other processes let them. */
+/** Opens a file whose transactions wait for those of other processes. */
 export function openFile<Tables>(
   connect: Connect,
   path: string,
@@ -48,11 +48,12 @@ export function openFile<Tables>(
   { begin = IMMEDIATE, patience = PATIENCE }: Beginning = {},
 ): OpenFile<Tables> {
   const connection = connect(path, name);
-  // Kysely's own `destroy` closes nothing that no query has used.
+  // Kysely's own `destroy` does not close a connection that no query has used.
   const database = { prepare: connection.prepare, close: () => {} };
   let begun = false;
   let failure: unknown;
-  // SQLite ends a transaction of its own accord when the disk is full, and would then commit each further statement.
+  // SQLite rolls a transaction back by itself when the disk is full, and would then commit each further
+  // statement alone.
   const inTransaction = async <T>(run: () => Promise<T>): Promise<T> => {
     if (begun && !connection.inTransaction) {
       throw failure ?? new TypeError("this transaction is over");
@@ -72,7 +73,7 @@ export function openFile<Tables>(
           begun = true;
           failure = undefined;
         } catch (error) {
-          // The first of several statements may have begun it.
+          // The first of several statements may have begun the transaction.
           if (connection.inTransaction) connection.exec("ROLLBACK");
           throw error;
         }
@@ -95,7 +96,7 @@ export function openFile<Tables>(
         database,
         async onCreateConnection(made) {
           const run = made.executeQuery.bind(made);
-          // One that is left unfinished would keep the connection from all others.
+          // An unfinished transaction would keep the connection from all other calls.
           made.streamQuery = () => {
             throw new TypeError("nothing is streamed from a database");
           };

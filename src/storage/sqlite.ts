@@ -16,11 +16,11 @@ import { type OpenFile, openFile, withPatience } from "./sqlite-file.js";
 import { StorageError, storeCreationError, storeError } from "./storage-error.js";
 
 /**
- * Makes a database file, mode 0600, under a temporary name, and gives it its own when it is whole. A
- * file that is there already is never overwritten.
+ * Makes a database file, mode 0600, under a temporary name, and renames it once it is complete. Never
+ * overwrites a file.
  *
- * @throws StorageError `store_exists`, also for what is left of an older file beside it,
- *   `store_unwritable`, `store_full` or `store_unavailable`.
+ * @throws StorageError `store_exists` if the file or a leftover log beside it exists; `store_unwritable`,
+ *   `store_full` or `store_unavailable`.
  */
 export async function createSqlite(name: string, schema: Schema): Promise<void> {
   const connect = await loadLibsql(name);
@@ -47,7 +47,7 @@ export async function createSqlite(name: string, schema: Schema): Promise<void> 
 }
 
 function assertNew(file: string, name: string): void {
-  // SQLite would take what is left of an older file for changes to the new one.
+  // SQLite would apply a leftover log to the new file.
   for (const ending of ["", "-wal", "-journal"]) {
     if (lstatSync(file + ending, { throwIfNoEntry: false }) === undefined) continue;
     const detail = ending === "" ? {} : { detail: `${name}${ending} is left of an older database` };
@@ -56,7 +56,7 @@ function assertNew(file: string, name: string): void {
 }
 
 /**
- * Opens a database file that is there, and brings its format up to date.
+ * Opens an existing database file and brings its format up to date.
  *
  * @throws StorageError
  */
@@ -69,7 +69,7 @@ export async function openSqlite<Tables>(
   const path = resolve(name);
   const look = (file: string): string => identityOf(file, name);
   const file = look(path);
-  // SQLite keeps the log beside the file that a symbolic link leads to.
+  // SQLite keeps the log beside the target of a symbolic link.
   const logPath = `${realpathSync(path)}-wal`;
   const detail = exposureOf(statSync(path));
   if (detail !== undefined) throw new StorageError("store_exposed", name, { detail });
@@ -86,12 +86,13 @@ export async function openSqlite<Tables>(
     const [reading, writing, checking] = [open(), open(), open()];
     assertOurs(connect, path, schema, name);
     await bringUpToDate(writing, schema, name, "old");
-    // Only now is it known to be a database of ours.
+    // Only now is the file known to be one of our databases.
     await withPatience(patience, () => {
       if (pragma(writing.connection, "journal_mode") === "wal") return;
       writing.connection.exec("PRAGMA journal_mode = WAL");
     });
-    // A transaction waits between its attempts: while SQLite waits, nothing else of this process runs.
+    // The transaction waits between its attempts in JavaScript: while SQLite itself waits, the whole process
+    // stands still.
     writing.connection.exec("PRAGMA busy_timeout = 0");
     writing.connection.exec("PRAGMA synchronous = FULL");
     for (const { connection } of [reading, checking]) connection.exec("PRAGMA query_only = ON");
@@ -113,12 +114,12 @@ export async function openSqlite<Tables>(
         return bavail * bsize;
       },
       async afresh(read) {
-        // Not by a new connection each time: libsql keeps a closed one's files open for a while.
+        // Reuses the connection: libsql keeps the files of a closed one open for a while.
         checking.connection.exec("PRAGMA shrink_memory");
         return read(checking.db);
       },
       async close() {
-        // What stands in the log moves into the file, unless another process reads or writes.
+        // Moves the log into the file, unless another process reads or writes.
         await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(writing.db).catch(() => {});
         await close();
       },
@@ -148,8 +149,8 @@ async function bringUpToDate<Tables>(
 }
 
 /**
- * Refuses a file of another program before anything else is read of it: SQLite would, as it closes the file, move into
- * it what the log beside it holds, and remove the log.
+ * Refuses the file of another program before reading anything else of it. On closing such a file, SQLite would
+ * move the log beside it into the file and remove the log.
  */
 function assertOurs(connect: Connect, path: string, schema: Schema, name: string): void {
   const connection = connect(path, name, "glance");
@@ -167,7 +168,7 @@ function assertApplication(connection: Connection, schema: Schema, name: string)
   throw new StorageError("store_corrupt", name, { detail: "the file is something else" });
 }
 
-/** The format of a file that must be a database of ours. */
+/** Returns the format of a file that must be one of our databases. */
 function formatOf(connection: Connection, schema: Schema, name: string): number {
   assertApplication(connection, schema, name);
   const format = pragma(connection, "user_version");
@@ -183,7 +184,7 @@ function pragma(connection: Connection, what: string): unknown {
   return typeof row === "object" && row !== null ? Reflect.get(row, what) : undefined;
 }
 
-/** What distinguishes a file from one put in its place. */
+/** Identifies a file, as opposed to another put in its place. */
 export function identityOf(path: string, name: string): string {
   try {
     const { dev, ino, size } = statSync(path, { bigint: true });

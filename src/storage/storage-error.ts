@@ -29,26 +29,26 @@ const MESSAGES = {
   store_unavailable: "the database needs a package that cannot be loaded",
 } as const;
 
-/** Why a key file or a database could not be used. Codes are stable and never reused. */
+/** Codes of key file and database errors. Codes are stable and never reused. */
 export type StorageErrorCode = keyof typeof MESSAGES;
 
-/** What a {@link StorageError} may say besides its code. */
+/** Details of a {@link StorageError} besides its code. */
 export interface StorageErrorOptions {
-  /** What exactly is wrong; never a secret. */
+  /** The exact problem; never a secret. */
   readonly detail?: string;
-  /** The error of the system or the database. */
+  /** The system's or the database's own error. */
   readonly cause?: unknown;
 }
 
 /**
- * A key file or a database that cannot be used as it is. `code` is for programs, `message` is for
- * people; neither shows a secret.
+ * A key file or a database that cannot be used. `code` is for programs, `message` is for people; neither shows
+ * a secret.
  */
 export class StorageError extends Error {
   override readonly name = "StorageError";
-  /** What is wrong. */
+  /** The problem. */
   readonly code: StorageErrorCode;
-  /** The file as it was named, or the address without its password. */
+  /** The file as the caller named it, or the address without its password. */
   readonly path: string;
 
   constructor(code: StorageErrorCode, path: string, options: StorageErrorOptions = {}) {
@@ -60,7 +60,7 @@ export class StorageError extends Error {
   }
 }
 
-/** What a failure of the system means for someone who reads the key file, or else writes it. */
+/** Maps a system error to its meaning for a key file that is read or written. */
 export function keyFileError(error: unknown, path: string, use: "read" | "write"): StorageError {
   if (use === "write") return withReason("key_file_unwritable", path, error);
   return isAbsence(error)
@@ -68,13 +68,13 @@ export function keyFileError(error: unknown, path: string, use: "read" | "write"
     : withReason("key_file_unreadable", path, error);
 }
 
-/** What a failure of the system or of SQLite means for a database that is there. */
+/** Maps an error of the system or SQLite to its meaning for an existing database. */
 export function storeError(error: unknown, path: string): StorageError {
   if (isAbsence(error)) return new StorageError("store_missing", path, { cause: error });
   return knownFailure(error, path) ?? withReason("store_unreadable", path, error);
 }
 
-/** What a failure of the system or of SQLite means for a database that is being made. */
+/** Maps an error of the system or SQLite to its meaning for a database being made. */
 export function storeCreationError(error: unknown, path: string): StorageError {
   const reason = errorCode(error);
   if (reason === "EEXIST") return new StorageError("store_exists", path, { cause: error });
@@ -87,7 +87,7 @@ function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** With what the system says of the cause; an error that says what is wrong already stays. */
+/** Wraps an error with the system's description of its cause; returns a StorageError unchanged. */
 function withReason(code: StorageErrorCode, path: string, cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause;
   const reason = reasonOf(cause);
@@ -100,7 +100,7 @@ function folderUnwritable(path: string, cause: unknown): StorageError {
   return new StorageError("store_folder_unwritable", dirname(resolve(path)), { detail, cause });
 }
 
-/** What a failure means whose code says so; `undefined` for others. */
+/** Maps an error code to its meaning; `undefined` for other codes. */
 export function knownFailure(error: unknown, path: string): StorageError | undefined {
   const reason = reasonOf(error);
   if (reason === "SQLITE_READONLY_DIRECTORY") return folderUnwritable(path, error);
@@ -109,7 +109,7 @@ export function knownFailure(error: unknown, path: string): StorageError | undef
   return code && withReason(code, path, error);
 }
 
-/** Names of SQLite's result codes that libsql gives by number, where it does not know the extended code. */
+/** Names of SQLite result codes that libsql reports by number because it does not know the extended code. */
 const SQLITE_CODES: Readonly<Record<number, string>> = {
   5: "SQLITE_BUSY",
   6: "SQLITE_LOCKED",
@@ -125,21 +125,21 @@ function reasonOf(error: unknown): string {
   const reason = errorCode(error);
   const [, number] = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(reason) ?? [];
   if (number === undefined) return reason;
-  // The low byte is the code that the extended one is of.
+  // The low byte of an extended code is its primary code.
   return SQLITE_CODES[Number(number)] ?? SQLITE_CODES[Number(number) & 0xff] ?? reason;
 }
 
-/** What the codes of SQLite, PostgreSQL and the system start with; the first that fits counts. */
+/** Prefixes of the codes of SQLite, PostgreSQL and the system; the first match counts. */
 const STORE_CODES: readonly (readonly [code: StorageErrorCode, starts: readonly string[]])[] = [
   ["store_locked", ["SQLITE_BUSY", "SQLITE_LOCKED", "55P03", "40"]],
   ["store_full", ["SQLITE_FULL", "53100", "ENOSPC", "EDQUOT", "EFBIG"]],
-  // What a disk quota or a limit on a file's size gives.
+  // The code for a used-up disk quota or a file size limit.
   ["store_full", ["SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"]],
   ["store_read_only", ["25006"]],
   ["store_too_many_connections", ["53300"]],
   ["store_unwritable", ["SQLITE_READONLY", "42501", "EROFS"]],
   ["store_corrupt", ["SQLITE_NOTADB", "SQLITE_CORRUPT"]],
-  // A table or column that is not there.
+  // A missing table or column.
   ["store_corrupt", ["SQLITE_ERROR", "42"]],
   ["store_unreadable", ["SQLITE_CANTOPEN", "28"]],
   ["store_missing", ["3D000"]],

@@ -12,7 +12,7 @@ import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
 
-/** Every table of every store: they share one database. */
+/** Every table of every store; they share one database. */
 export interface StoreTables
   extends RowsOf<typeof REVOCATION_TABLES>,
     RowsOf<typeof LEDGER_TABLES>,
@@ -22,36 +22,36 @@ export interface StoreTables
     RowsOf<typeof REGISTRY_TABLES> {}
 
 /**
- * A database with the tables of every store. Give it to the stores that are to share it, and close it after them.
- * Made by {@link createStores} or {@link openStores}.
+ * A database with the tables of every store, made by {@link createStores} or {@link openStores}. Pass it to the
+ * stores that share it, and close it after them.
  */
 export interface StoreDatabase {
-  /** The file as it was named, or the address without its password. */
+  /** The file as the caller named it, or the address without its password. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
   readonly isClosed: boolean;
-  /** Returns whether there is room for writes that are not revocations; never throws. */
+  /** Returns whether there is room for writes other than revocations; never throws. */
   hasRoom(): Promise<boolean>;
   /**
-   * Returns why nothing can be written now: the code of a StorageError, such as `store_read_only` after a failover;
-   * `undefined` if writes go through. `store_full` if a write has just found no room; before it comes to that, ask
-   * {@link StoreDatabase.hasRoom}.
+   * Returns the code of the StorageError that writes fail with now, such as `store_read_only` after a failover;
+   * `undefined` if writes succeed. `store_full` means that a write has just found no room; {@link
+   * StoreDatabase.hasRoom} tells before that.
    */
   problem(): Promise<StorageErrorCode | undefined>;
-  /** Waits for what is being written, and lets go of the database. */
+  /** Waits for pending writes and closes the database. */
   close(): Promise<void>;
 }
 
-/** A database as the stores read and write it. */
+/** The database with the methods that stores use to read and write. */
 export type TableDatabase = Database<StoreTables>;
 
 /** The queries of one read or write. */
 export type StoreQueries = Queries<StoreTables>;
 
 /**
- * The same database with its reads and writes.
+ * Returns the same database with its reads and writes.
  *
- * @throws TypeError unless `createStores` or `openStores` has made it.
+ * @throws TypeError unless `createStores` or `openStores` made it.
  */
 export function tablesOf(database: StoreDatabase): TableDatabase {
   if (database instanceof Database) return database;
@@ -85,24 +85,24 @@ const SCHEMA: Schema = {
  * Makes a database for the stores: a file of mode 0600, or the tables of an empty PostgreSQL database.
  *
  * @param place - A path, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
- * @throws TypeError on wrong options or a malformed address.
- * @throws StorageError `store_exists` if a file is there, or as {@link openStores} does.
+ * @throws TypeError if an option is wrong or the address is malformed.
+ * @throws StorageError `store_exists` if the file exists, or as {@link openStores} does.
  */
 export function createStores(place: string, options?: DatabaseOptions): Promise<StoreDatabase> {
   return openDatabase(place, SCHEMA, "new", options);
 }
 
 /**
- * Opens the database of the stores. Several processes may have it open at once; a file on one machine
- * only, since SQLite's locks do not work over network file systems.
+ * Opens the database of the stores. Several processes may open it at once; a file only on one machine, since
+ * SQLite's locks do not work over network file systems.
  *
- * @param ifMissing - What to do where there is no file; the tables of an empty PostgreSQL database are
- *   always made.
- * @throws TypeError on wrong options or a malformed address.
- * @throws StorageError `store_missing`, `store_unreadable`, `store_unreachable`, `store_exposed` if
- *   others may open the file (not looked at on Windows), `store_locked`, `store_corrupt` also for a
- *   file that is something else, `store_outdated`, `store_version` if a newer proviso made it, or
- *   `store_unavailable` if libsql or pg is not installed.
+ * @param ifMissing - What to do if there is no file. The tables of an empty PostgreSQL database are always
+ *   made.
+ * @throws TypeError if an option is wrong or the address is malformed.
+ * @throws StorageError `store_missing`, `store_unreadable`, `store_unreachable`, `store_exposed` if others may
+ *   open the file (not checked on Windows), `store_locked`, `store_corrupt` also for a file of another kind,
+ *   `store_outdated`, `store_version` if a newer proviso made it, or `store_unavailable` if libsql or pg is not
+ *   installed.
  */
 export function openStores(
   place: string,

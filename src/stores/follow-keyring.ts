@@ -6,21 +6,21 @@ import { keyFileError } from "../storage/storage-error.js";
 import { following, stampOf } from "../system/file-stamp.js";
 import { readKeyringFile } from "./keyring-file.js";
 
-/** How current a followed key file must be. */
+/** How often a followed key file is checked. */
 export interface FollowOptions extends KeyringOptions {
   /**
-   * Milliseconds for which the keyring is used without looking whether the file has changed; 100
-   * unless given, 0 looks each time.
+   * Milliseconds for which the keyring is used before the file is checked for a change; 100 unless given, 0
+   * checks every time.
    */
   readonly refreshEvery?: number;
 }
 
 /**
- * A function that gives the keyring in a key file as it is now, for a service that is to take part
- * in rotation and retirement while it runs.
+ * Returns a function that returns the current keyring of a key file, so that a running service follows rotation
+ * and retirement.
  *
- * @returns For the `keys` of {@link createIssuer}. It throws a `StorageError`, as
- *   {@link readKeyringFile} does, while the file cannot be read: then nothing is minted or allowed.
+ * @returns The function, for the `keys` of {@link createIssuer}. It throws a `StorageError`, as {@link
+ *   readKeyringFile} does, while the file cannot be read: then nothing is minted or allowed.
  * @throws TypeError if the path is not a string, or an option is not valid.
  * @throws StorageError as {@link readKeyringFile} does, if the file cannot be read at the start.
  *
@@ -60,7 +60,8 @@ export function followKeyringFile(path: string, options: FollowOptions = {}): ()
   return keyring;
 }
 
-// A key file is only ever replaced whole, so another file, or another time, is another keyring.
+// A key file is only ever replaced as a whole, so a different file or modification time means a different
+// keyring.
 function fileStamp(path: string): string {
   try {
     return stampOf(statSync(path, { bigint: true }));

@@ -1,6 +1,6 @@
 /**
- * What is kept: a database for revocations, the ledger, tasks, memories, the numbers of resources, and hosts
- * with their agents, grants and approvals; key files; and the errors of keeping them.
+ * Storage: a database for revocations, the ledger, tasks, memories, resource numbers, and hosts with their
+ * agents, grants and approvals; key files; and the errors of both.
  *
  * @module proviso/stores
  */

@@ -21,15 +21,15 @@ import { exposureOf, putPrivateFile } from "../storage/new-file.js";
 import { keyFileError, StorageError } from "../storage/storage-error.js";
 import { errorCode } from "../system/error-code.js";
 
-/** Bytes; thousands of keys fit. */
+/** Largest key file in bytes; thousands of keys fit. */
 const LARGEST = 1_048_576;
 
 /**
- * The keyring in a key file: a JWK Set, which only its owner may open.
+ * Reads the keyring in a key file: a JWK Set that only its owner may open.
  *
- * @throws TypeError if the path is not a string, or an option is not known.
- * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_exposed` if the file's
- *   group or others may open it (not looked at on Windows), or `key_file_malformed`.
+ * @throws TypeError if the path is not a string, or an option is unknown.
+ * @throws StorageError `key_file_missing`, `key_file_unreadable`, `key_file_exposed` if the file's group or
+ *   others may open it (not checked on Windows), or `key_file_malformed`.
  */
 export function readKeyringFile(path: string, options: KeyringOptions = {}): Keyring {
   assertString(path, "path");
@@ -43,7 +43,7 @@ export function readKeyringFile(path: string, options: KeyringOptions = {}): Key
   try {
     set = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text, secrets and all.
+    // The parser's own message quotes the file, secrets included.
     throw new StorageError("key_file_malformed", path, { detail: "it is not JSON" });
   }
   try {
@@ -56,7 +56,7 @@ export function readKeyringFile(path: string, options: KeyringOptions = {}): Key
 }
 
 function readPrivateText(path: string): string {
-  // Not blocking: opening a named pipe would wait for its writer.
+  // Without blocking: opening a named pipe would wait for its writer.
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(fd);
@@ -77,8 +77,8 @@ function readPrivateText(path: string): string {
 }
 
 /**
- * Writes a keyring to a new key file, mode 0600. The file appears whole or not at all, and one that
- * is there already is never overwritten, not even by two processes at once.
+ * Writes a keyring to a new key file, mode 0600. The file appears as a whole or not at all. An existing file is
+ * never overwritten, not even by two processes at once.
  *
  * @throws TypeError if the path is not a string, or the keyring not a Keyring.
  * @throws StorageError `key_file_exists` or `key_file_unwritable`; nothing is left behind.
@@ -95,18 +95,16 @@ export function createKeyringFile(path: string, keyring: Keyring): void {
 }
 
 /**
- * Puts another keyring in the place of `expected` in a key file. The file holds the one or the
- * other, whole, at every moment, also if the process is killed or the power fails. A symbolic link
- * stays one: the file it leads to is replaced. The file's owner stays its owner.
+ * Replaces the keyring `expected` in a key file. At every moment, also if the process is killed or the power
+ * fails, the file holds the whole of one keyring. A symbolic link stays: its target is replaced. The file keeps
+ * its owner.
  *
- * The comparison with `expected` is made immediately before the change, but the two are not one
- * step. Where several processes may change the file, do it within
- * {@link RevocationStore.exclusively}, which makes the others wait.
+ * Compares with `expected` right before the change, but not atomically. If several processes may change the
+ * file, call this within {@link RevocationStore.exclusively}, which makes the others wait.
  *
  * @throws TypeError if the path is not a string, or a keyring not a Keyring.
- * @throws StorageError `key_file_changed` if the file no longer holds `expected`,
- *   `key_file_unwritable`, or what {@link readKeyringFile} throws; the old file stays as it is, and
- *   nothing is left beside it.
+ * @throws StorageError `key_file_changed` if the file no longer holds `expected`, `key_file_unwritable`, or as
+ *   {@link readKeyringFile} does. The old file then stays as it is, and nothing is left beside it.
  *
  * @example
  * ```ts

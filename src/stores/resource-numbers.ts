@@ -9,7 +9,7 @@ import { randomBytes } from "../bytes/random.js";
 import { type StoreDatabase, type StoreQueries, type TableDatabase, tablesOf } from "./database.js";
 import { readStored, textOf, whole } from "./stored-values.js";
 
-/** Names whose numbers are kept in memory, with 512 bytes at most each. */
+/** Number of names cached in memory, each of at most 512 bytes. */
 const BOUND = 50_000;
 // With `max`, the library would allocate its tables at once: 25 milliseconds at every start.
 const BOUNDS = { maxSize: BOUND, sizeCalculation: () => 1 };
@@ -19,8 +19,8 @@ const CHUNK = 1000;
 type Numbered = readonly (readonly [name: string, number: number])[];
 
 /**
- * The numbers of resource names in a database, which many processes may share. A number is the same for
- * all of them, and never changes: what has once been read is not asked for again.
+ * The numbers of resource names in a database that many processes may share. A number is the same for all of
+ * them and never changes, so each is read only once.
  */
 export class ResourceNumberStore implements ResourceNumbers {
   readonly #database: TableDatabase;
@@ -34,7 +34,7 @@ export class ResourceNumberStore implements ResourceNumbers {
     this.#random = random;
   }
 
-  /** @throws StorageError if new numbers cannot be written, or others not be read. */
+  /** @throws StorageError if new numbers cannot be written, or others cannot be read. */
   async numbersOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return lookUp(names, this.#numbers, async (some) => {
       const texts = some.map((name) => JSON.stringify(name));
@@ -55,8 +55,8 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 
   /**
-   * Gives numbers to names that may have none, one call after another and names in order: two processes
-   * that give numbers to the same names at once must not each wait for the other.
+   * Assigns numbers to names without one, one call after another and the names in order, so that two processes
+   * that do this at once do not wait for each other.
    */
   async #give(names: readonly string[]): Promise<Numbered> {
     const texts = names.map((name) => JSON.stringify(name)).sort();
@@ -66,7 +66,7 @@ export class ResourceNumberStore implements ResourceNumbers {
         while (found.length < texts.length) {
           const rows = texts.map((name) => ({ name, number: newResourceNumber(this.#random) }));
           const insert = db.insertInto("resource_number").values(rows);
-          // A name may have one meanwhile; one that drew a number that is taken draws again.
+          // Another process may have assigned one meanwhile; a name whose number is taken draws another.
           await insert.onConflict((conflict) => conflict.doNothing()).execute();
           found = await this.#rows(db, "name", texts);
         }
@@ -77,7 +77,7 @@ export class ResourceNumberStore implements ResourceNumbers {
     return given;
   }
 
-  /** @throws StorageError `store_corrupt` for a row that was not written like this. */
+  /** @throws StorageError `store_corrupt` for a row of another form. */
   async #rows(
     db: StoreQueries,
     column: "name" | "number",
@@ -99,7 +99,7 @@ export class ResourceNumberStore implements ResourceNumbers {
   }
 }
 
-/** What is remembered of the keys, and what `look` finds of the others: so many at once. */
+/** Returns the cached values of the keys, and those that `look` finds for the others, in batches. */
 async function lookUp<Key extends string | number, Value extends string | number>(
   keys: readonly Key[],
   remembered: LRUCache<Key, Value>,
@@ -120,9 +120,9 @@ async function lookUp<Key extends string | number, Value extends string | number
 }
 
 /**
- * The numbers of resources in a database of the stores.
+ * Opens the resource numbers in a database of the stores.
  *
- * @throws TypeError if it is not such a database.
+ * @throws TypeError if it is not a database of the stores.
  */
 export function openResourceNumbers(database: StoreDatabase): ResourceNumberStore {
   return new ResourceNumberStore(database);

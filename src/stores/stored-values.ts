@@ -1,11 +1,11 @@
 import { StorageError } from "../storage/storage-error.js";
 
 /**
- * Reads what was stored: a damaged row is an error of the database, and never a wrong answer.
+ * Reads stored data: a damaged row is a database error, never a wrong answer.
  *
- * @param database - Its name.
- * @param what - What is read, such as `an event`.
- * @throws StorageError `store_corrupt` where `read` throws what readers of texts and numbers throw.
+ * @param database - The name of the database.
+ * @param what - The name of the value, such as `an event`.
+ * @throws StorageError `store_corrupt` if `read` throws an error that readers of strings and numbers throw.
  */
 export function readStored<T>(database: string, what: string, read: () => T): T {
   try {
@@ -16,7 +16,7 @@ export function readStored<T>(database: string, what: string, read: () => T): T 
   }
 }
 
-/** The error for contents that cannot be. */
+/** Makes the error for impossible contents. */
 export function corrupt(database: string, detail: string, cause?: unknown): StorageError {
   return new StorageError("store_corrupt", database, { detail, cause });
 }
@@ -28,9 +28,9 @@ export function whole(value: unknown): number {
 }
 
 /**
- * A text that is kept as a JSON string: a column keeps neither NUL nor lone surrogates.
+ * Parses a string stored as JSON, because a column keeps neither NUL nor lone surrogates.
  *
- * @throws TypeError or SyntaxError if it is something else.
+ * @throws TypeError or SyntaxError if it is not a JSON string.
  */
 export function textOf(stored: string): string {
   const text: unknown = JSON.parse(stored);

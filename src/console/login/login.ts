@@ -96,7 +96,7 @@ export interface Presence {
   readonly amr?: readonly string[];
 }
 
-/** @throws TypeError naming the member that is wrong. */
+/** @throws TypeError naming the property that is wrong. */
 export function checkedPresence(presence: Presence): Presence {
   assertMembers(presence, ["acr", "amr"], "login.presence");
   const { acr = [], amr = [] } = presence;

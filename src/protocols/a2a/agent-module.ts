@@ -2,32 +2,32 @@ import type { ResourceSource } from "../../agent/resources/resource.js";
 import type { Skill } from "../../agent/skill.js";
 import type { TaskRunner } from "./task-runner.js";
 
-/** What `proviso serve` gives a module of skills. */
+/** Passed by `proviso serve` to a module of skills. */
 export interface AgentModuleContext<Source extends ResourceSource = ResourceSource> {
   /** The resources of the configuration; absent if it has none. */
   readonly resources?: Source;
-  /** Their folder, or the file of their database, absolute. */
+  /** The absolute path of their folder, or of the file of their database. */
   readonly resourcesPath?: string;
-  /** The agent's home, absolute: a place for files of its own. */
+  /** The absolute path of the agent's home, where the module may keep files. */
   readonly home: string;
-  /** The folder of the configuration, absolute. */
+  /** The absolute path of the folder of the configuration. */
   readonly configFolder: string;
 }
 
-/** What a module of skills gives `proviso serve`. */
+/** Returned to `proviso serve` by a module of skills. */
 export interface AgentSkills {
   readonly skills: readonly Skill[];
-  /** Makes sense of messages in words. */
+  /** Interprets messages in words. */
   readonly runTask?: TaskRunner;
-  /** Called once, when the agent takes no more calls. */
+  /** Called once, when the agent accepts no more calls. */
   close?(): void | Promise<void>;
 }
 
 /**
- * The default export of the module that a configuration of `proviso serve` names as its `skills`.
+ * The default export of the module named as `skills` in a configuration of `proviso serve`.
  *
- * @typeParam Source - What the module takes resources from, such as `ResourceFolder`; the configuration
- *   decides, so that a module checks what it is given.
+ * @typeParam Source - The type of the module's resource source, such as `ResourceFolder`. The configuration
+ *   decides which one it is, so a module must check it.
  */
 export type AgentModule<Source extends ResourceSource = ResourceSource> = (
   context: AgentModuleContext<Source>,

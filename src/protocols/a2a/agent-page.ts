@@ -6,14 +6,14 @@ import { plainText } from "../../http/markup/untrusted-text.js";
 import type { CardOptions } from "./card.js";
 import { METHODS } from "./extension.js";
 
-/** Where an agent is reached, for its page. */
+/** The addresses of an agent, for its page. */
 export interface PageAddresses {
   readonly url: string;
   readonly cardUrl: string;
   readonly rpcUrl: string;
 }
 
-// Without a value put into it, so the text is the one that the policy's digest is of.
+// A template without values, so that its text is the one whose digest is in the policy.
 const STYLE = html`
 :root { color-scheme: light dark; --ink: #1a1d21; --soft: #4d545c; --page: #f6f7f8; --card: #ffffff; --hair: #d5d9dd; --link: #0b57a4; }
 @media (prefers-color-scheme: dark) {
@@ -51,8 +51,8 @@ const HEADERS = {
 };
 
 /**
- * Serves what an agent is, its grants and how to ask for one, as a page to a client that prefers HTML; any
- * other request goes on. The page holds nothing that the Agent Card does not.
+ * Serves a page about the agent, its grants and how to ask for one, to clients that prefer HTML; passes other
+ * requests on. The page holds nothing that the Agent Card does not.
  */
 export function agentPage(
   card: CardOptions,
@@ -62,7 +62,7 @@ export function agentPage(
   const text = String(page(card, agent, addresses));
   return (req, res, next) => {
     res.vary("Accept");
-    // The first is what a client gets that takes anything.
+    // The first is the answer to a client that accepts anything.
     if (req.accepts(["application/json", "text/html"]) !== "text/html") return next();
     res.set(HEADERS).type("text/html").send(text);
   };
@@ -113,7 +113,7 @@ they are in: <code>--collection</code>, or <code>resourceQuery</code>.</p>
 <pre>curl ${word(rpcUrl)} -H "Authorization: Bearer $(cat access)" -H 'Content-Type: application/json' -H 'A2A-Version: 1.0' -d ${word(body)}</pre>`;
 }
 
-/** A text as one word of a shell. */
+/** Quotes a string as one word of a shell. */
 function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

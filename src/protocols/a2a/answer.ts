@@ -10,13 +10,13 @@ import {
 } from "./errors.js";
 import { DENIAL_HEADER } from "./extension.js";
 
-/** What a body may be in each binding (A2A 1.0, sections 9.1 and 11.1). */
+/** Limits of bodies in each binding (A2A 1.0, sections 9.1 and 11.1). */
 export const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
   jsonrpc: ["application/json"],
   rest: ["application/json", "application/a2a+json"],
 };
 
-/** Sends a fault in the shape of a binding. @param id - Of the JSON-RPC request, where it is known. */
+/** Sends a fault in the form of a binding. @param id - The id of the JSON-RPC request, if known. */
 export function answerFault(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   setFaultHeaders(res, why);
   if (binding === "rest") {
@@ -26,7 +26,7 @@ export function answerFault(res: Response, binding: Binding, why: Fault, id?: un
   res.status(rpcStatus(why.code)).json(jsonRpcBody(why, id));
 }
 
-/** Sets the headers that say a fault, for clients that keep nothing of its body. */
+/** Sets the headers that describe a fault, for clients that do not read its body. */
 export function setFaultHeaders(res: Response, why: Fault): void {
   const codes = why.info.metadata["codes"];
   if (codes !== undefined) res.setHeader(DENIAL_HEADER, codes);
@@ -36,39 +36,39 @@ export function setFaultHeaders(res: Response, why: Fault): void {
   }
 }
 
-/** Ends a stream of events with a fault as its last one. @param id - Of the JSON-RPC request. */
+/** Ends a stream of events with a fault as its last event. @param id - The id of the JSON-RPC request. */
 export function endStream(res: Response, binding: Binding, why: Fault, id?: unknown): void {
   if (res.writableEnded) return;
   const body = binding === "rest" ? restBody(why) : jsonRpcBody(why, id);
   res.end(`event: error\n${eventText(body)}`);
 }
 
-/** An event of a stream (`text/event-stream`) that holds JSON. */
+/** Formats JSON as an event of a stream (`text/event-stream`). */
 export function eventText(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
 /**
- * The HTTP status of an answer in JSON-RPC, which answers within HTTP but for faults that clients and proxies must see
- * without reading.
+ * Returns the HTTP status of a JSON-RPC answer: 200, except for faults that clients and proxies must recognize
+ * without reading the body.
  *
- * @param code - Of its error, if it is one.
+ * @param code - The code of its error, if there is one.
  */
 export function rpcStatus(code: unknown): number {
   const status = typeof code === "number" ? statusOf(code) : 200;
   return [401, 413, 429, 503].includes(status) ? status : 200;
 }
 
-/** Answers what is found before the binding reads a request. */
+/** Answers faults found before the binding reads a request. */
 export function faultWriter(binding: Binding): FaultWriter {
   return (res, why) => answerFault(res, binding, faultFromHttp(why));
 }
 
-/** Whether an id may stand in a log. */
+/** Returns whether an id may be logged. */
 export function isPlainText(id: string): boolean {
   return id.length <= LONGEST_ID && !CONTROLS.test(id);
 }
 
-/** Characters of an id that a caller chooses. */
+/** Longest id in characters that a caller may choose. */
 export const LONGEST_ID = 128;
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -25,13 +25,13 @@ import type { TaskStream } from "./task-stream.js";
 import { setTaskAccess } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** What tasks that wait for approvals rest on. */
+/** The dependencies of tasks that wait for approvals. */
 export interface ApprovalTasksOptions {
   readonly approvals: Approvals;
   readonly tasks: TaskStore;
   readonly push: PushOptions | undefined;
   readonly sender: PushNotificationSender | undefined;
-  /** Aborted when the agent shuts down: what waits goes on when it serves again. */
+  /** Aborted when the agent shuts down; waiting tasks resume when it serves again. */
   readonly stopping: AbortSignal;
   readonly stream: TaskStream;
   readonly onFailure: (error: unknown, what: string) => void;
@@ -39,44 +39,44 @@ export interface ApprovalTasksOptions {
 
 /** Milliseconds between two looks for tasks that another instance has left waiting. */
 const LOOK_EVERY = 15_000;
-/** In the path of every task that waits, or waited, for an approval; no revocation id is like it. */
+/** In the path of every task made for an approval; no revocation id has this form. */
 const WAITS = "waits-for-approval";
 const FORM = /^approval_[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Tasks that wait until people have decided about capabilities that were asked for, and then come to their end
- * by themselves: in this process, or in any other that serves the same database. A task has its approval's id.
- * It belongs to the party that asked, whatever that party presents, and holds no token at any time.
+ * Tasks that wait until people have decided about requested capabilities, and then end by themselves, in this
+ * process or another one on the same database. The id of such a task is that of its approval. It belongs to the
+ * party that asked, whatever that party presents, and never holds a token.
  */
 export class ApprovalTasks {
   readonly #options: ApprovalTasksOptions;
-  /** By id of the task: what it comes to, or `undefined` where this instance stops or fails. */
+  /** Outcomes by task id; `undefined` if this instance stops or fails. */
   readonly #waiting = new Map<string, Promise<Task | undefined>>();
 
   constructor(options: ApprovalTasksOptions) {
     this.#options = options;
     const { stopping } = options;
-    // Each task that waits listens.
+    // Each waiting task adds a listener.
     setMaxListeners(0, stopping);
     const timer = setInterval(() => void this.#look(), LOOK_EVERY).unref();
     stopping.addEventListener("abort", () => clearInterval(timer), { once: true });
     void this.#look();
   }
 
-  /** Whether an id is that of a task that waits, or waited, for an approval. */
+  /** Returns whether an id is that of a task made for an approval. */
   has(id: string): boolean {
     return FORM.test(id);
   }
 
-  /** Which tasks a party sees by what it asked for: these, and nothing else. */
+  /** Selects only the tasks made for approvals that a party asked for. */
   sightOf({ caller, tenant }: Call): Sight {
     return { access: accessOf(caller), tenant, expires: Number.POSITIVE_INFINITY };
   }
 
   /**
-   * The task that the same message began before.
+   * Returns the task that the same message has started before.
    *
-   * @throws Refused if another message of this id came before, or its receiver may not be sent to.
+   * @throws Refused if an earlier message has the id, or the receiver's address is not allowed.
    */
   async earlier(
     { configuration }: SendMessageRequest,
@@ -91,10 +91,12 @@ export class ApprovalTasks {
   }
 
   /**
-   * The task that waits for what a message has asked for, and whether this message has begun it.
+   * Returns the task that waits for the request of a message, and whether this message has started it.
    *
-   * @param answer - What the asker gets. What else than `pending` is in it is returned to the asker and not kept.
-   * @throws TaskQuotaError or A2AError if the task cannot be kept; the same message again finds the approval.
+   * @param answer - The answer to the caller. Everything but `pending` goes to the caller only, and is not
+   *   stored.
+   * @throws TaskQuotaError or A2AError if the task cannot be stored; sending the message again finds the
+   *   approval.
    */
   async begin(
     message: Message,
@@ -103,11 +105,11 @@ export class ApprovalTasks {
   ): Promise<{ readonly task: Task; readonly isNew: boolean }> {
     const { tasks } = this.#options;
     const sight = this.sightOf(call);
-    // A code is for the asker alone to show.
+    // A code is only for the asker to show.
     const { userCode: _, ...kept } = answer.pending;
     const task = waitingTask(message, { pending: kept });
     const { id, contextId } = task;
-    // The same request in another message, which has been decided.
+    // The same request in another message has been decided already.
     const known = await tasks.load(id, sight);
     if (known !== undefined && hasEnded(known)) return { task: known, isNew: false };
     const begun = await tasks.begin(task, taskMessage(message, call), sight);
@@ -117,9 +119,9 @@ export class ApprovalTasks {
   }
 
   /**
-   * Waits for what a task that is answered waits for.
+   * Begins to wait for the approval of an answered task.
    *
-   * @param receiver - Where its progress is to go, kept with it.
+   * @param receiver - Stored with the task; receives its progress.
    */
   async waitFor(
     task: Task,
@@ -134,7 +136,7 @@ export class ApprovalTasks {
     void this.#watch(id, callOf(context).caller);
   }
 
-  /** Streams a task that is answered, and what it comes to. */
+  /** Streams an answered task until its end. */
   async *stream(
     task: Task,
     context: ServerCallContext,
@@ -142,7 +144,7 @@ export class ApprovalTasks {
     yield* this.#options.stream(task.id, context, task);
   }
 
-  /** What SubscribeToTask answers. @throws A2AError */
+  /** Answers SubscribeToTask. @throws A2AError */
   async *resubscribe(
     id: string,
     context: ServerCallContext,
@@ -152,7 +154,7 @@ export class ApprovalTasks {
     yield* this.#options.stream(id, context);
   }
 
-  /** Takes the approval back that a task waits for, and ends the task. @throws A2AError */
+  /** Withdraws the approval that a task waits for, and ends the task. @throws A2AError */
   async cancel(id: string, context: ServerCallContext): Promise<Task> {
     const { approvals, tasks } = this.#options;
     const { principal, invoker: agent } = callOf(context).caller;
@@ -162,17 +164,17 @@ export class ApprovalTasks {
     if (task?.status?.state !== TaskState.TASK_STATE_CANCELED) {
       throw new TaskNotCancelableError(`Task not cancelable: ${id}`);
     }
-    // After the task: an approval that is taken back never stands behind a task that says it was granted.
+    // In this order, so that no task says it was granted an approval that was withdrawn.
     await approvals.cancel(id, { principal, agent });
     return task;
   }
 
-  /** Fulfilled when this instance waits for nothing any more, and every end is stored. */
+  /** Fulfilled when this instance waits for nothing more, and every outcome is stored. */
   async settled(): Promise<void> {
     await Promise.all(this.#waiting.values());
   }
 
-  /** Waits for what any instance has begun. */
+  /** Waits for the tasks that any instance has started. */
   async #look(): Promise<void> {
     try {
       const waiting = await this.#options.tasks.waitingUnder(WAITS);
@@ -197,7 +199,7 @@ export class ApprovalTasks {
     return watching;
   }
 
-  /** Waits for an approval, and stores what the task comes to unless another instance has. */
+  /** Waits for an approval, and stores the outcome of the task unless another instance has. */
   async #end(id: string, caller: Caller): Promise<Task | undefined> {
     const { approvals, tasks, stopping } = this.#options;
     const approval = await approvals.settled(id, stopping);
@@ -207,7 +209,7 @@ export class ApprovalTasks {
     return this.#ended(task, endingOfApproval(approval), context);
   }
 
-  /** Stores a task's outcome, and publishes it. @returns Its outcome, also if another request ended it. */
+  /** Stores a task's outcome, and publishes it. @returns The outcome, also if another request ended the task. */
   async #ended(task: Task, ending: Ending, context: ServerCallContext): Promise<Task | undefined> {
     const { tasks, sender } = this.#options;
     const ended = endedTask(task, ending);
@@ -217,14 +219,14 @@ export class ApprovalTasks {
   }
 }
 
-/** For the store and the sender, which the SDK gives contexts: what ends by itself ends in no request. */
+/** Makes a context for the store and the sender, since a task that ends by itself has no request. */
 function contextOf(caller: Caller): ServerCallContext {
   const context = new ServerCallContext({ requestedVersion: "1.0" });
   setTaskAccess(context, accessOf(caller));
   return context;
 }
 
-/** By a path that no token has, so that what the party presents does not matter. */
+/** The access of a path that no token has, so that it does not matter what the party presents. */
 function accessOf(caller: Caller) {
   const { principal, invoker } = caller;
   const party = hash("sha256", JSON.stringify([principal, invoker]), "base64url");
@@ -244,7 +246,7 @@ function waitingTask(message: Message, answer: { readonly pending: PendingAnswer
   };
 }
 
-/** @param stored - The status that is kept, where the asker gets more in its message. */
+/** @param stored - The status to store, if the asker's message contains more. */
 function waitingStatus(
   taskId: string,
   contextId: string,

@@ -3,11 +3,11 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AuthorityKind } from "../../agent/ledger.js";
 import type { Permit } from "./call.js";
 
-/** What a response says of the authority that it rests on. */
+/** The authority of a call, as stated in a response. */
 export interface AuthorityMarks {
   readonly authority: AuthorityKind;
   readonly capability?: string;
-  /** Whether the caller had declared ambient authority; absent where authority is not ambient. */
+  /** Whether the caller had declared ambient authority; absent for other authority. */
   readonly declared?: boolean;
   readonly notice?: string;
 }
@@ -17,7 +17,7 @@ const NOTICES: Readonly<Partial<Record<AuthorityKind, string>>> = {
   legacy: LEGACY_NOTICE,
 };
 
-/** What a response says of the authority that a call had permission by. */
+/** Returns the authority of an admitted call, as stated in its response. */
 export function authorityMarks(permit: Permit, agent: IssuingAgent): AuthorityMarks {
   if (permit.kind !== "text") {
     const { authority, capability, declared } = permit.clearance;

@@ -25,37 +25,38 @@ import { decoded, isRoot, membersOf, type Outline, outlineOf } from "./outline.j
 import { isOwnMethod, type OwnMethods, readOwn } from "./own-methods.js";
 import { readPresented } from "./presented.js";
 
-/** What requests are let in by. */
+/** Dependencies of the check before the SDK's handlers. */
 export interface BeforeOptions extends Gates {
   readonly handler: GuardedHandler;
-  /** Calls that are let in, for the handler. */
+  /** Admitted calls, passed on to the handler. */
   readonly calls: AdmittedCalls;
   /** The extension's own methods, by name. */
   readonly methods: OwnMethods;
-  /** Who makes a request; `undefined` if that is not known. */
+  /** Returns the caller of a request; `undefined` if unknown. */
   readonly caller: CallerOf;
-  /** Who makes it, where its stream goes on. */
+  /** Returns the caller of a stream that continues. */
   readonly callerAgain: CallerOf;
-  /** The event streams of each caller that are open. */
+  /** The open event streams of each caller. */
   readonly streams: ConcurrencyLimit;
-  /** Whether requests may name a tenant: a card that offers none lets the SDK keep any name. */
+  /** Whether requests may name a tenant; if a card offers none, the SDK still accepts any name. */
   readonly tenants: boolean;
-  /** Whether requests may bring the history of a conversation: no card of ours declares that. */
+  /** Whether requests may bring the history of a conversation; none of our cards declares that. */
   readonly histories: boolean;
-  /** Called with what fails within: its caller learns only that something did. */
+  /** Called with internal errors, of which the caller learns only that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 type CallerOf = (req: Request) => Known | Promise<Known>;
 
-/** Event streams of one caller that may be open at once, unless given. */
+/** Default for the most event streams of one caller that may be open at once. */
 export const MOST_STREAMS = 128;
 
 /**
- * Stands before the SDK's handlers: reads a request, finds out who makes it, asks the gate, and either refuses, answers
- * one of the extension's own methods, or hands the call on. A capability where the method reads none refuses a request.
+ * Makes the handler in front of the SDK's handlers. It reads a request, identifies its caller, asks the gate,
+ * and refuses the call, answers one of the extension's own methods, or passes the call on. Refuses a capability
+ * in a place that the method does not read.
  *
- * @param bindingOf - Which of the SDK's handlers answers a request.
+ * @param bindingOf - Returns which of the SDK's handlers answers a request.
  */
 export function before(
   options: BeforeOptions,
@@ -63,13 +64,13 @@ export function before(
 ): RequestHandler {
   const { agent, calls, handler, methods, onFailure, streams } = options;
   return async (req, res, next) => {
-    // What a first pass has read and taken away, a second would miss: a call without a capability.
+    // A second guard would no longer see the token that the first one removed.
     if (passed.has(req)) return next(new TypeError("the guard stands twice before this handler"));
     passed.add(req);
-    // What is private to its caller; the SDK gives its streams a header of their own.
+    // The answer is private to its caller; the SDK sets its own header for streams.
     res.setHeader("Cache-Control", "no-store");
     const binding = bindingOf(req);
-    // Whatever else there is at the address, or below it, is not JSON-RPC.
+    // Anything else at or below the address is not JSON-RPC.
     const isRpc = binding === "jsonrpc" && req.method === "POST" && isRoot(req.path);
     let id: unknown;
     try {
@@ -81,7 +82,7 @@ export function before(
       const caller = await callerIn(req, options);
       assertRead(req, outline, options);
       const isOwn = isRpc && isOwnMethod(outline.method);
-      // An unknown address of HTTP+JSON has no version.
+      // An unknown HTTP+JSON address has no version.
       const isOfSdk = !isOwn && (isRpc || outline.need !== undefined);
       if (isOfSdk) await assertOperation(req, binding, outline, handler);
       const read = callIn(req, res, { outline, caller, binding, id }, options);
@@ -90,7 +91,7 @@ export function before(
       const { call, need, run } = isOwn
         ? await readOwn(req, res, read, methods)
         : { call: read, need: outline.need, run: undefined };
-      // The SDK answers what it does not know.
+      // The SDK answers unknown methods.
       if (need === undefined) return next();
       if (isOwn && run === undefined) await assertOperation(req, binding, call.outline, handler);
       if (call.outline.streams) {
@@ -115,17 +116,17 @@ export function before(
 
 const passed = new WeakSet<Request>();
 
-/** Reads what a request asks for, from its address and its body. */
+/** Reads a request's method and parameters from its address and body. */
 function outlineIn(req: Request, binding: Binding): Outline {
   const { path, method: verb, query } = req;
   return outlineOf({ binding, verb, path, query, body: membersOf(req.body) });
 }
 
 /**
- * Finds out who makes a request. Apps give nothing at all for a caller that is not known.
+ * Identifies the caller of a request. Apps return anything falsy for an unknown caller.
  *
- * @throws Refused for such a caller.
- * @throws TypeError for half a caller.
+ * @throws Refused if the caller is unknown.
+ * @throws TypeError if the caller is incomplete.
  */
 async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   const caller = await options.caller(req);
@@ -134,7 +135,7 @@ async function callerIn(req: Request, options: BeforeOptions): Promise<Caller> {
   if (![principal, invoker].every((name) => typeof name === "string" && name !== "")) {
     throw new TypeError("caller: must give a principal and an invoker, each a text, or undefined");
   }
-  // An app may give one object for many requests, and change it.
+  // An app may return one object for many requests, and change it.
   return Object.freeze({ principal, invoker });
 }
 
@@ -145,14 +146,14 @@ interface Reading {
   readonly id: unknown;
 }
 
-/** @throws Refused for a request that has a capability, or a history, where nothing is read. */
+/** @throws Refused if a capability or a history is in a place that is not read. */
 function assertRead(req: Request, outline: Outline, { agent, histories }: BeforeOptions): void {
   const misplaced = misplacedIn(req, outline, agent.issuer);
   const problem = misplaced ?? (histories ? undefined : historyIn(outline));
   if (problem !== undefined) throwRefused(malformed(problem));
 }
 
-/** Reads what a request presents. @throws Refused where that cannot be read. */
+/** Reads the capabilities of a request. @throws Refused if they cannot be read. */
 function callIn(
   req: Request,
   res: Response,
@@ -174,10 +175,10 @@ function callIn(
   });
 }
 
-/** @throws Refused for a tenant where there is none, or one that is too long. */
+/** @throws Refused for a tenant that is too long, or that the agent does not offer. */
 function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): string {
   if (tenant === "" || tenant === null) return "";
-  // Of an address the SDK takes it decoded, and as it stands of a body.
+  // In an address the SDK decodes the tenant; in a body it does not.
   if (tenants && typeof tenant === "string") {
     const named = binding === "rest" ? decoded(tenant) : tenant;
     if (named.length <= MAX_TENANT) return named;
@@ -188,10 +189,10 @@ function tenantIn(tenant: Json, binding: Binding, { tenants }: BeforeOptions): s
 
 const MAX_TENANT = 128;
 
-/** The SDK hands a request's headers to what runs and to its stores: capabilities go no further. */
+/** Removes capabilities from the headers, which the SDK passes to the executor and its stores. */
 function hideCapability(req: Request): void {
   if (!(CAPABILITY in req.headers)) return;
-  // Node makes both of as many raw headers as came, when it is first asked: before any is taken away.
+  // Node builds both header objects from the raw headers on first access: access them before removing any.
   delete req.headers[CAPABILITY];
   delete req.headersDistinct[CAPABILITY];
   const raw = req.rawHeaders;
@@ -202,7 +203,7 @@ function hideCapability(req: Request): void {
 
 const CAPABILITY = CAPABILITY_HEADER.toLowerCase();
 
-/** @throws A2AError for an operation of the SDK in a version that the card does not offer, or with wrong parameters. */
+/** @throws A2AError for an SDK method in a version that the card does not offer, or with wrong parameters. */
 async function assertOperation(
   req: Request,
   binding: Binding,

@@ -16,34 +16,34 @@ import type { Outline } from "./outline.js";
 import type { TaskRequest } from "./task-request.js";
 import { setTaskAccess, type TaskView } from "./tasks/task-access.js";
 
-/** A request that has been read, and who makes it. Nothing in it changes. */
+/** A parsed request and its caller. Immutable. */
 export interface Call {
   readonly caller: Caller;
   readonly binding: Binding;
   readonly outline: Outline;
-  /** Empty without one. */
+  /** Empty if there is none. */
   readonly tenant: string;
-  /** What it presents. */
+  /** The presented capabilities. */
   readonly capabilities: readonly Presented[];
-  /** Whether its caller declares that it uses ambient authority; nothing is presented then. */
+  /** Whether the caller declares ambient authority; it presents no capability then. */
   readonly declared: boolean;
-  /** What it asks for beside its message: the attenuations of `a2a/task/send`. */
+  /** The request beyond its message: the attenuations of `a2a/task/send`. */
   readonly asked: Json;
   readonly connection: Connection;
 }
 
-/** The same, each token that it presents verified. */
+/** The same, with each presented token verified. */
 export interface AuthenticCall extends Call {
   readonly capabilities: readonly AuthenticatedCapability[];
 }
 
-/** Which tasks a call may see, and until when. */
+/** The tasks that a call may see, and until when. */
 export interface Sight extends TaskView {
-  /** When the first of its capabilities expires, as milliseconds since 1970; `Infinity` without any. */
+  /** When the first of its capabilities expires, in milliseconds since 1970; `Infinity` if it has none. */
   readonly expires: number;
 }
 
-/** What a message was given permission for, before anything runs. */
+/** The clearance of a message, made before anything runs. */
 export type Permit = SkillPermit | OperationPermit | TextPermit;
 
 export interface SkillPermit {
@@ -64,17 +64,20 @@ export interface TextPermit {
   readonly request: Extract<TaskRequest, { kind: "text" }>;
 }
 
-/** What a caller's work takes up until it is over. Each function counts once, however often it is called. */
+/**
+ * The resources that a caller's work holds until it ends. Each function takes effect once, however often it is
+ * called.
+ */
 export interface Held {
-  /** Gives back the slot of the work. */
+  /** Releases the slot of the work. */
   readonly release: () => void;
-  /** Lets the next message into the task that the work goes on with. */
+  /** Lets the next message into the task. */
   readonly freeTask: () => void;
 }
 
-/** A call that the gate has let in, by what it may do. */
+/** An admitted call, by its kind. */
 export type Admitted =
-  /** A method about capabilities, which needs a caller alone. */
+  /** A method about capabilities, which only needs a caller. */
   | { readonly need: "caller"; readonly call: Call }
   | { readonly need: "card"; readonly call: Call }
   | { readonly need: "task"; readonly call: AuthenticCall; readonly sight: Sight }
@@ -97,10 +100,10 @@ export interface AdmittedMessage {
   readonly sight: Sight;
   readonly permit: Permit;
   readonly held: Held;
-  /** The request as it was read when permission was asked for: what runs is this one. */
+  /** The request for which clearance was given; exactly this one runs. */
   readonly request: SendMessageRequest;
   readonly message: Message;
-  /** Tasks that the message refers to and its caller sees: what runs learns of no others. */
+  /** Tasks that the message refers to and its caller may see; the executor gets no others. */
   readonly references: readonly string[];
 }
 
@@ -108,17 +111,17 @@ export interface AdmittedMessage {
 export interface AnsweredMessage {
   readonly need: "answer";
   readonly call: AuthenticCall;
-  /** Absent where the answer is no task. */
+  /** Absent if the answer is not a task. */
   readonly sight: Sight | undefined;
   readonly request: SendMessageRequest;
   readonly reply: Message | Task;
-  /** Where the progress of a task is to go that this message has begun. */
+  /** The receiver of the progress of a task that this message has started. */
   readonly receiver: TaskPushNotificationConfig | undefined;
 }
 
 /**
- * The caller as the SDK's contexts have it, with what the gate has let in: found by {@link admittedOf} alone, and in
- * nothing that is printed.
+ * The caller in the SDK's contexts, with the admitted call as a hidden value that only {@link admittedOf} reads
+ * and nothing prints.
  */
 class AdmittedUser implements User {
   readonly isAuthenticated = true;
@@ -135,19 +138,19 @@ class AdmittedUser implements User {
   }
 }
 
-/** What the gate has let in; `undefined` for a context that was not made for such a call. */
+/** Returns the admitted call of a context; `undefined` if it has none. */
 export function admittedOf({ user }: ServerCallContext): Admitted | undefined {
   return AdmittedUser.admitted(user);
 }
 
-/** The message that a context was made for. @throws TypeError if the gate has let none in. */
+/** Returns the message of a context. @throws TypeError if no message was admitted. */
 export function messageOf(context: ServerCallContext): AdmittedMessage {
   const admitted = admittedOf(context);
   if (admitted?.need === "message") return admitted;
   throw new TypeError("the gate has let no message in with this context");
 }
 
-/** Who makes the call that a context was made for. @throws TypeError if the gate has not let it in. */
+/** Returns the caller of a context. @throws TypeError if no call was admitted. */
 export function callOf(context: ServerCallContext): Call {
   const admitted = admittedOf(context);
   if (admitted === undefined) throw new TypeError("this context has no authenticated caller");
@@ -156,29 +159,32 @@ export function callOf(context: ServerCallContext): Call {
 
 const STRANGER: User = { isAuthenticated: false, userName: "" };
 
-/** Calls that one gate has let in, from there to the operation that each makes once. */
+/** The calls admitted by one gate, until each performs its one operation. */
 export class AdmittedCalls {
   readonly #users = new WeakMap<Request, User>();
   readonly #waiting = new WeakSet<Admitted>();
 
-  /** Lets a call make its operation. @returns The user that the operation's context must have. */
+  /** Admits a call. @returns The user for the operation's context. */
   add(admitted: Admitted): User {
     this.#waiting.add(admitted);
     return new AdmittedUser(admitted);
   }
 
-  /** The same for a request that goes on to the SDK's handlers. */
+  /** Admits a request that goes on to the SDK's handlers. */
   addFor(req: Request, admitted: Admitted): void {
     this.#users.set(req, this.add(admitted));
   }
 
-  /** Gives the SDK's handlers the user of a request: a stranger unless the gate has let it in. Refuses nothing. */
+  /**
+   * Returns the user of a request for the SDK's handlers: an anonymous user unless the gate admitted the
+   * request. Refuses nothing.
+   */
   readonly userBuilder = async (req: Request): Promise<User> => this.#users.get(req) ?? STRANGER;
 
   /**
-   * Takes up the call that a context was made for, for its one operation.
+   * Takes the call of a context, for its one operation.
    *
-   * @throws A2AError unless the gate has let in such a call, and it was not taken up before.
+   * @throws A2AError unless the gate admitted the call and it was not taken before.
    */
   take<Of extends OperationName>(operation: Of, context: ServerCallContext): OperationCall<Of> {
     const admitted = admittedOf(context);
@@ -190,16 +196,16 @@ export class AdmittedCalls {
     return admitted;
   }
 
-  /** Gives a call up that nothing has taken up. @param code - Why, as a refusal is called in the ledger. */
+  /** Abandons a call that was not taken. @param code - The reason, as a refusal code in the ledger. */
   drop(admitted: Admitted, agent: IssuingAgent, code: string): void {
     if (this.#waiting.delete(admitted)) giveUp(admitted, agent, code);
   }
 }
 
-/** What an operation of the SDK needs. */
+/** The call that an SDK operation needs. */
 export type OperationName = "message" | "task" | "card";
 
-/** A call that may make an operation: of messages, also those that are answered already. */
+/** A call that may perform an operation, including messages that are answered already. */
 export type OperationCall<Of extends OperationName> = Of extends "message"
   ? AdmittedMessage | AnsweredMessage
   : Extract<Admitted, { readonly need: Of }>;
@@ -216,13 +222,13 @@ function sightOf(admitted: Admitted): Sight | undefined {
   return "sight" in admitted ? admitted.sight : undefined;
 }
 
-/** Whether the answer to a call says that the extension was in use. */
+/** Returns whether the answer to a call says that the extension was used. */
 function usesExtension({ need, call }: Admitted): boolean {
   if (need === "card") return false;
   return call.capabilities.length > 0 || call.outline.inMessage !== undefined;
 }
 
-/** Without `before` in front, no operation is done. */
+/** Without `before` in front, no operation is performed. */
 function notLetIn(): A2AError {
   return new A2AError(
     "this request has not come through the guard: mount its `before` in front of the SDK's handler, and give that " +
@@ -233,7 +239,7 @@ function notLetIn(): A2AError {
 /**
  * Gives up what a call holds, where nothing has run: its slot, its task, its permit.
  *
- * @param code - Why, as a refusal is called in the ledger.
+ * @param code - The reason, as a refusal code in the ledger.
  */
 export function giveUp(admitted: Admitted, agent: IssuingAgent, code: string): void {
   if (admitted.need !== "message" && admitted.need !== "skill") return;

@@ -13,26 +13,26 @@ import { denialFault, fault, malformed, problemFault, throwRefused } from "./err
 import { METHODS } from "./extension.js";
 import { readNamed } from "./presented.js";
 
-/** The answer to a method. */
+/** The answer of a method. */
 interface MethodAnswer {
-  /** As it is written in JSON. */
+  /** The result as JSON. */
   readonly result: object;
   /** The part of the result that waits for an approval. */
   readonly pending?: PendingAnswer;
 }
 
-/** What a method goes by besides its parameters. */
+/** Context of a method besides its parameters. */
 interface MethodSetting {
-  /** What distinguishes the request from others of its party, unless its parameters say it: its message's id. */
+  /** Distinguishes the request from others of its party, unless its parameters do; the id of its message. */
   readonly requestId?: string;
-  /** Where people decide about what is asked for. */
+  /** The address where people decide about requests. */
   readonly verificationUri?: string | undefined;
 }
 
 /**
- * A method that needs no capability: the same over JSON-RPC and in a message's data part.
+ * A method that needs no capability, the same over JSON-RPC and in a message's data part.
  *
- * @throws Refused where it is not done.
+ * @throws Refused if it is refused.
  */
 export type CapabilityMethod = (
   agent: IssuingAgent,
@@ -42,7 +42,7 @@ export type CapabilityMethod = (
 ) => Promise<MethodAnswer>;
 
 /**
- * Refuses a member that is not read: a misspelt "token" would be a call that presents nothing.
+ * Refuses an unknown property: a misspelt "token" would be a call that presents nothing.
  *
  * @throws Refused
  */
@@ -52,7 +52,7 @@ export function assertMembersOf(params: JsonObject, known: readonly string[]): v
   throwRefused(malformed(`unknown member "${unknown.slice(0, 64)}"${meant(unknown, known)}`));
 }
 
-/** A method about the one capability that its parameters name. */
+/** Makes a method about the one capability that its parameters name. */
 type MethodAboutOne = (
   agent: IssuingAgent,
   caller: Caller,
@@ -85,7 +85,7 @@ const collect: CapabilityMethod = async (agent, caller, params, setting) => {
   return granted(await agent.collect(caller, approvalId), setting);
 };
 
-/** What was granted, and what waits. */
+/** Returns what was granted, and what waits. */
 function granted(outcome: RequestOutcome, { verificationUri }: MethodSetting): MethodAnswer {
   if (!outcome.ok) return throwRefused(problemFault(outcome.denial));
   const { capabilities, refused, reason } = outcome;
@@ -114,9 +114,9 @@ const attenuate: MethodAboutOne = async (agent, caller, presented, params) => {
 };
 
 /**
- * Waits for an attenuation.
+ * Awaits an attenuation.
  *
- * @throws Refused where there is none; what is wrong with the hop is for the caller that wrote it.
+ * @throws Refused if it fails; the caller, who wrote the hop, learns what is wrong with it.
  */
 export async function attenuated(
   attenuating: Promise<AttenuationOutcome>,
@@ -156,7 +156,7 @@ const introspect: MethodAboutOne = async (agent, caller, presented) => ({
 
 const LONGEST_REASON = 512;
 
-/** Methods about capabilities themselves, by name. */
+/** The methods about capabilities, by name. */
 export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map<
   string,
   CapabilityMethod
@@ -168,33 +168,33 @@ export const CAPABILITY_METHODS: ReadonlyMap<string, CapabilityMethod> = new Map
   [METHODS.introspect, aboutOne(introspect)],
 ]);
 
-/** One grant that waits for an approval. */
+/** A grant that waits for an approval. */
 export interface PendingGrant {
   readonly grant: string;
   readonly operations: readonly string[];
-  /** How many resources are asked for; absent where none are named. */
+  /** Number of requested resources; absent if none are named. */
   readonly resources?: number;
 }
 
-/** What has been asked for and waits until people have decided. It holds no token. */
+/** A request that waits until people have decided. It holds no token. */
 export interface PendingAnswer {
-  /** What `a2a/capabilities/collect` takes, and the id of the task that waits for it. */
+  /** The argument of `a2a/capabilities/collect`, and the id of the waiting task. */
   readonly approvalId: string;
-  /** Until when they may decide: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** The end of the time to decide: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
-  /** Seconds to wait between two looks. */
+  /** Seconds to wait between two requests. */
   readonly interval: number;
   readonly grants: readonly PendingGrant[];
-  /** Where people decide about it. */
+  /** The address where people decide about it. */
   readonly verificationUri?: string;
-  /** What the user is to enter there, where the approval is found by a code. */
+  /** The code that the user enters there, if the approval is found by a code. */
   readonly userCode?: string;
 }
 
 /** Seconds between two looks at an approval. */
 const INTERVAL = 2;
 
-/** What waits for an approval, as the asker gets it. */
+/** Makes the asker's view of what waits for an approval. */
 function pendingAnswer(
   { approval, userCode }: OpenedApproval,
   verificationUri: string | undefined,

@@ -18,7 +18,7 @@ import { DISCOVERY_URI } from "../../discovery/card.js";
 import { CAPABILITY_HEADER, EXTENSION_URI, METHODS } from "./extension.js";
 import { INPUT_MODES } from "./parts.js";
 
-/** What an agent says of itself. */
+/** The agent's own part of its card. */
 export interface CardOptions {
   readonly name: string;
   readonly description: string;
@@ -27,34 +27,34 @@ export interface CardOptions {
   readonly provider?: { readonly organization: string; readonly url: string };
   readonly documentationUrl?: string;
   /**
-   * The agents that this one hands tasks on to; an empty list says that there are none. Unless given, the
-   * card does not say, and callers that need something of every agent in the chain refuse this one.
+   * The agents that this one delegates tasks to; an empty list says that there are none. Unless given, the card
+   * does not say, and callers with requirements on every agent in the chain refuse this one.
    */
   readonly delegates?: readonly Delegate[];
   /**
-   * The collections of resources that the card lists; none unless given. The card is public, and a policy
-   * hides collections from those that it allows nothing in: list what every party may know of.
+   * The collections of resources that the card lists; none unless given. The card is public, and a policy hides
+   * collections from principals that it allows nothing in: list only those that everyone may know of.
    */
   readonly collections?: readonly ListedCollection[];
 }
 
 /** A collection of resources, as the card lists it. */
 export interface ListedCollection {
-  /** As a resource query names it. */
+  /** The name in resource queries. */
   readonly name: string;
-  /** What a resource query can filter on. */
+  /** The fields that a resource query can filter on. */
   readonly fields?: readonly string[];
 }
 
-/** An agent that tasks are handed on to. */
+/** An agent that tasks are delegated to. */
 export interface Delegate {
   /** Its address, or that of its card. */
   readonly url: string;
-  /** What it is used for, by the names that cards declare; what its own card says decides. */
+  /** The capabilities that it is used for, by the names in cards; its own card is decisive. */
   readonly capabilities?: readonly string[];
 }
 
-/** Where an agent's two bindings are. */
+/** The addresses of an agent's two bindings. */
 export interface Interfaces {
   readonly jsonRpc: string;
   readonly rest: string;
@@ -80,12 +80,12 @@ interface AdvertisedGrant {
   readonly operations: readonly string[];
   readonly attenuable: boolean;
   readonly legacy?: true;
-  /** What a legacy grant does not promise. */
+  /** The guarantees that a legacy grant lacks. */
   readonly notice?: string;
   readonly requires?: readonly string[];
 }
 
-/** The grants of an agent, as advertised. */
+/** Returns the grants of an agent, as advertised. */
 function advertisedGrants(agent: IssuingAgent): readonly AdvertisedGrant[] {
   const all = new Set([...agent.skills.values()].map(({ operation }) => operation));
   return [...agent.grants.values()].map((grant) => ({
@@ -98,7 +98,7 @@ function advertisedGrants(agent: IssuingAgent): readonly AdvertisedGrant[] {
   }));
 }
 
-/** The Agent Card, as the SDK has it. */
+/** Makes the Agent Card in the SDK's form. */
 export function agentCard(
   options: CardOptions & { readonly pushes: boolean },
   agent: IssuingAgent,
@@ -143,10 +143,10 @@ export function agentCard(
 }
 
 /**
- * The extension, for the card of an agent: under `capabilities.extensions`.
+ * Returns the extension's entry for the card of an agent, under `capabilities.extensions`.
  *
- * @param listed - The collections that it lists, if any.
- * @throws TypeError for what is no agent, such as a Promise of one.
+ * @param listed - The collections to list.
+ * @throws TypeError if `agent` is not an issuing agent, such as a Promise of one.
  */
 export function capabilityExtension(
   agent: IssuingAgent,
@@ -178,8 +178,8 @@ export function capabilityExtension(
 }
 
 /**
- * The card contract (docs/spec.md, "Capability declaration and discovery"): what this server does of what a
- * card has to declare. Each `false` is refused where a request asks for it.
+ * The card contract (docs/spec.md, "Capability declaration and discovery"): what this server declares about
+ * itself. A request for anything that is `false` is refused.
  */
 function discoveryExtension({
   pushes,
@@ -205,15 +205,15 @@ function discoveryExtension({
   };
 }
 
-/** The card as it is served, in its two representations. */
+/** The card as served, in its two forms. */
 export interface CardTexts {
-  /** A2A's members alone: what lies at the top of a card is A2A's to say. */
+  /** Only A2A's properties; A2A alone defines the top of a card. */
   readonly plain: string;
-  /** With the SEP's three members at the top too, for requests that name the extension. */
+  /** With the SEP's three properties at the top as well, for requests that name the extension. */
   readonly extended: string;
 }
 
-/** The card as it is served. */
+/** Makes the card as served. */
 export function cardTexts(card: AgentCard, agent: IssuingAgent): CardTexts {
   const written = AgentCard.toJSON(card);
   const base = typeof written === "object" && written !== null ? written : {};
@@ -223,7 +223,7 @@ export function cardTexts(card: AgentCard, agent: IssuingAgent): CardTexts {
   };
 }
 
-/** The members that the SEP adds to the card. */
+/** The properties that the SEP adds to the card. */
 function proposedMembers(agent: IssuingAgent): object {
   const required = agent.mode === "require";
   return {
@@ -233,7 +233,7 @@ function proposedMembers(agent: IssuingAgent): object {
   };
 }
 
-/** What a caller needs to know to call each skill: its operation and its schema. */
+/** Describes for callers how to call each skill: its operation and its schema. */
 function skillOperations(agent: IssuingAgent): Json {
   return Object.fromEntries(
     [...agent.skills.values()].map(({ id, operation, reach, target, input }) => [
@@ -254,12 +254,12 @@ function securityScheme({ issuer, audience }: Authenticator): SecurityScheme {
   };
 }
 
-/** Seconds for which a card may be kept: it changes only when its agent is started anew. */
+/** Seconds for which a card may be cached; it changes only when its agent restarts. */
 const MAX_AGE = 300;
 
 /**
- * Serves the card with all that caches need (A2A 1.0, section 8.6); Express compares `If-None-Match`
- * and `If-Modified-Since`.
+ * Serves the card with caching headers (A2A 1.0, section 8.6); Express compares `If-None-Match` and
+ * `If-Modified-Since`.
  */
 export function cardRoute({ plain, extended }: CardTexts): RequestHandler {
   const since = new Date().toUTCString();
@@ -274,9 +274,10 @@ export function cardRoute({ plain, extended }: CardTexts): RequestHandler {
       ETag: asked ? tags.extended : tags.plain,
       Vary: "A2A-Extensions",
     });
-    // For caches on the way, and fetch sends it with every condition: Express would not look at those.
+    // fetch sends `Cache-Control: no-cache` with every condition, meant for caches on the way; with it, Express
+    // would not compare.
     delete req.headers["cache-control"];
-    // The two forms have one date, so only their tags show which of them a client has.
+    // Both forms have the same date, so only their tags show which one a client has.
     if (asked) delete req.headers["if-modified-since"];
     res.type("application/json").send(asked ? extended : plain);
   };

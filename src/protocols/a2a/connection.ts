@@ -4,38 +4,38 @@ import { endStream, setFaultHeaders } from "./answer.js";
 import { type Binding, type Fault, failedWithin, fault, faultOf, throwRefused } from "./errors.js";
 import { ERROR_CODES } from "./extension.js";
 
-/** Who makes a request, as an app says it: nothing for a caller that is not known. */
+/** The caller of a request as the app returns it; falsy if unknown. */
 export type Known = Caller | null | undefined;
 
-/** The caller's end of a request, for what comes after the gate. */
+/** The caller's connection, for code behind the gate. */
 export interface Connection {
-  /** Calls back once the caller listens no more. */
+  /** Calls back once the caller has disconnected. */
   whenClosed(then: () => void): void;
   /**
-   * Authenticates the caller once more, and then asks, where a stream goes on.
+   * Authenticates the caller again for a stream that continues, then asks the gate.
    *
    * @throws Refused, or the A2AError to answer.
    */
   askAgain<T>(ask: () => Promise<T>): Promise<T>;
-  /** Says in the answer's headers what they say of a fault: the SDK's handlers keep none of an error's. */
+  /** Sets the response headers of a fault, which the SDK's handlers do not set. */
   setHeaders(why: Fault): void;
   /** Ends a stream with a fault as its last event. */
   endStream(why: Fault): void;
 }
 
-/** What the connection of a request rests on. */
+/** Dependencies of a request's connection. */
 export interface ConnectionOptions {
   readonly binding: Binding;
   readonly caller: Caller;
-  /** Who makes the request now. */
+  /** Returns the current caller of the request. */
   readonly callerAgain: () => Known | Promise<Known>;
-  /** Of the JSON-RPC request. */
+  /** The id of the JSON-RPC request. */
   readonly id: unknown;
-  /** Called with what fails within: the caller learns only that something did. */
+  /** Called with internal errors, of which the caller learns only that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** The caller's end of a request of Express. */
+/** Makes the connection of an Express request. */
 export function connectionOf(res: Response, options: ConnectionOptions): Connection {
   const { binding, caller, callerAgain, id, onFailure } = options;
   return {
@@ -62,30 +62,30 @@ export function connectionOf(res: Response, options: ConnectionOptions): Connect
   };
 }
 
-/** The answer to a request of which it is not known who makes it. */
+/** Answers a request with an unknown caller. */
 export const UNKNOWN_CALLER: Fault = fault(
   ERROR_CODES.unauthenticated,
   "it is not known who calls",
   "token_missing",
 );
 
-/** Milliseconds to wait where a capability still stands at its expiry, by a clock that is behind this one. */
+/** Milliseconds to wait if a capability still stands at its expiry by another clock, which is behind this one. */
 const AGAIN = 1000;
-/** Milliseconds of the longest timer that Node has. */
+/** Longest delay of a Node timer in milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
-/** What a stream goes on by. */
+/** The conditions of a continuing stream. */
 interface Allowance {
-  /** When the first of its capabilities expires: milliseconds since 1970. */
+  /** When the first of its capabilities expires, in milliseconds since 1970. */
   readonly expires: number;
-  /** Asks once more. @returns When the first of its capabilities expires now. @throws What the stream ends with. */
+  /** Asks again. @returns When the first of its capabilities now expires. @throws The error that ends the stream. */
   readonly again: () => Promise<number>;
   readonly connection: Connection;
 }
 
 /**
- * Hands events on while their caller may have them. That is asked before each event but the first, for which the
- * request has just been let in, and when a capability expires. Ends once the caller has gone.
+ * Yields events while their caller may see them. Asks before each event but the first, for which the request
+ * has just been admitted, and when a capability expires. Ends once the caller has disconnected.
  */
 export async function* whileAllowed<Event>(
   events: AsyncIterable<Event>,
@@ -101,7 +101,7 @@ export async function* whileAllowed<Event>(
     isClosed = true;
     notify();
   });
-  /** Fulfilled when an event has come, a capability expires, or the caller goes. */
+  /** Fulfilled when an event arrives, a capability expires, or the caller disconnects. */
   const happening = (coming: Promise<unknown>): Promise<"event" | "expiry" | "end"> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(resolve, untilExpiry(expires), "expiry").unref();
@@ -130,7 +130,7 @@ export async function* whileAllowed<Event>(
       yield event.value;
     }
   } finally {
-    // Neither is awaited: an event may never come.
+    // Neither is awaited, since an event may never arrive.
     coming?.catch(() => {});
     iterator.return?.().catch(() => {});
   }

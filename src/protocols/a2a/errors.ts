@@ -23,7 +23,7 @@ import { TaskQuotaError } from "./tasks/quota.js";
 const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const STRUCT = "type.googleapis.com/google.protobuf.Struct";
 
-/** A `google.rpc.ErrorInfo`: what clients distinguish errors by. */
+/** A `google.rpc.ErrorInfo`, by which clients distinguish errors. */
 export interface ErrorInfo {
   readonly "@type": typeof ERROR_INFO;
   readonly reason: string;
@@ -31,24 +31,24 @@ export interface ErrorInfo {
   readonly metadata: { readonly [name: string]: string };
 }
 
-/** An error as every binding can say it. */
+/** An error in a form that every binding can express. */
 export interface Fault {
-  /** Of {@link ERROR_CODES}, or JSON-RPC's own. */
+  /** One of {@link ERROR_CODES}, or JSON-RPC's own. */
   readonly code: number;
-  /** The HTTP status of the same thing. */
+  /** The HTTP status for the same error. */
   readonly status: number;
   readonly message: string;
   readonly info: ErrorInfo;
-  /** What ErrorInfo can hold only as a text: sent beside it, as a `google.protobuf.Struct`. */
+  /** Structured details, which ErrorInfo could only hold as a string; sent beside it as a `google.protobuf.Struct`. */
   readonly value?: { readonly [name: string]: unknown };
-  /** Seconds after which to try again, as the header `Retry-After` says. */
+  /** Seconds after which to retry, for the header `Retry-After`. */
   readonly retryAfter?: number;
 }
 
-/** Which of A2A's bindings a request came by. */
+/** The A2A binding of a request. */
 export type Binding = "jsonrpc" | "rest";
 
-/** A refused call. */
+/** Makes the fault of a refused call. */
 export function denialFault(denials: AgentDenials): Fault {
   const [{ code, message }] = denials;
   const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more)`;
@@ -62,13 +62,13 @@ export function denialFault(denials: AgentDenials): Fault {
   return { ...why, ...(passes ? { retryAfter: RETRY_AFTER } : {}), value: { denials: told } };
 }
 
-/** A request for capabilities that is not granted. */
+/** Makes the fault of a refused request for capabilities. */
 export function problemFault(problem: RequestDenial): Fault {
   const { code, message } = problem;
   return fault(ERROR_CODES.requestRefused, message, code, { problem: JSON.stringify(problem) });
 }
 
-/** Any other error, with a reason of its own. */
+/** Makes any other fault, with a reason of its own. */
 export function fault(
   code: number,
   message: string,
@@ -79,7 +79,7 @@ export function fault(
   return { code, status: statusOf(code), message, info };
 }
 
-/** What is found before a binding reads a request, as A2A and JSON-RPC number it. */
+/** Codes of A2A and JSON-RPC for faults found before a binding reads a request. */
 export function faultFromHttp({ status, reason, message, retryAfter }: HttpFault): Fault {
   if (status === 415) return faultFromA2A(new ContentTypeNotSupportedError(message));
   const code = reason === "parse_error" ? -32700 : HTTP_CODES[status];
@@ -96,7 +96,7 @@ const HTTP_CODES: Readonly<Record<Exclude<HttpFault["status"], 415>, number>> = 
   503: ERROR_CODES.unavailable,
 };
 
-/** The answer to a caller that has as much under way as it may. */
+/** The fault for a caller with its maximum of pending work. */
 export const BUSY: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_tasks",
@@ -104,7 +104,7 @@ export const BUSY: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
-/** The answer to a caller that has as many event streams open as it may. */
+/** The fault for a caller with its maximum of open event streams. */
 export const TOO_MANY_STREAMS: Fault = faultFromHttp({
   status: 429,
   reason: "too_many_streams",
@@ -112,7 +112,7 @@ export const TOO_MANY_STREAMS: Fault = faultFromHttp({
   retryAfter: 1,
 });
 
-/** The HTTP status of an error code. */
+/** Returns the HTTP status of an error code. */
 export function statusOf(code: number): number {
   if (code === -32700 || code === -32600 || code === -32602) return 400;
   if (code === -32601) return 404;
@@ -135,17 +135,20 @@ export function throwRefused(why: Fault): never {
   throw new Refused(why);
 }
 
-/** A request with a parameter that is wrong. */
+/** The fault of a request with a wrong parameter. */
 export function malformed(message: string): Fault {
   return fault(-32602, message, "invalid_request");
 }
 
-/** The answer where something has failed within: only the log says what. */
+/** The fault of an internal error, which only the log describes. */
 export function failedWithin(error: unknown): Fault {
   return faultFromHttp(failureFault(error));
 }
 
-/** A fault as the SDK's handlers answer with it: of a thrown error they keep its ErrorInfo and no header. */
+/**
+ * Converts a fault to an error for the SDK's handlers, which send only the ErrorInfo of a thrown error and no
+ * header.
+ */
 export function sdkError(why: Fault, binding: Binding): Error {
   const { code, status, message, info } = why;
   const Rest = REST_ERRORS[status] ?? RestUnsupportedOperationError;
@@ -154,20 +157,20 @@ export function sdkError(why: Fault, binding: Binding): Error {
       ? new Rest({ statusCode: status, message })
       : new JsonRpcUnsupportedOperationError({ envelopeCode: code, message });
   told.set(error, why);
-  // The SDK asks an error for its ErrorInfo; its own classes know only A2A's domain.
+  // The SDK asks an error for its ErrorInfo; its own classes only know A2A's domain.
   return Object.assign(error, { toErrorInfo: () => info });
 }
 
-/** The faults that errors of {@link sdkError} say, with what the SDK leaves out. */
+/** The faults behind errors of {@link sdkError}, with the parts that the SDK omits. */
 const told = new WeakMap<Error, Fault>();
 
-/** By the HTTP status: the class whose `status` in a google.rpc.Status fits. */
+/** Error classes by HTTP status: the `status` in their google.rpc.Status fits it. */
 const REST_ERRORS: Readonly<Record<number, typeof RestUnsupportedOperationError>> = {
   400: RestRequestMalformedError,
   500: RestInvalidAgentResponseError,
 };
 
-/** The fault that a request ends with; `undefined` for what has failed within. */
+/** Returns the fault that a request ends with; `undefined` for an internal error. */
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Refused) return error.fault;
   if (error instanceof TaskQuotaError) {
@@ -179,22 +182,22 @@ export function faultOf(error: unknown): Fault | undefined {
   return told.get(error) ?? faultFromA2A(error);
 }
 
-/** Whether tasks could not be read or written: what keeps them throws an error of the SDK's, and has reported why. */
+/** Returns whether tasks could not be read or written: the store throws an SDK error, and has reported the cause. */
 export function isOfStore(error: unknown): error is A2AError & { readonly cause: StorageError } {
   return error instanceof A2AError && error.cause instanceof StorageError;
 }
 
-/** One of A2A's own errors. */
+/** Returns whether an error is one of A2A's own. */
 function faultFromA2A(error: A2AError): Fault {
   const { code, message } = toJsonRpcError(error);
   const { reason, domain, metadata = {} } = error.toErrorInfo();
   const info: ErrorInfo = { "@type": ERROR_INFO, reason, domain, metadata };
-  // A2A's own codes, such as -32001, say no status.
+  // A2A's own codes, such as -32001, contain no status.
   const own = code <= -32000 && code > -32600;
   return { code, status: A2A_STATUS[reason] ?? (own ? 400 : statusOf(code)), message, info };
 }
 
-/** A2A 1.0, section 5.4, as far as it is not 400: the SDK sends 400 for two of these. */
+/** HTTP statuses other than 400 of A2A 1.0, section 5.4; the SDK sends 400 for two of these. */
 const A2A_STATUS: Readonly<Record<string, number>> = {
   TASK_NOT_FOUND: 404,
   TASK_NOT_CANCELABLE: 409,
@@ -216,16 +219,16 @@ const REST_STATUS: Readonly<Record<number, string>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** The body of an error in HTTP+JSON: a `google.rpc.Status`. */
+/** Makes the body of an HTTP+JSON error: a `google.rpc.Status`. */
 export function restBody(why: Fault): object {
   const { status: code, message, info } = why;
-  // Of A2A's own errors that are 400, one is about what was sent; the others about what the agent is.
+  // Of A2A's own errors with status 400, one is about the message, the others about the agent.
   const unfit = code === 400 && info.domain !== ERROR_DOMAIN && info.reason !== "INVALID_PARAMS";
   const status = unfit ? "FAILED_PRECONDITION" : (REST_STATUS[code] ?? "INTERNAL");
   return { error: { code, status, message, details: detailsOf(why) } };
 }
 
-/** The body of an error in JSON-RPC. */
+/** Makes the body of a JSON-RPC error. */
 export function jsonRpcBody(why: Fault, id: unknown): object {
   const { code, message } = why;
   const known = typeof id === "string" || typeof id === "number" ? id : null;

@@ -33,7 +33,7 @@ export interface ExecutorOptions extends RunLimits {
   readonly runTask: TaskRunner | undefined;
 }
 
-/** Runs what a message was given permission for. */
+/** Runs admitted messages. */
 export class CapabilityExecutor implements AgentExecutor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<string, AbortController>();
@@ -92,7 +92,7 @@ export class CapabilityExecutor implements AgentExecutor {
     const { tasks, agent } = this.#options;
     const { message, call, held } = admitted;
     try {
-      // Of the message as it came: the SDK has written the task's and the context's ids into its copy.
+      // Uses the received message: the SDK has written the ids of task and context into its copy.
       const beginning = await tasks.begin(task, taskMessage(message, call), context);
       if (beginning.begun) {
         setProgress(context, { at: "task", task });
@@ -107,7 +107,7 @@ export class CapabilityExecutor implements AgentExecutor {
     return false;
   }
 
-  /** Stores what became of a task, and says it afterwards. */
+  /** Stores the outcome of a task, then publishes it. */
   async #end(
     task: Task,
     ending: Ending,
@@ -121,13 +121,13 @@ export class CapabilityExecutor implements AgentExecutor {
     const ended = endedTask(task, ending);
     try {
       if (!(await tasks.end(ended, context))) {
-        // Another request has ended it: its outcome is read anew.
+        // Another request has ended it; read its outcome again.
         setProgress(context, { at: "store" });
         return publish((await tasks.load(taskId, context)) ?? ended);
       }
       setProgress(context, { at: "task", task: ended });
     } catch {
-      // The store has reported why. It has run: the caller must learn that, and not try again.
+      // The store has reported the cause. The skill has run, so the caller must learn that and not retry.
       setProgress(context, { at: "not-stored" });
       tasks.failLater(taskId, UNSTORED.text);
       return publish(endedTask(task, UNSTORED));
@@ -139,7 +139,7 @@ export class CapabilityExecutor implements AgentExecutor {
     publish(ended);
   }
 
-  /** Fulfilled when nothing runs any more, and all that has run is stored. */
+  /** Fulfilled when nothing runs any more, and every outcome is stored. */
   async settled(): Promise<void> {
     await Promise.all(this.#settling);
   }
@@ -172,7 +172,7 @@ export class CapabilityExecutor implements AgentExecutor {
   }
 }
 
-/** What a task is done with from its beginning: of words, the grants that came with them. */
+/** Returns the first uses of a task: for a message in words, the grants that came with it. */
 function usesBefore(permit: Permit): readonly AuthorityUse[] {
   if (permit.kind !== "text") return [useOf(permit.clearance)].filter((use) => use !== undefined);
   return permit.admission.capabilities.map(({ capability: { grant } }) => ({

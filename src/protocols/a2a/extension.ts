@@ -1,8 +1,6 @@
-/**
- * The capability extension of A2A (docs/a2a.md): its name, and every name that goes over the wire.
- */
+/** The capability extension of A2A (docs/a2a.md): its URI, and every name on the wire. */
 
-/** What agents and clients call the extension by, in the Agent Card and in `A2A-Extensions`. */
+/** The URI of the extension in the Agent Card and in `A2A-Extensions`. */
 export const EXTENSION_URI: typeof CAPABILITIES_URI = CAPABILITIES_URI;
 
 import { CAPABILITIES_URI } from "../../discovery/card.js";
@@ -12,13 +10,10 @@ export { CAPABILITY_HEADER, DENIAL_HEADER } from "../../http/headers.js";
 /** The `domain` of every `google.rpc.ErrorInfo` that is about capabilities. */
 export const ERROR_DOMAIN = "capabilities.proviso";
 
-/** HTTP header in which a caller declares that it uses ambient authority: its one value is `ambient`. */
+/** HTTP header in which a caller declares ambient authority; its only value is `ambient`. */
 export const AUTHORITY_HEADER = "Proviso-Authority";
 
-/**
- * What stands in metadata under {@link EXTENSION_URI} in the place of capabilities, where a caller
- * declares that it uses ambient authority.
- */
+/** The declaration of ambient authority in metadata, under {@link EXTENSION_URI}, in the place of capabilities. */
 export const AMBIENT = { authority: "ambient" } as const;
 
 /** The JSON-RPC methods of the extension (docs/a2a.md, section 6). */
@@ -33,17 +28,17 @@ export const METHODS = {
 } as const;
 
 /**
- * JSON-RPC error codes: outside what JSON-RPC reserves (-32768 to -32000), and so outside A2A's
- * (-32001 to -32099). The last three digits are the HTTP status of the same thing.
+ * JSON-RPC error codes, outside the range that JSON-RPC reserves (-32768 to -32000), and therefore outside
+ * A2A's (-32001 to -32099). The last three digits are the HTTP status for the same error.
  */
 export const ERROR_CODES = {
   /** The caller is not authenticated. */
   unauthenticated: -31401,
   /** A call was refused; `reason` is the first denial's code. */
   denied: -31403,
-  /** Another message of the same id has come before. */
+  /** Another message with the same id came before. */
   repeated: -31409,
-  /** The body is larger than the agent takes. */
+  /** The body is larger than the agent accepts. */
   tooLarge: -31413,
   /** A request for capabilities cannot be granted; `reason` is the problem's code. */
   requestRefused: -31422,

@@ -24,12 +24,12 @@ import type { Need } from "./outline.js";
 import { dataPart, newMessage } from "./parts.js";
 import { assertWhole, readTaskRequest } from "./task-request.js";
 
-/** How messages get permission: by skills and words, or by the operations that they need. */
+/** How messages are cleared: by skills and words, or by the operations that they need. */
 export interface MessageGate {
   /**
-   * Gives permission to a message, or answers it at once.
+   * Clears a message, or answers it at once.
    *
-   * @throws Refused, or the A2AError to answer, if there is no permission.
+   * @throws Refused, or the A2AError to answer, if it is not allowed.
    */
   message(
     request: SendMessageRequest,
@@ -38,24 +38,24 @@ export interface MessageGate {
   ): Promise<AdmittedMessage | AnsweredMessage>;
 }
 
-/** How calls of `a2a/skill/invoke` get permission; absent where the agent has no skills of its own. */
+/** Clears calls of `a2a/skill/invoke`; absent if the agent has no skills of its own. */
 export type SkillGate = (call: AuthenticCall) => Promise<AdmittedSkill>;
 
-/** What decides about permission. */
+/** Decides about calls. */
 export interface Gates {
   readonly agent: IssuingAgent;
   readonly messages: MessageGate;
   readonly skills?: SkillGate;
-  /** The tasks that wait for approvals; absent where none are kept. */
+  /** Tasks that wait for approvals; absent if none are kept. */
   readonly approvals?: ApprovalTasks | undefined;
-  /** Where people decide about what is asked for. */
+  /** The address where people decide about requests. */
   readonly verificationUri?: string | undefined;
 }
 
 /**
- * Asks for permission for a call.
+ * Clears a call.
  *
- * @throws Refused, or the A2AError to answer, without it. Nothing is held then.
+ * @throws Refused, or the A2AError to answer, if it is not allowed; nothing is held then.
  */
 export async function gate(read: Call, need: Need, gates: Gates): Promise<Admitted> {
   return Object.freeze(await admittedFor(need, read, gates));
@@ -75,9 +75,10 @@ async function admittedFor(need: Need, read: Call, gates: Gates): Promise<Admitt
 }
 
 /**
- * Asks for permission to see a task. One that waits for an approval is its asker's, who may have no capability yet.
+ * Checks whether the call may see a task. A task that waits for an approval belongs to its asker, who may have
+ * no capability yet.
  *
- * @throws Refused, or the A2AError to answer, without it.
+ * @throws Refused, or the A2AError to answer, if it may not.
  */
 export async function sightOfTask(
   call: AuthenticCall,
@@ -85,7 +86,7 @@ export async function sightOfTask(
 ): Promise<Sight> {
   const { task } = call.outline;
   if (task === undefined || approvals?.has(task) !== true) return (await admit(call, agent)).sight;
-  // What is presented must be sound, also where nothing rests on it.
+  // Presented capabilities must be valid even if the call needs none.
   if (call.capabilities.length > 0 || call.declared) await admit(call, agent);
   return approvals.sightOf(call);
 }
@@ -115,7 +116,7 @@ function requestIn(params: JsonObject): SendMessageRequest {
   }
 }
 
-/** Answers a message that calls a method about capabilities: with a task, where what it asks for waits. */
+/** Answers a message that calls a method about capabilities; with a task, if the request waits for approval. */
 async function answerInMessage(
   request: SendMessageRequest,
   call: AuthenticCall,
@@ -149,19 +150,19 @@ async function answerInMessage(
   return { ...answered, reply, sight: undefined };
 }
 
-/** Verifies what a call presents, once for all that follows. */
+/** Verifies the presented tokens, once for all later checks. */
 async function authenticated(call: Call, agent: IssuingAgent): Promise<AuthenticCall> {
   const capabilities = await agent.authenticate(call.caller, call.capabilities);
   return Object.freeze({ ...call, capabilities });
 }
 
-/** A call that was let in by all that it presents. */
+/** An admitted call, with all presented capabilities. */
 interface Entry {
   readonly admission: Admission;
   readonly sight: Sight;
 }
 
-/** Lets a call in by all that it presents. @throws Refused if the agent does not. */
+/** Admits a call with all presented capabilities. @throws Refused if the agent refuses. */
 export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<Entry> {
   const { caller, capabilities, declared } = call;
   const admission = await agent.admit(caller, capabilities, declared);
@@ -170,7 +171,7 @@ export async function admit(call: AuthenticCall, agent: IssuingAgent): Promise<E
   return { admission, sight: sightOf(call, judged, agent) };
 }
 
-/** The tasks of these capabilities, or of ambient authority. */
+/** Selects the tasks of these capabilities, or of ambient authority. */
 function sightOf(
   { caller: { principal, invoker }, tenant }: Call,
   capabilities: readonly VerifiedCapability[],
@@ -185,13 +186,13 @@ function sightOf(
   };
 }
 
-/** A call that was cleared, and the tasks of the capability that this rests on. */
+/** A cleared call, with the tasks of the capability that allows it. */
 interface Cleared<Of> {
   readonly clearance: Of;
   readonly sight: Sight;
 }
 
-/** Waits for permission. @throws Refused, with every reason, without it. */
+/** Awaits clearance. @throws Refused, with every reason, if it is denied. */
 export async function cleared<Of extends Clearance<Operation>>(
   clearing: Promise<Of | Refusal>,
   call: AuthenticCall,
@@ -203,7 +204,7 @@ export async function cleared<Of extends Clearance<Operation>>(
   return { clearance, sight: sightOf(call, capability === undefined ? [] : [capability], agent) };
 }
 
-/** Asks for permission to run a skill. @throws Refused, with every reason, without it. */
+/** Clears the run of a skill. @throws Refused, with every reason, if it is denied. */
 export async function skillPermit(
   asked: { readonly skill: string; readonly arguments: JsonObject },
   call: AuthenticCall,

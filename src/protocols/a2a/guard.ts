@@ -19,50 +19,50 @@ import { RememberedTasks } from "./remembered-tasks.js";
 import { type ShownTasks, shownBy } from "./visibility.js";
 
 export interface GuardOptions {
-  /** Judges capabilities, and issues them: its operations are what messages may need. */
+  /** Judges and issues capabilities; its operations are those that messages may need. */
   readonly agent: IssuingAgent;
-  /** What does the work: usually `new DefaultRequestHandler(card, taskStore, executor)`. */
+  /** Does the work: usually `new DefaultRequestHandler(card, taskStore, executor)`. */
   readonly handler: A2ARequestHandler;
-  /** Which operation a message needs. */
+  /** Returns the operation that a message needs. */
   readonly needs: NeedsOf;
   /**
-   * Who makes a request, by the app's own login; `undefined` is answered with 401. It is asked again before each event
-   * of a subscription but the first.
+   * Returns the caller of a request by the app's own login; `undefined` is answered with 401. Called again
+   * before each event of a subscription but the first.
    */
   readonly caller: (req: Request) => Known | Promise<Known>;
   /**
-   * The store of `openTaskStore`, where the handler keeps its tasks in it: it shows each request its own.
-   * Unless given, who made which task is remembered in memory, and no task is found after a restart.
+   * The store of `openTaskStore`, if the handler keeps its tasks in it; it shows each request its own tasks.
+   * Unless given, the makers of tasks are remembered in memory, and no task is found after a restart.
    */
   readonly access?: ShownTasks;
-  /** How many event streams one caller may have open at once; 128 unless given. */
+  /** Most event streams of one caller open at once; 128 unless given. */
   readonly mostStreams?: number;
-  /** Of bodies that nothing has read before the guard. */
+  /** Limits of bodies that nothing has read before the guard. */
   readonly body?: Partial<BodyLimits>;
   /**
-   * Called with what fails in the guard or the handler, such as a task store that cannot be reached; a warning of the
-   * process unless given. Callers learn only that something failed.
+   * Called with internal errors of the guard or the handler, such as an unreachable task store; emits a process
+   * warning unless given. Callers learn only that something failed.
    */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
-/** An agent that does only what its callers have permission for: three pieces for an app, and what they come to. */
+/** A guarded A2A agent: three parts for an app, and their combination. */
 export interface Guard {
   /**
-   * Answers JSON-RPC at its address, guarded: {@link Guard.before}, then {@link Guard.handler} by the SDK's transport,
-   * with the user of {@link Guard.userBuilder}.
+   * Answers JSON-RPC at its address, guarded: {@link Guard.before}, then {@link Guard.handler} with the SDK's
+   * transport and the user of {@link Guard.userBuilder}.
    */
   readonly jsonRpc: RequestHandler;
   /**
-   * Stands right before the SDK's handlers, at their address: reads a request, finds out who makes it, asks for permission,
-   * and refuses what has none. It answers the extension's own methods, too.
+   * Goes right before the SDK's handlers, at their address: reads a request, identifies its caller, clears it,
+   * and refuses it if it is not allowed. Also answers the extension's own methods.
    */
   readonly before: RequestHandler;
-  /** For the SDK's `restHandler`: does what `before` has let in, and nothing else. */
+  /** For the SDK's `restHandler`: performs calls that `before` has admitted, and nothing else. */
   readonly handler: A2ARequestHandler;
   /**
-   * For the same, in the place of one of the app's own: by the user that it gives, the handler knows the call that
-   * `before` has let in. Refuses nothing.
+   * Replaces the app's own `userBuilder` of `restHandler`: its user connects the handler to the call that
+   * `before` has admitted. Refuses nothing.
    */
   readonly userBuilder: (req: Request) => Promise<User>;
 }
@@ -79,8 +79,8 @@ const MEMBERS = [
 ];
 
 /**
- * Guards an A2A agent that there is already: an `AgentExecutor` of the official SDK in an Express app of
- * its own. Every message needs permission for an operation, and tasks are seen by those who made them.
+ * Guards an existing A2A agent: an `AgentExecutor` of the official SDK in an Express app. Every message needs
+ * permission for an operation, and tasks are visible to those who made them.
  *
  * @throws TypeError naming the option that is wrong.
  *
@@ -183,7 +183,7 @@ export function guard(options: GuardOptions): Guard {
   return { before: front, handler, userBuilder, jsonRpc: Router().use(front, answering) };
 }
 
-/** As the SDK's handlers route: JSON-RPC is at their own address, and nothing of HTTP+JSON is. */
+/** Routes as the SDK's handlers do: JSON-RPC at exactly its address, HTTP+JSON below its address. */
 function bindingOf({ path }: Request): Binding {
   return isRoot(path) ? "jsonrpc" : "rest";
 }

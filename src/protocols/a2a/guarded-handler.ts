@@ -32,24 +32,24 @@ import { UNSTORED } from "./task-endings.js";
 import { recordUse, setTaskAccess } from "./tasks/task-access.js";
 import type { Visibility } from "./visibility.js";
 
-/** What the handler rests on. */
+/** Dependencies of the handler. */
 export interface GuardedHandlerOptions {
   readonly agent: IssuingAgent;
-  /** The calls that the gate has let in. */
+  /** The admitted calls. */
   readonly calls: AdmittedCalls;
-  /** What does the operations. */
+  /** Performs the operations. */
   readonly inner: Operations;
-  /** Which tasks a request may see; unless given, what keeps the tasks of `inner` says that. */
+  /** Determines which tasks a request may see; unless given, the store of `inner` does. */
   readonly visibility?: Visibility | undefined;
-  /** The tasks that wait for approvals; absent where none are kept. */
+  /** Tasks that wait for approvals; absent if none are kept. */
   readonly approvals?: ApprovalTasks | undefined;
-  /** Called with what fails within: its caller learns only that something did. */
+  /** Called with internal errors, of which the caller learns only that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 /**
- * A request handler of the SDK behind the gate: it does what the gate has let in, and nothing
- * else. What runs is the message that permission was asked for, without capabilities.
+ * A request handler of the SDK behind the gate: performs admitted calls, and nothing else. Runs exactly the
+ * cleared message, without its capabilities.
  */
 export class GuardedHandler implements Operations {
   readonly #options: GuardedHandlerOptions;
@@ -101,7 +101,7 @@ export class GuardedHandler implements Operations {
     const allowance = {
       expires: sight.expires,
       connection: call.connection,
-      // A task that an earlier message began is followed, as by a subscription.
+      // Follows a task that an earlier message started, as a subscription does.
       again: async () =>
         progressOf(context).at === "repeated" ? this.#admitAgain(call, context) : sight.expires,
     };
@@ -131,7 +131,7 @@ export class GuardedHandler implements Operations {
     return yield* whileAllowed(events, { expires, connection, again });
   }
 
-  /** The answer to a message that runs nothing. What it waits for is waited for from now on. */
+  /** Answers a message that runs nothing. From now on, waits for the approval it needs. */
   async #replied(
     { reply, receiver }: AnsweredMessage,
     context: ServerCallContext,
@@ -143,7 +143,7 @@ export class GuardedHandler implements Operations {
     return reply;
   }
 
-  /** Lets a call in once more. @returns When the first of its capabilities expires. @throws Refused */
+  /** Admits a call again. @returns When the first of its capabilities expires. @throws Refused */
   async #admitAgain(call: AuthenticCall, context: ServerCallContext): Promise<number> {
     const { sight } = await admit(call, this.#options.agent);
     setTaskAccess(context, sight.access);
@@ -203,7 +203,7 @@ export class GuardedHandler implements Operations {
   readonly deleteTaskPushNotificationConfig: Operations["deleteTaskPushNotificationConfig"] =
     this.#ofTask((...given) => this.#inner.deleteTaskPushNotificationConfig(...given));
 
-  /** An operation on the configurations of a task. */
+  /** An operation on the push configurations of a task. */
   #ofTask<Params extends { readonly taskId: string }, Result>(
     run: (params: Params, context: ServerCallContext) => Promise<Result>,
   ): (params: Params, context: ServerCallContext) => Promise<Result> {
@@ -223,7 +223,7 @@ export class GuardedHandler implements Operations {
     ended?: () => Promise<boolean>,
   ): Promise<void> {
     const { visibility } = this.#options;
-    // Of an id that is blank, the SDK says what is wrong.
+    // The SDK reports a blank id.
     if (visibility === undefined || id.trim() === "") return;
     if (await visibility.sees(id, context, ended)) return;
     throw new TaskNotFoundError(`Task not found: ${id}`);
@@ -235,13 +235,13 @@ export class GuardedHandler implements Operations {
     return visibility.list(params, context, this.#inner);
   }
 
-  /** The message that permission was asked for, where its capability still stands: it runs now. */
+  /** Returns the cleared message, if its capability still stands; it runs now. */
   async #begun(
     { permit, call, request, message, references }: AdmittedMessage,
     context: ServerCallContext,
     tenant: string,
   ): Promise<SendMessageRequest> {
-    // What runs a skill asks again itself, once the task is stored.
+    // A handler that runs skills asks again itself, once the task is stored.
     if (permit.kind === "operation") {
       const use = useOf(permit.clearance);
       if (use !== undefined) recordUse(context, use);
@@ -269,10 +269,7 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  /**
-   * Hands a stream on. What ends it once it has begun is its last event, sent here: the SDK would write it to the
-   * console, too.
-   */
+  /** Passes a stream on. An error after its start is sent here as its last event; the SDK would also print it. */
   async *#shieldedStream(
     operation: OperationName,
     admitted: Admitted,
@@ -292,7 +289,7 @@ export class GuardedHandler implements Operations {
     }
   }
 
-  /** What a caller is to learn of an error, and as what the SDK is to answer with it. */
+  /** Converts an error to the one that the SDK answers with, and hides internal errors. */
   #shown(
     what: string,
     admitted: Admitted,
@@ -306,7 +303,7 @@ export class GuardedHandler implements Operations {
     if (known === undefined) onFailure(error, what);
     const why = known ?? failedWithin(error);
     giveUp(admitted, agent, why.info.reason.toLowerCase());
-    // What the SDK itself throws, it answers as it does without a guard.
+    // The SDK's own errors are answered as without a guard.
     const isOfSdk = error instanceof A2AError && !isOfStore(error);
     if (isOfSdk && !isUnstored) return { error, why };
     connection.setHeaders(why);
@@ -318,9 +315,9 @@ const NOT_STORED: Fault = fault(-32603, UNSTORED.text, UNSTORED.reason);
 
 type Metadata = { [key: string]: unknown };
 
-/** Tokens go no further than the gate: what is left is kept with the task. */
+/** Removes tokens, which must not pass the gate; the rest is stored with the task. */
 function withoutEntry(given: Metadata | undefined): Metadata {
-  // Null, too, where a caller of the handler is not held to its types.
+  // Also null, if a caller of the handler ignores its types.
   const metadata = given ?? {};
   if (!Object.hasOwn(metadata, EXTENSION_URI)) return metadata;
   const { [EXTENSION_URI]: _, ...others } = metadata;

@@ -1,6 +1,5 @@
 /**
- * An issuing agent over A2A 1.0: served with the official SDK's own handlers, gated at every
- * operation.
+ * An issuing agent over A2A 1.0, served with the official SDK's handlers and gated at every operation.
  *
  * @module proviso/a2a
  */

@@ -15,22 +15,22 @@ import { failedWithin, faultFromHttp, faultOf, jsonRpcBody, throwRefused } from 
 import { METHODS } from "./extension.js";
 import { isRoot } from "./outline.js";
 
-/** What answers JSON-RPC. */
+/** Parts of the JSON-RPC answer. */
 export interface JsonRpcOptions {
   readonly handler: A2ARequestHandler;
   readonly userBuilder: (req: Request) => Promise<User>;
-  /** Called with what could not be answered: its caller learns only that something failed. */
+  /** Called with errors, of which the caller learns only that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 /**
- * Answers A2A's JSON-RPC behind `before`, by the SDK's transport. The SDK's own handler for Express answers all with
- * 200, and writes each stream that is refused to the console.
+ * Answers A2A's JSON-RPC behind `before`, with the SDK's transport. The SDK's own Express handler always
+ * answers with 200, and prints each refused stream.
  */
 export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);
   return async (req, res, next) => {
-    // Whatever else there is at the address, or below it, is not JSON-RPC.
+    // Anything else at or below the address is not JSON-RPC.
     if (req.method !== "POST" || !isRoot(req.path)) return next();
     const { body, headers } = req;
     try {
@@ -46,16 +46,16 @@ export function jsonRpc({ handler, userBuilder, onFailure }: JsonRpcOptions): Re
       else send(res, answer, context);
     } catch (error) {
       if (!res.headersSent) res.status(500).json(jsonRpcBody(failedWithin(error), body.id));
-      // What the app's own onFailure throws is the app's to handle.
+      // An error of the app's own onFailure is for the app to handle.
       onFailure(error, "answer");
     }
   };
 }
 
-/** As the SDK's handler answers, without the settings that an app has for JSON. */
+/** Sends JSON as the SDK's handler does, without an app's settings for JSON. */
 function send(res: Response, answer: unknown, context: ServerCallContext): void {
   const text = JSON.stringify(answer);
-  // What stands in front may have given up waiting.
+  // Code in front may have timed out.
   if (res.headersSent) return;
   const error = isObject(answer) ? answer["error"] : undefined;
   res.statusCode = rpcStatus(isObject(error) ? error["code"] : undefined);
@@ -65,16 +65,16 @@ function send(res: Response, answer: unknown, context: ServerCallContext): void 
   res.end(text);
 }
 
-/** What the SDK's handler sends with its streams. */
+/** The SDK handler's headers for streams. */
 const STREAM_HEADERS = new Map([
   ["Content-Type", "text/event-stream"],
   ["Cache-Control", "no-cache"],
   ["Connection", "keep-alive"],
-  // Against proxies of nginx that would hold events back.
+  // Keeps nginx proxies from buffering events.
   ["X-Accel-Buffering", "no"],
 ]);
 
-/** Sends events as they come. What fails before the first is an answer as any other, and then the last event. */
+/** Sends events as they arrive. An error before the first event is a normal answer; a later one is the last event. */
 async function sendStream(
   res: Response,
   events: AsyncIterable<unknown>,
@@ -92,7 +92,7 @@ async function sendStream(
   try {
     for await (const event of events) {
       if (!hasBegun && !res.headersSent) begin();
-      // What stands in front may have given up waiting.
+      // Code in front may have timed out.
       if (res.writableEnded) return;
       res.write(eventText(event));
     }
@@ -111,20 +111,20 @@ function setExtensions(res: Response, { activatedExtensions }: ServerCallContext
   res.setHeader(HTTP_EXTENSION_HEADER, [...activatedExtensions]);
 }
 
-/** The proposal's own methods, which may leave out "jsonrpc", as its examples do. */
+/** The proposal's own methods, which may omit "jsonrpc", as in its examples. */
 const AS_WRITTEN: readonly unknown[] = [
   METHODS.request,
   METHODS.attenuate,
   METHODS.invoke,
   METHODS.send,
 ];
-/** The other methods of the extension. All else may leave out "id": A2A has no notifications. */
+/** The other methods of the extension. All methods outside this list may omit "id", since A2A has no notifications. */
 const WITH_ID: readonly unknown[] = [METHODS.collect, METHODS.revoke, METHODS.introspect];
 
 /**
- * Checks a body as a request of JSON-RPC 2.0 (section 4).
+ * Validates a body as a JSON-RPC 2.0 request (section 4).
  *
- * @throws Refused, to be answered with `id: null`, for what is no request.
+ * @throws Refused, to be answered with `id: null`, if it is not a request.
  */
 export function assertRpcRequest(req: Request): void {
   const body: unknown = req.body;

@@ -30,7 +30,7 @@ import type { TaskStream } from "./task-stream.js";
 import { setTaskAccess } from "./tasks/task-access.js";
 import type { Earlier, TaskStore } from "./tasks/task-store.js";
 
-/** What the handler rests on. */
+/** Dependencies of the handler. */
 export interface KeptTasksOptions {
   readonly agent: IssuingAgent;
   readonly card: AgentCard;
@@ -42,13 +42,13 @@ export interface KeptTasksOptions {
   readonly stream: TaskStream;
 }
 
-/** A task as the SDK may change it: it puts other members into a task and its artifacts, and none into what those are. */
+/** A copy as deep as the SDK mutates: it replaces properties of the task and its artifacts, never nested values. */
 function copyOf(task: Task): Task {
   const artifacts = task.artifacts.map((artifact) => ({ ...artifact }));
   return { ...task, artifacts, history: [...task.history], metadata: { ...task.metadata } };
 }
 
-/** The SDK's handler over tasks that are kept, so that a message which is sent again runs nothing. */
+/** The SDK's handler over stored tasks, so that a message sent again runs nothing. */
 export class KeptTasks extends DefaultRequestHandler {
   readonly #options: KeptTasksOptions;
 
@@ -56,11 +56,11 @@ export class KeptTasks extends DefaultRequestHandler {
     const { card, tasks, executor, push, sender } = options;
     super(
       card,
-      // The executor stores what becomes of a task before anyone hears of it. What is left is the
-      // end of a task that waits for a message.
+      // The executor stores the outcome of a task before anyone learns of it. What remains is the end of a
+      // waiting task.
       {
         load: async (id, of) => {
-          // The SDK reads a task at every event of it, and merges into what it is given.
+          // The SDK reads a task at every event and merges into the object it gets.
           const now = progressOf(of);
           return now.at === "task" && now.task.id === id ? copyOf(now.task) : tasks.load(id, of);
         },
@@ -75,8 +75,7 @@ export class KeptTasks extends DefaultRequestHandler {
       sender,
       undefined,
       undefined,
-      // A task that waits for its caller has nothing under way: what follows it ends, and its next
-      // message begins anew.
+      // Nothing runs in a task that waits for its caller: its followers end, and its next message starts anew.
       { keepBusAliveStates: [] },
     );
     this.#options = options;
@@ -110,7 +109,7 @@ export class KeptTasks extends DefaultRequestHandler {
       if (approvals?.has(params.id) === true) return await approvals.cancel(params.id, context);
       return await super.cancelTask(params, context);
     } catch (error) {
-      // A2A 1.0, section 5.4: 409, where the SDK has 400.
+      // A2A 1.0, section 5.4: 409, where the SDK answers 400.
       if (!(error instanceof TaskNotCancelableError)) throw error;
       throw new RestTaskNotCancelableError({ statusCode: 409, message: error.message });
     }
@@ -123,7 +122,8 @@ export class KeptTasks extends DefaultRequestHandler {
     const { approvals, stream } = this.#options;
     const { id } = params;
     if (id.trim() === "") throw new RequestMalformedError("Task ID is required");
-    // The SDK's own ends with the bus of one message, which may leave the task waiting for the next.
+    // The SDK's own subscription ends with the bus of one message, which may leave the task waiting for the
+    // next.
     yield* approvals?.has(id) === true ? approvals.resubscribe(id, context) : stream(id, context);
   }
 
@@ -135,7 +135,7 @@ export class KeptTasks extends DefaultRequestHandler {
     return super.createTaskPushNotificationConfig(params, context);
   }
 
-  /** The task that the same message began before, where that came out only when this one was to begin. */
+  /** Returns the task that the same message started before, if that was noticed only when this one was to start. */
   async #unbegun(context: ServerCallContext): Promise<Task | undefined> {
     const { agent, tasks } = this.#options;
     const now = progressOf(context);
@@ -144,13 +144,13 @@ export class KeptTasks extends DefaultRequestHandler {
     let earlier: Earlier;
     if (now.at === "repeated") earlier = now.earlier;
     else {
-      // What began before can be read where nothing can be written.
+      // A task that started before can be read even if nothing can be written.
       const known = await tasks.begunBy(taskMessage(message, call));
-      // Its own task may be there, where it is not known whether that was committed: nothing runs in it.
+      // If it is unknown whether its own task was committed, the task may exist; nothing runs in it.
       if (known === undefined || known.task === now.task) throw now.error;
       earlier = known;
     }
-    // It is read by all that is presented, and not only by what permission rests on.
+    // Read with all presented capabilities, not only the one that allows the call.
     const { sight } = await admit(call, agent);
     setTaskAccess(context, sight.access);
     return repeatedTask(earlier, tasks, context);

@@ -28,7 +28,7 @@ import {
 } from "./task-request.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** What messages are let through by. */
+/** Dependencies of the clearance of messages. */
 export interface MessageGateOptions {
   readonly agent: IssuingAgent;
   readonly tasks: TaskStore;
@@ -37,8 +37,8 @@ export interface MessageGateOptions {
 }
 
 /**
- * Gives permission to messages: a skill by the agent's gate, words by what their caller presents. A message that
- * has begun a task before is answered at once.
+ * Clears messages: skills by the agent's gate, words by the caller's capabilities. A message that has started a
+ * task before is answered at once.
  */
 export function messageGate(options: MessageGateOptions): MessageGate {
   const { agent, tasks, push } = options;
@@ -56,7 +56,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
       const known = isAskedFirst(request, message, call) ? await repeated() : undefined;
       if (known !== undefined) return known;
       try {
-        // Whether another message came before comes out when its task begins, without a read of its own.
+        // A repeated message is noticed when its task is to start, which saves a read.
         return await give({ request, message, asked }, call, goOn, options);
       } catch (error) {
         const answered = await repeated();
@@ -67,7 +67,7 @@ export function messageGate(options: MessageGateOptions): MessageGate {
   };
 }
 
-/** Gives permission to calls of `a2a/skill/invoke` that run at once. */
+/** Clears calls of `a2a/skill/invoke` that run at once. */
 export function skillGate({
   agent,
   limit,
@@ -85,19 +85,19 @@ export function skillGate({
   };
 }
 
-/** Takes a slot for a caller's work. @returns Gives it back. @throws Refused if it has as many as it may. */
+/** Takes a slot for a caller's work. @returns Releases it. @throws Refused if the caller has its maximum. */
 function slotOf(limit: ConcurrencyLimit, caller: Caller): () => void {
   return limit.take(caller) ?? throwRefused(BUSY);
 }
 
-/** A message, and what it asks for. */
+/** A message, and its request. */
 interface Sent {
   readonly request: SendMessageRequest;
   readonly message: Message;
   readonly asked: AskedFor;
 }
 
-/** Gives permission to a message. @throws Refused, or the A2AError to answer, without it; nothing is held then. */
+/** Clears a message. @throws Refused, or the A2AError to answer, if it is not allowed; nothing is held then. */
 async function give(
   { request, message, asked }: Sent,
   call: AuthenticCall,
@@ -137,9 +137,9 @@ async function give(
 }
 
 /**
- * Whether it is asked before all else whether a message came before. One that goes on with a task would be refused
- * because of that task; the SDK keeps a push configuration before a task begins; and over HTTP+JSON it has no answer
- * that says why nothing did.
+ * Returns whether to check first if the message came before: a message that continues a task would be refused
+ * because of that task; the SDK stores a push configuration before a task starts; and HTTP+JSON has no answer
+ * that says why nothing ran.
  */
 function isAskedFirst(
   { configuration }: SendMessageRequest,
@@ -150,14 +150,14 @@ function isAskedFirst(
   return pushes || goesOn(message) || binding === "rest";
 }
 
-/** Whether a message goes on with a task. */
+/** Returns whether a message continues a task. */
 function goesOn({ taskId }: Message): boolean {
   return taskId !== "";
 }
 
 type AskedFor = Exclude<TaskRequest, { readonly kind: "method" }>;
 
-/** What a message asks for. @throws The error to answer, if it asks for nothing that can be done. */
+/** Parses the request of a message. @throws The error to answer, if it requests nothing possible. */
 function askedBy(
   { configuration }: SendMessageRequest,
   given: Message | undefined,

@@ -6,8 +6,8 @@ import { membersOf, type Outline } from "./outline.js";
 /**
  * The parameters of A2A 1.0's methods as JSON Schema, from the protocol's `a2a.proto`: one schema for every
  * binding. As in ProtoJSON, null is an absent property, an integer may be a string of digits, an enum value its
- * number, and a property may be written in snake case. Unknown properties are ignored (section 5.7). Each `title`
- * completes the sentence "… must be …".
+ * number, and a property may be written in snake case. Unknown properties are ignored (section 5.7). Each
+ * `title` completes the sentence "… must be …".
  */
 type Schema = { readonly [keyword: string]: Json };
 
@@ -15,7 +15,7 @@ function text(more: Schema = {}): Schema {
   return { type: ["string", "null"], title: "a string", ...more };
 }
 
-/** An id, which appears in errors that the SDK writes to the console: it is short and plain. */
+/** An id. It appears in errors that the SDK prints, so it must be short and plain. */
 const ID = text({
   pattern: `^[ -~]{0,${LONGEST_ID}}$`,
   title: `at most ${LONGEST_ID} printable ASCII characters`,
@@ -46,7 +46,7 @@ const TIME = text({
 });
 const STRUCT: Schema = { type: ["object", "null"], title: "an object" };
 const BASE64 = text({ pattern: "^[A-Za-z0-9+/_-]*={0,2}$", title: "bytes in base64" });
-// Sent in a header: with any other value, notifications would never be delivered.
+// Sent in a header; with other characters, notifications could never be delivered.
 const HEADER_VALUE = text({
   pattern: "^(?:[!-~](?:[ -~]*[!-~])?)?$",
   title: "printable ASCII characters without spaces at either end: it is sent in a header",
@@ -129,7 +129,7 @@ const STATES = [
 const TASK = { tenant: text(), id: ID };
 const CONFIG_OF_TASK = object({ ...TASK, taskId: ID });
 
-/** By the name that JSON-RPC has for a method. */
+/** By the method's JSON-RPC name. */
 const SCHEMAS: ReadonlyMap<Json | undefined, Schema> = new Map(
   Object.entries({
     SendMessage: SEND,
@@ -211,7 +211,7 @@ function isTimestamp(value: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-/** What callers name the history of a conversation that they bring, apart from case, "-" and "_". */
+/** Callers' names for a conversation history, ignoring case, "-" and "_". */
 const HISTORY_NAMES: ReadonlySet<string> = new Set([
   "history",
   "messages",
@@ -220,8 +220,8 @@ const HISTORY_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What is wrong with a message that brings its own history, which an agent has to declare
- * (`message_history_injection`): the SDK passes over it in silence, and its caller relies on it.
+ * Returns the problem of a message that brings its own history, which only agents that declare
+ * `message_history_injection` accept. The SDK would silently ignore a history that its caller relies on.
  */
 export function historyIn({ places, inMessage, params }: Outline): string | undefined {
   if (places.message !== true && inMessage === undefined) return undefined;

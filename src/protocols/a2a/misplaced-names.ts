@@ -3,8 +3,8 @@ import { AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.
 import { membersOf, type Outline } from "./outline.js";
 import type { CapabilityPlaces } from "./presented.js";
 
-// How people write the names of the SEP, in any case, with "-" and "_" anywhere. One pattern: it is asked of every
-// name in a request, and nearly all differ in their first letter.
+// Spellings of the SEP's names, in any case, with "-" and "_" anywhere. A single pattern, because it tests
+// every name in a request, and nearly all differ in their first letter.
 const NAMED = new RegExp(
   `^[-_]*(?:${[
     "capability",
@@ -19,15 +19,15 @@ const NAMED = new RegExp(
   "iu",
 );
 
-/** Whether a member, a header or a field of a query is called like a capability. */
+/** Returns whether a property, a header or a field of a query has the name of a capability. */
 function isNamed(name: string): boolean {
   return NAMED.test(name);
 }
 
-/** Our own prefix: a key of metadata that begins with it, and is not the extension's, is a slip. */
+/** Our own prefix: a metadata key that begins with it, but is not the extension's, is a mistake. */
 const URN = "urn:proviso:";
 
-/** An object in a request, with the members of it and of its metadata that may be called so. */
+/** An object in a request, with those properties of it and its metadata that may have such a name. */
 interface Owner {
   readonly where: string;
   readonly value: Json | undefined;
@@ -36,12 +36,12 @@ interface Owner {
 }
 
 /**
- * The first place in a request where something is called like a capability and not read; `undefined`
- * if absent. What a message says is not looked into, nor are the arguments of a skill.
+ * Returns the first place in a request where something has the name of a capability and is not read;
+ * `undefined` if there is none. Does not look into the content of a message or the arguments of a skill.
  *
- * @param message - Its message, and each of its parts.
- * @param headers - Their names, in lower case as Node has them.
- * @param trailers - Their names, in lower case: no trailer is read.
+ * @param message - The message, and each of its parts.
+ * @param headers - The header names, in lower case as in Node.
+ * @param trailers - The trailer names, in lower case; no trailer is read.
  */
 export function misplacedName(
   outline: Outline,
@@ -62,7 +62,7 @@ export function misplacedName(
   if (header !== undefined) return `the header ${header.slice(0, 64)}`;
   const trailer = trailers.find(isNamedHeader);
   if (trailer !== undefined) return `the trailer ${trailer.slice(0, 64)}`;
-  // Of "capabilities[0].token", the first name; no method reads any field.
+  // The first name of "capabilities[0].token"; no method reads any field.
   for (const name of query.keys()) if (isNamed(name.replace(/[[.].*$/s, ""))) return "the query";
   return undefined;
 }
@@ -77,7 +77,7 @@ function owners(
   if (configuration === undefined) return [own, ...message];
   const where = "params.configuration";
   const configured = membersOf(configuration);
-  // As the SDK reads it: in either spelling.
+  // In either spelling, as the SDK reads it.
   const targets = ["taskPushNotificationConfig", "task_push_notification_config"].map((name) => ({
     where: `${where}.${name}`,
     value: configured[name],
@@ -86,7 +86,7 @@ function owners(
   return [own, ...message, { where, value: configuration }, ...targets];
 }
 
-/** A message, and each of its parts. */
+/** Returns a message, and each of its parts. */
 export function messageParts(
   message: Json | undefined,
 ): readonly { readonly where: string; readonly value: Json | undefined }[] {
@@ -129,7 +129,7 @@ const READ_HEADERS: readonly string[] = [CAPABILITY_HEADER, AUTHORITY_HEADER].ma
   name.toLowerCase(),
 );
 
-/** Headers of nearly all requests, which need no pattern. */
+/** Headers of nearly all requests, which skip the pattern. */
 const USUAL: ReadonlySet<string> = new Set([
   "host",
   "connection",

@@ -8,9 +8,9 @@ import { messageParts, misplacedName } from "./misplaced-names.js";
 import { decoded, membersOf, type Outline, readIn } from "./outline.js";
 
 /**
- * What is wrong with a request that has a capability where its method reads none: passed over, the call
- * would run with ambient authority, or keep a token. What is called like a capability is one; so is any
- * text, wherever it stands, that is a token of this issuer. Judged is the request as it came.
+ * Returns the problem of a request with a capability where its method reads none. If it were ignored, the call
+ * would run with ambient authority, or store a token. Anything with the name of a capability counts as one, and
+ * so does any string, anywhere, that is a token of this issuer. Checks the request as received.
  */
 export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): string | undefined {
   const { originalUrl, headers, rawHeaders, rawTrailers } = req;
@@ -48,14 +48,14 @@ export function misplacedIn(req: Request, outline: Outline, issuer: Issuer): str
   );
 }
 
-/** What is wrong with a place, if there is a token in it. */
+/** Returns the problem of a place that contains a token. */
 type Look = (where: string, value: Json) => string | undefined;
 
 const NO_QUERY = new URLSearchParams();
 
 const MESSAGE = "a message";
 
-/** Looks through all that a body has, but for the places where capabilities are read. */
+/** Searches a body, except for the places where capabilities are read. */
 function misplacedInBody(
   { envelope, params, places, inMessage }: Outline,
   look: Look,
@@ -68,7 +68,7 @@ function misplacedInBody(
   if (found !== undefined) return found;
   for (const name of Object.keys(params)) {
     if (name === "message" || name === "metadata") continue;
-    // Attenuations are read, but as hops by id: a token in one would be kept with it.
+    // Attenuations are read, but as hops by id: a token in one would be stored with it.
     if (places.params.includes(name) && name !== "attenuations") continue;
     // Any name may be a token itself.
     const where = /^\w{1,32}$/.test(name) ? `params.${name}` : "params";
@@ -78,7 +78,7 @@ function misplacedInBody(
   return undefined;
 }
 
-/** Looks through files, and through the addresses that are kept. */
+/** Searches files, and addresses that are stored. */
 function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   for (const text of fileTexts(params["message"])) {
     const misplaced = look(MESSAGE, text);
@@ -99,7 +99,7 @@ function misplacedInFiles({ params }: Outline, look: Look): string | undefined {
   return undefined;
 }
 
-/** Looks through headers; of some that come twice, Node keeps only the first. */
+/** Searches headers, including repeated ones, of which Node keeps only the first in some cases. */
 function misplacedInHeaders(
   headers: IncomingHttpHeaders,
   raw: readonly string[],
@@ -113,7 +113,7 @@ function misplacedInHeaders(
   return undefined;
 }
 
-/** Returns how many headers, and how many trailers, the request's server reads: Node drops those beyond. */
+/** Returns how many headers and trailers the request's server reads; Node drops any beyond. */
 function mostHeaders({ socket }: Request): number {
   const server: unknown = Reflect.get(socket, "server");
   const most = isObject(server) ? server["maxHeadersCount"] : undefined;
@@ -124,7 +124,7 @@ function mostHeaders({ socket }: Request): number {
 /** The limit of a server that sets none. */
 const NODE_MOST_HEADERS = 1000;
 
-/** Names, in lower case, and values of headers as they came. */
+/** Names (in lower case) and values of headers as received. */
 function pairsOf(raw: readonly string[]): readonly (readonly [name: string, value: string])[] {
   const names = raw.filter((_, at) => at % 2 === 0);
   return names.map((name, at) => [name.toLowerCase(), raw[2 * at + 1] ?? ""]);
@@ -138,7 +138,7 @@ function withoutEntry(metadata: Json): Json {
   return others;
 }
 
-/** A message that calls a method, without the capabilities that the method reads. */
+/** Returns a message that calls a method, without the capabilities that the method reads. */
 function withoutTokens(message: Json, { params, places }: NonNullable<Outline["inMessage"]>): Json {
   const { parts, ...others } = membersOf(message);
   const [part] = Array.isArray(parts) ? parts : [];
@@ -146,7 +146,7 @@ function withoutTokens(message: Json, { params, places }: NonNullable<Outline["i
   return [others, { ...part, data: Object.fromEntries(misplaced) }];
 }
 
-/** Yields the content of a message's files as text: bytes that are sent along, and addresses with what they hold. */
+/** Yields the content of a message's files as strings: embedded bytes, and addresses with embedded content. */
 function* fileTexts(message: Json | undefined): Generator<string> {
   const { parts } = membersOf(message);
   for (const part of Array.isArray(parts) ? parts : []) {
@@ -156,7 +156,7 @@ function* fileTexts(message: Json | undefined): Generator<string> {
   }
 }
 
-/** Yields an address without its percent-encoding, and the content of one that holds it (RFC 2397). */
+/** Yields a percent-decoded address, and the content of a `data:` address (RFC 2397). */
 function* addressTexts(url: string): Generator<string> {
   const plain = url.replace(ENCODED, (bytes) =>
     Buffer.from(bytes.replaceAll("%", ""), "hex").toString(),

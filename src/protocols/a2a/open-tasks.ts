@@ -5,20 +5,19 @@ import type { TaskView } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
 /**
- * Lets a message into its task, where it goes on with one.
+ * Lets a message into the task that it continues, if any.
  *
  * @returns Lets the next message in.
- * @throws Refused, or the A2AError to answer, for a task that takes no message now.
+ * @throws Refused, or the A2AError to answer, if the task accepts no message now.
  */
 export type TaskEntrance = (message: Message, sight: TaskView) => Promise<() => void>;
 
 /**
- * Lets one message at a time into a task that can go on, and refuses others: the SDK would find that out only
- * when the gate and the ledger have said that something may run, and two messages at work in one task would
- * each overwrite what the other has done.
+ * Lets one message at a time into a task that can continue, and refuses others. The SDK would notice only after
+ * gate and ledger have admitted the run, and two messages in one task would overwrite each other's work.
  */
 export function taskEntrance(tasks: TaskStore): TaskEntrance {
-  /** Ids of tasks that are being continued. */
+  /** Ids of tasks being continued. */
   const continued = new Set<string>();
   return async ({ taskId: id, contextId }, sight) => {
     if (id === "") return () => {};
@@ -28,12 +27,12 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
     continued.add(id);
     let isIn = true;
     const free = (): void => {
-      // Once: the next message may be in the task by then.
+      // Only once, since the next message may be in the task by then.
       if (isIn) continued.delete(id);
       isIn = false;
     };
     try {
-      // Once more: what was loaded above may have changed before this message was alone with the task.
+      // Loads the task again: it may have changed before this message had it alone.
       const task = await tasks.load(id, sight);
       if (task === undefined) throw new TaskNotFoundError(unknown);
       assertGoesOn(task, contextId);
@@ -45,7 +44,7 @@ export function taskEntrance(tasks: TaskStore): TaskEntrance {
   };
 }
 
-/** @throws Refused, or the A2AError to answer, for a task that takes no message of a conversation now. */
+/** @throws Refused, or the A2AError to answer, if the task accepts no message of a conversation now. */
 function assertGoesOn(task: Task, contextId: string): void {
   const { id } = task;
   if (contextId !== "" && contextId !== task.contextId) {
@@ -68,7 +67,7 @@ const ENDED: readonly TaskState[] = [
   TaskState.TASK_STATE_REJECTED,
 ];
 
-/** Whether a task can come to nothing more. */
+/** Returns whether a task has ended. */
 export function hasEnded({ status }: Task): boolean {
   return ENDED.includes(status?.state ?? TaskState.TASK_STATE_UNSPECIFIED);
 }

@@ -14,24 +14,24 @@ import { assertReferences, seenOf } from "./task-request.js";
 import { narrowed } from "./task-runner.js";
 import type { Visibility } from "./visibility.js";
 
-/** What a message needs permission for. */
+/** The operation that a message needs. */
 export interface NeededOperation extends Pick<OperationInvocation, "operation"> {
   /**
-   * What the rules of a capability judge. Every text that is written like a resource handle, wherever it
-   * stands, is checked as one. None unless given.
+   * Judged by the rules of a capability. Every string that has the form of a resource handle, at any depth, is
+   * checked as one. None unless given.
    */
   readonly arguments?: OperationInvocation["arguments"];
 }
 
 /**
- * Returns what a message needs; `undefined` for what is not understood, which is refused. What it throws of
- * the SDK's own errors, such as `ContentTypeNotSupportedError`, is answered.
+ * Returns what a message needs; a message for which it returns `undefined` is refused. SDK errors that it
+ * throws, such as `ContentTypeNotSupportedError`, become the answer.
  */
 export type NeedsOf = (
   message: Message,
 ) => NeededOperation | undefined | Promise<NeededOperation | undefined>;
 
-/** Gives permission to messages by the operations that they need: each message of a task anew. */
+/** Clears messages by the operations that they need, each message of a task separately. */
 export function operationGate(
   agent: IssuingAgent,
   needs: NeedsOf,
@@ -77,10 +77,10 @@ export function operationGate(
   };
 }
 
-/** How much of a caller's runs at once is the app's to limit. */
+/** The app limits how much of a caller's work runs at once. */
 const NOTHING: Held = { release: () => {}, freeTask: () => {} };
 
-/** What a message was cleared for. */
+/** The clearance of a message. */
 export interface MessageClearance
   extends Pick<
     Clearance<Operation>,
@@ -88,22 +88,22 @@ export interface MessageClearance
   > {
   readonly operation: string;
   readonly caller: Caller;
-  /** Absent where authority is ambient. */
+  /** Absent for ambient authority. */
   readonly capability?: { readonly id: string; readonly grant: string };
   /**
-   * The capability, attenuated by a hop: for an agent that works on the message's behalf. `undefined`
-   * where there is no capability, or it does not allow what the hop names.
+   * Returns the capability, attenuated by a hop, for an agent that works on the message's behalf. `undefined`
+   * if there is no capability, or it does not allow what the hop names.
    *
-   * @throws TypeError if the hop is not valid.
+   * @throws TypeError if the hop is invalid.
    */
   delegate(hop: HopInit): string | undefined;
 }
 
 /**
- * What the message that an executor runs was cleared for.
+ * Returns the clearance of the message that an executor runs.
  *
  * @param context - `requestContext.context`.
- * @throws TypeError if the message has not come through a guard.
+ * @throws TypeError if the message has not passed a guard.
  */
 export function clearanceOf(context: ServerCallContext): MessageClearance {
   const admitted = isObject(context) ? admittedOf(context) : undefined;

@@ -9,7 +9,7 @@ const METADATA: CapabilityPlaces = { ...HEADER, metadata: true };
 const MESSAGE: CapabilityPlaces = { ...METADATA, message: true };
 const PUSH: CapabilityPlaces = { ...HEADER, defined: ["token"] };
 const OWN: CapabilityPlaces = { ...HEADER, header: false };
-/** Of a message that calls a method about capabilities, whose own parameters say which. */
+/** The places in a message that calls a method about capabilities, which has parameters of its own. */
 const METHOD_IN_MESSAGE: CapabilityPlaces = { ...OWN, metadata: "declaration" };
 const ONE = ["token", "capabilityId"];
 
@@ -23,7 +23,7 @@ interface Method {
   /** Absent for the extension's own methods. */
   readonly need?: Need;
   readonly places: CapabilityPlaces;
-  /** Whether it is answered by a stream of events. */
+  /** Whether the answer is a stream of events. */
   readonly streams?: true;
 }
 
@@ -48,20 +48,20 @@ const METHODS_BY_NAME: ReadonlyMap<Json | undefined, Method> = new Map<Json | un
   [METHODS.send, { places: { ...MESSAGE, params: [...ONE, "capabilities", "attenuations"] } }],
 ]);
 
-/** A method of HTTP+JSON: the SDK's own routes, which take any case and a slash at the end. */
+/** The HTTP+JSON methods: the SDK's own routes, which ignore case and a slash at the end. */
 interface Route {
   readonly method: string;
   readonly verbs: readonly string[];
-  /** What follows the binding's own path, behind the tenant where there is one. */
+  /** Matches the path below that of the binding, after the tenant if there is one. */
   readonly path: RegExp;
-  /** The parameters in the path, by the names that the method has for them. */
+  /** The parameters in the path, by their names in the method. */
   readonly ids: readonly string[];
 }
 
 const TASK = "tasks/([^/]+)";
 const CONFIGS = `${TASK}/pushNotificationConfigs`;
 
-/** In the order in which the SDK looks. */
+/** In the order of the SDK's routes. */
 const ROUTES: readonly Route[] = [
   route("GetExtendedAgentCard", ["GET"], "extendedAgentCard"),
   route("SendMessage", ["POST"], "message:send"),
@@ -80,14 +80,14 @@ function route(method: string, verbs: readonly string[], path: string, ...ids: s
   return { method, verbs, ids, path: new RegExp(`^/(?:([^/]+)/)?${path}/?$`, "i") };
 }
 
-/** Whether a path below a binding's own is that of the binding: the SDK's routes take further slashes. */
+/** Returns whether a path below a binding's own still belongs to it, since the SDK's routes accept more slashes. */
 export function isRoot(path: string): boolean {
   return /^\/+$/.test(path);
 }
 
 const WORDS = /^(?:message:(?:send|stream)|tasks|pushNotificationConfigs|extendedAgentCard)?$/i;
 
-/** A path without what its caller chose, as it may be logged: an id may be a secret by mistake. */
+/** Removes caller-chosen parts of a path for the log, since an id may be a secret by mistake. */
 export function routeOf(path: string): string {
   const parts = path.split("/").map((part) => {
     if (WORDS.test(part)) return part;
@@ -97,44 +97,44 @@ export function routeOf(path: string): string {
   return parts.slice(0, 8).join("/");
 }
 
-/** A method's parameters, with where in them it reads capabilities. */
+/** A method's parameters, with the places in them where it reads capabilities. */
 interface Called {
   readonly method: string;
   readonly params: JsonObject;
   readonly places: CapabilityPlaces;
 }
 
-/** A request, laid out by what its method reads. */
+/** A parsed request. */
 export interface Outline extends Omit<Called, "method"> {
-  /** The method, by its name in JSON-RPC; `undefined` for an unknown address of HTTP+JSON. */
+  /** The method's JSON-RPC name; `undefined` for an unknown HTTP+JSON address. */
   readonly method: Json | undefined;
-  /** Absent for what is not one of A2A's own methods. */
+  /** Absent for methods that are not A2A's own. */
   readonly need: Need | undefined;
-  /** Whether it is answered by a stream of events. */
+  /** Whether the answer is a stream of events. */
   readonly streams: boolean;
-  /** All parameters of its method: over HTTP+JSON those in the address, too. */
+  /** All parameters of its method; over HTTP+JSON including those in the address. */
   readonly parameters: JsonObject;
   readonly tenant: Json;
-  /** What stands beside the parameters, where nothing is read. */
+  /** Values beside the parameters, which nothing reads. */
   readonly envelope: JsonObject;
   /** The method about capabilities that the request's message calls. */
   readonly inMessage: Called | undefined;
-  /** The id of the task that it is about, if it is about one. */
+  /** The id of the task that it is about, if any. */
   readonly task: string | undefined;
 }
 
 /** A request as its binding delivers it. */
 export interface Asked {
   readonly binding: Binding;
-  /** Of the HTTP request. */
+  /** The method of the HTTP request. */
   readonly verb: string;
-  /** Below the binding's own. */
+  /** The path below that of the binding. */
   readonly path: string;
   readonly query: { readonly [name: string]: unknown };
   readonly body: JsonObject;
 }
 
-/** Lays a request out; a method that is not known reads only the header. */
+/** Parses a request; of an unknown method only the header is read. */
 export function outlineOf(asked: Asked): Outline {
   const { binding, body } = asked;
   const isRpc = binding === "jsonrpc";
@@ -146,7 +146,7 @@ export function outlineOf(asked: Asked): Outline {
   const { need, streams = false } = known ?? {};
   const parameters = isRpc ? params : { ...parametersIn(asked, params), ...found?.ids };
   const tenant = (isRpc ? params["tenant"] : found?.tenant) ?? "";
-  // Over HTTP+JSON, CancelTask has no metadata that the SDK reads.
+  // Over HTTP+JSON, the SDK reads no metadata of CancelTask.
   const readsHeader = !isRpc && method === "CancelTask";
   const places = readsHeader ? HEADER : (known?.places ?? HEADER);
   const inMessage = places.message === true ? methodIn(params["message"]) : undefined;
@@ -164,13 +164,13 @@ export function outlineOf(asked: Asked): Outline {
   };
 }
 
-/** The same request, going on as a message that is sent. */
+/** Turns the request into the sending of a message. */
 export function asMessage(outline: Outline, params: JsonObject): Outline {
   return { ...outline, method: "SendMessage", need: "message", params, parameters: params };
 }
 
 function taskIn({ id, taskId = id }: JsonObject): string | undefined {
-  // Of push configurations, "id" is their own.
+  // In push configurations, "id" is their own id.
   return typeof taskId === "string" ? taskId : undefined;
 }
 
@@ -187,15 +187,15 @@ function routeTo({ verb, path }: Asked) {
   return undefined;
 }
 
-/** The parameters of an HTTP+JSON request in its body or query. */
+/** Returns the parameters in the body or query of an HTTP+JSON request. */
 function parametersIn({ verb, query }: Asked, body: JsonObject): JsonObject {
-  // The SDK reads no parameters from the query of a POST.
+  // The SDK reads no parameters from the query of a POST request.
   if (verb === "POST") return body;
   const given = Object.entries(query).filter(([, value]) => value !== "");
   return Object.fromEntries(given.map(([name, value]) => [name, valueIn(name, value)]));
 }
 
-/** A field of a query in the type that JSON has for it. */
+/** Converts a field of a query to its JSON type. */
 function valueIn(name: string, value: unknown): Json {
   if (typeof value !== "string") return Array.isArray(value) ? [] : {};
   if (name === "includeArtifacts" && ["true", "false"].includes(value)) return value === "true";
@@ -203,14 +203,14 @@ function valueIn(name: string, value: unknown): Json {
 }
 
 /**
- * The method about capabilities that a message calls, in a data part that stands alone. Such a message
- * is answered at once and not kept.
+ * Returns the method about capabilities that a message calls in its only part, a data part. Such a message is
+ * answered at once and not stored.
  */
 function methodIn(message: Json | undefined): Called | undefined {
   const { parts } = membersOf(message);
   const [part]: readonly Json[] = Array.isArray(parts) && parts.length === 1 ? parts : [];
   const { text = null, raw = null, url = null, data } = membersOf(part);
-  // Of several contents the SDK takes another than the data; a null content is absent.
+  // If there are several contents, the SDK does not read the data; null counts as absent.
   if (text !== null || raw !== null || url !== null) return undefined;
   const { method, params = {} } = membersOf(data);
   if (typeof method !== "string" || !CAPABILITY_METHODS.has(method)) return undefined;
@@ -218,23 +218,23 @@ function methodIn(message: Json | undefined): Called | undefined {
   return isJsonObject(params) ? { method, params, places } : undefined;
 }
 
-/** The text that stands percent-encoded in an address. */
+/** Decodes the percent-encoding of an address. */
 export function decoded(url: string): string {
   if (!url.includes("%")) return url;
   try {
     return decodeURIComponent(url);
   } catch {
-    // What cannot be decoded is refused by what routes it.
+    // The router refuses what cannot be decoded.
     return url;
   }
 }
 
-/** The members of an object; of anything else, none. */
+/** Returns the properties of an object; empty for any other value. */
 export function membersOf(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-/** Where a request's capabilities are read, in words. */
+/** Describes in words where a request's capabilities are read. */
 export function readIn({ places, inMessage }: Outline): string {
   const { params, metadata, header } = inMessage?.places ?? places;
   const read = [

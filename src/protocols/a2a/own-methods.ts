@@ -14,17 +14,20 @@ import { asMessage, type Need } from "./outline.js";
 export interface OwnCall {
   readonly call: Call;
   readonly need: Need;
-  /** Runs what the gate has let in; `undefined` for what goes on to the SDK's handler. */
+  /** Runs the admitted call; `undefined` if it goes on to the SDK's handler. */
   readonly run: ((admitted: Admitted) => Promise<object>) | undefined;
 }
 
-/** Reads a call of a method. @throws Refused where it cannot be read. */
+/** Parses a call of a method. @throws Refused if it cannot be parsed. */
 export type OwnMethod = (call: Call, req: Request) => OwnCall | Promise<OwnCall>;
 
 /** The extension's own JSON-RPC methods, by name. */
 export type OwnMethods = ReadonlyMap<string, OwnMethod>;
 
-/** Gives the methods that every agent has. @param verificationUri - Where people decide about what is asked for. */
+/**
+ * Returns the methods that every agent has. @param verificationUri - The address where people decide about
+ * requests.
+ */
 export function ownMethods(agent: IssuingAgent, verificationUri?: string): Map<string, OwnMethod> {
   const methods = new Map<string, OwnMethod>();
   for (const [name, method] of CAPABILITY_METHODS) {
@@ -49,7 +52,7 @@ export function ownMethods(agent: IssuingAgent, verificationUri?: string): Map<s
 
 const sent = new WeakSet<Request>();
 
-/** The JSON-RPC method that a request has called, whatever it goes on as; if it is like the name of one. */
+/** Returns the JSON-RPC method name of a request, if it looks like a method's name. */
 export function calledMethod(req: Request): string | undefined {
   if (sent.has(req)) return METHODS.send;
   const method: unknown = req.body?.method;
@@ -60,12 +63,12 @@ const NAME = /^(?:a2a\/)?[A-Za-z]{1,40}(?:\/[A-Za-z]{1,40}){0,2}$/;
 
 const OWN: readonly unknown[] = Object.values(METHODS);
 
-/** Whether a method is one of the extension's own, which the SDK's handler does not know. */
+/** Returns whether a method is one of the extension's own, unknown to the SDK's handler. */
 export function isOwnMethod(method: Json | undefined): boolean {
   return OWN.includes(method);
 }
 
-/** Reads a call of one of the extension's own methods. @throws Refused where it cannot be read. */
+/** Parses a call of one of the extension's own methods. @throws Refused if it cannot be parsed. */
 export async function readOwn(
   req: Request,
   res: Response,
@@ -83,12 +86,12 @@ export async function readOwn(
 const MEMBERS = ["message", "attenuations", "capabilityId", "token", "capabilities", "metadata"];
 
 /**
- * Reads `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`, `capabilities`, and
- * `attenuations`: by id, the hop that narrows a capability before the task has it. With these,
- * `capabilities` is all that the task has.
+ * Parses `a2a/task/send`: SendMessage under the SEP's name. `params`: `message`, `capabilities`, and
+ * `attenuations`: by id, the hop that narrows a capability before the task gets it. With attenuations, the task
+ * has only the capabilities in `capabilities`.
  *
- * @returns The call of SendMessage that it stands for.
- * @throws Refused where it cannot be read, or a capability cannot be narrowed so.
+ * @returns The equivalent call of SendMessage.
+ * @throws Refused if it cannot be parsed, or a capability cannot be narrowed in this way.
  */
 async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   const { params } = call.outline;
@@ -102,7 +105,7 @@ async function sentTask(call: Call, agent: IssuingAgent): Promise<Call> {
   return { ...call, outline, asked: attenuations, capabilities: await narrowed(call, agent) };
 }
 
-/** What a task is to have: what the call presents, each capability with the hop that is given for its id. */
+/** Returns the capabilities of a task: those of the call, each narrowed by the hop given for its id. */
 async function narrowed(
   { caller, capabilities: presented, outline: { params } }: Call,
   agent: IssuingAgent,
@@ -140,14 +143,14 @@ async function narrowed(
 
 const ROLES: Readonly<Record<string, string>> = { user: "ROLE_USER", agent: "ROLE_AGENT" };
 
-/** A message in A2A 1.0's form, also from the form of the SEP's examples. */
+/** Converts a message from the form of the SEP's examples to A2A 1.0's. */
 function readMessage(value: Json | undefined): JsonObject | undefined {
   if (value === undefined || !isJsonObject(value) || !Array.isArray(value["parts"]))
     return undefined;
   const { role, messageId, ...others } = value;
   const parts = value["parts"].map((part: Json) => {
     if (!isJsonObject(part)) return part;
-    // Up to A2A 0.3, parts said what they are in "kind" or "type".
+    // Up to A2A 0.3, parts stated their type in "kind" or "type".
     const { type: _type, kind: _kind, ...content } = part;
     return content;
   });

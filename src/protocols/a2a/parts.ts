@@ -1,27 +1,27 @@
 import type { Message, Part } from "@a2a-js/sdk";
 
-/** A part that holds JSON. */
+/** Makes a part with JSON. */
 export function dataPart(value: unknown): Part {
   const content = { $case: "data", value } as const;
   return { content, mediaType: "application/json", filename: "", metadata: {} };
 }
 
-/** A part that holds words. */
+/** Makes a part with text. */
 export function textPart(value: string): Part {
   const content = { $case: "text", value } as const;
   return { content, mediaType: "text/plain", filename: "", metadata: {} };
 }
 
-/** A message with an id of its own; of no task, and without extensions, unless they are given. */
+/** Makes a message with a new id; without task and extensions, unless they are given. */
 export function newMessage(given: Pick<Message, "role" | "parts"> & Partial<Message>): Message {
   const empty = { contextId: "", taskId: "", metadata: {}, extensions: [], referenceTaskIds: [] };
   return { messageId: crypto.randomUUID(), ...empty, ...given };
 }
 
-/** The media types that an agent of this kind understands, as its card lists them. */
+/** The media types that this kind of agent accepts, as listed on its card. */
 export const INPUT_MODES: readonly string[] = ["application/json", "text/plain"];
 
-/** What of a message's parts is of a media type that is not understood, in a sentence. */
+/** Returns a sentence about the first part with an unsupported media type. */
 export function unsupportedPart(parts: readonly Part[]): string | undefined {
   for (const [at, { content, mediaType }] of parts.entries()) {
     const known = `understood are text and data parts of ${INPUT_MODES.join(" or ")}`;

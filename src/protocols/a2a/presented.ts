@@ -4,36 +4,36 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { malformed, throwRefused } from "./errors.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "./extension.js";
 
-/** Where a method reads capabilities. What is called like one anywhere else refuses the call. */
+/** The places where a method reads capabilities. Anything with the name of one elsewhere refuses the call. */
 export interface CapabilityPlaces {
-  /** Members of its parameters. */
+  /** Properties of its parameters. */
   readonly params: readonly string[];
-  /** Members of its parameters that have such a name in A2A 1.0 itself, and are no capability. */
+  /** Properties of its parameters that have such a name in A2A 1.0 itself, and are not capabilities. */
   readonly defined: readonly string[];
-  /** Whether in the metadata of the request, under the extension's URI; or no more than a declaration. */
+  /** Whether request metadata may carry capabilities, or only declare ambient authority. */
   readonly metadata: boolean | "declaration";
-  /** Whether in the header `Proviso-Capability`. */
+  /** Whether the header `Proviso-Capability` is read. */
   readonly header: boolean;
   /** Whether it has a message, which can call a method about capabilities. */
   readonly message?: true;
 }
 
-/** What a request presents. */
+/** The capabilities that a request presents. */
 export interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
-  /** Whether the caller declares that it uses ambient authority; nothing is presented then. */
+  /** Whether the caller declares ambient authority; it presents nothing then. */
   readonly declared: boolean;
 }
 
 const NOTHING: PresentedAuthority = { presented: [], declared: false };
 
 /**
- * Reads what a request presents, from the places where its method reads it: its own parameters
- * (`token`, `capabilityId` or both, or `capabilities`), the metadata under the extension's URI and the
- * header `Proviso-Capability`; or that it declares ambient authority, there or in the header
+ * Reads what a request presents, from the places that its method reads: its own parameters (`token`,
+ * `capabilityId` or both, or `capabilities`), the metadata under the extension's URI, and the header
+ * `Proviso-Capability`; or a declaration of ambient authority, in the metadata or in the header
  * `Proviso-Authority`.
  *
- * @throws Refused where that cannot be read.
+ * @throws Refused if that cannot be read.
  */
 export function readPresented(
   params: JsonObject,
@@ -56,16 +56,16 @@ export function readPresented(
 }
 
 /**
- * The one capability that a method is about, by `token`, `capabilityId` or both.
+ * Returns the one capability that a method is about, given as `token`, `capabilityId` or both.
  *
- * @throws Refused where it is not named.
+ * @throws Refused if it is not named.
  */
 export function readNamed(params: JsonObject): PresentedCapability {
   const [presented] = readParams(params, ["capabilityId", "token"]).presented;
   return presented ?? mistake('name the capability by its "token" or its "capabilityId"');
 }
 
-/** What stands in a method's own parameters. @param names - Of those that the method reads. */
+/** Reads capabilities in a method's own parameters. @param names - Those that the method reads. */
 function readParams(params: JsonObject, names: readonly string[]): PresentedAuthority {
   const [id, token, capabilities] = ["capabilityId", "token", "capabilities"].map((name) =>
     names.includes(name) ? params[name] : undefined,
@@ -84,7 +84,7 @@ function readParams(params: JsonObject, names: readonly string[]): PresentedAuth
   return { presented: [one], declared: false };
 }
 
-/** What stands in the metadata under the extension's URI. */
+/** Reads capabilities in the metadata under the extension's URI. */
 function readEntry(entry: Json | undefined): PresentedAuthority {
   const key = `metadata["${EXTENSION_URI}"]`;
   if (entry === undefined) return NOTHING;
@@ -111,7 +111,7 @@ function readHeaders(headers: IncomingHttpHeaders): PresentedAuthority {
   const declared = authority !== undefined;
   const header = headers[CAPABILITY];
   if (header === undefined) return { presented: [], declared };
-  // Lines of one header come as one, but for those of a few other names.
+  // Node joins repeated headers, except for a few names.
   const tokens = String(header)
     .split(",")
     .map((token) => token.trim());
@@ -121,7 +121,7 @@ function readHeaders(headers: IncomingHttpHeaders): PresentedAuthority {
   return { presented: tokens.map((token) => ({ token })), declared };
 }
 
-/** A list of capabilities: ids, or objects with an `id`, a `token` or both. */
+/** Reads a list of capabilities: ids, or objects with an `id`, a `token` or both. */
 function readList(value: Json): PresentedAuthority {
   if (!Array.isArray(value)) return mistake(SHAPE);
   if (value.length === 0) return mistake(NONE_NAMED);
@@ -152,5 +152,5 @@ const SHAPE = `"capabilities" must be an array of ids, or of objects with an "id
 const TOO_MANY = `a call may present at most ${MAX_PRESENTED} capabilities`;
 const CONTRADICTION =
   "a call that declares ambient authority presents no capability; drop one of them";
-// An empty list is a slip more likely than a wish, and must not turn into ambient authority.
+// An empty list is more likely a mistake than intended, and must not become ambient authority.
 const NONE_NAMED = '"capabilities" names none; name at least one, or leave it out';

@@ -11,15 +11,15 @@ import { taskIdOf } from "./repeated-messages.js";
 
 /** Where an agent may send a task's progress. */
 export interface PushOptions {
-  /** Where the configurations are kept, such as the task store's `pushConfigs`. */
+  /** The store of the configurations, such as the task store's `pushConfigs`. */
   readonly store: PushNotificationStore;
-  /** Origins that may be posted to, such as `https://caller.example`. */
+  /** Allowed origins, such as `https://caller.example`. */
   readonly origins: readonly string[];
 }
 
 /**
- * Refuses an address outside the operator's origins: an agent that would post to any address is a way
- * into its own network.
+ * Refuses an address outside the operator's origins: an agent that posted to any address would be a way into
+ * its own network.
  *
  * @throws Refused
  */
@@ -31,7 +31,7 @@ export function checkTarget(url: string, push: PushOptions | undefined): void {
   throwRefused(malformed(`push notifications go only to ${known}`));
 }
 
-/** Whether an address is of the operator's origins. */
+/** Returns whether an address is on one of the operator's origins. */
 function isTarget(url: string, { origins }: PushOptions): boolean {
   return origins.includes(originOf(url));
 }
@@ -46,22 +46,22 @@ function originOf(url: string): string {
   }
 }
 
-/** Milliseconds that a receiver has. */
+/** Milliseconds that a receiver may take. */
 const TIMEOUT = 10_000;
-/** Configurations of one task that are sent to. */
+/** Most configurations of one task that are sent to. */
 const MOST_RECEIVERS = 8;
 
 const WITHDRAWN =
   "a push notification was not delivered: its receiver is not one of the origins in push.origins";
 
 /**
- * Sends a task's progress to its receivers. Unlike the SDK's own sender it follows no redirect, with the
- * receiver's credentials, to another address, and puts none of them into a console.
+ * Sends a task's progress to its receivers. Unlike the SDK's own sender, it does not follow redirects, which
+ * would take the receiver's credentials to another address, and prints no credentials.
  */
 export class PushSender implements PushNotificationSender {
   readonly #push: PushOptions;
   readonly #onFailure: (error: unknown, what: string) => void;
-  /** By task: what is sent next waits for what was sent before. */
+  /** Pending deliveries by task; each waits for the previous one. */
   readonly #sending = new Map<string, Promise<void>>();
 
   /** @param onFailure - Called when a delivery fails. */
@@ -110,7 +110,7 @@ export class PushSender implements PushNotificationSender {
   }
 }
 
-/** Posts a notification. @returns The reason for a failure, which quotes nothing that was to be sent. */
+/** Posts a notification. @returns The reason for a failure, without any of the sent data. */
 async function undelivered(
   config: TaskPushNotificationConfig,
   body: string,
@@ -135,7 +135,7 @@ async function undelivered(
   }
 }
 
-/** `undefined` for values that no header can have, which are refused where a configuration is made. */
+/** `undefined` for values that cannot be in a header; the method that makes a configuration refuses them. */
 function headersOf({ token, authentication }: TaskPushNotificationConfig): Headers | undefined {
   const headers = new Headers({ "Content-Type": "application/a2a+json" });
   try {

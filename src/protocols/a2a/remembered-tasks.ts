@@ -13,12 +13,12 @@ interface Made {
   uses: readonly AuthorityUse[];
 }
 
-/** Tasks of all principals that are remembered; of more, the principal with the most loses its oldest. */
+/** Most remembered tasks of all principals; beyond them, the principal with the most loses its oldest. */
 const MOST_TASKS = 100_000;
-/** Tasks of one principal, in all tenants together: requests may name any. */
+/** Most tasks of one principal, in all tenants together, since requests may name any tenant. */
 const MOST_OF_ONE = 10_000;
 
-/** Remembers in memory who made which task. What is not known, as after a restart, is not seen. */
+/** Remembers the makers of tasks in memory. Unknown tasks, such as those from before a restart, are invisible. */
 export class RememberedTasks implements Visibility {
   /** By principal, then by tenant and task. */
   readonly #made = new FairShare<Made>(MOST_TASKS, MOST_OF_ONE);
@@ -50,7 +50,7 @@ export class RememberedTasks implements Visibility {
     return ended();
   }
 
-  /** Reads the tasks that are remembered of the caller, and no others: a handler may have many more. */
+  /** Reads only the remembered tasks of the caller, since a handler may have many more. */
   list(
     params: ListTasksRequest,
     context: ServerCallContext,
@@ -71,7 +71,7 @@ function keyOf(id: string, tenant: string): string {
   return `${tenant.length}:${tenant}${id}`;
 }
 
-/** One use for each grant and operation, with all of its resources: what covers it covers each alone. */
+/** Makes one use for each grant and operation, with all of its resources: covering it covers each one alone. */
 function merged(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
   const known = new Map<string, AuthorityUse>();
   for (const use of uses) {
@@ -84,15 +84,15 @@ function merged(uses: readonly AuthorityUse[]): readonly AuthorityUse[] {
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-/** Tasks that are read before others get their turn. */
+/** Tasks read before other work gets a turn. */
 const AT_ONCE = 50;
 
-/** Reads one task. @param historyLength - Of messages; all unless given. */
+/** Reads one task. @param historyLength - Number of messages; all unless given. */
 type Read = (id: string, historyLength: number | undefined) => Promise<Task>;
 
 /**
- * A page of given tasks: latest status first, with the filters of the protocol. What is not there any more
- * is left out.
+ * Returns a page of the given tasks: latest status first, with the filters of the protocol. Omits tasks that no
+ * longer exist.
  *
  * @throws RequestMalformedError if the page's size or token, the state, or the time is wrong.
  */
@@ -108,7 +108,7 @@ async function listedOf(
   }
   const found: { readonly id: string; readonly time: string }[] = [];
   for (const [at, id] of ids.entries()) {
-    // A handler that answers at once would keep all others waiting.
+    // A handler that answers synchronously would block all others.
     if (at % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
     const task = await present(read(id, 0));
     if (task !== undefined && fits(task)) found.push({ id, time: task.status?.timestamp ?? "" });
@@ -128,7 +128,7 @@ async function listedOf(
   return { tasks, pageSize, totalSize: found.length, nextPageToken: tokenOf(last) };
 }
 
-/** @throws RequestMalformedError if there is no such state, or the time is invalid. */
+/** @throws RequestMalformedError if the state is unknown, or the time is invalid. */
 function filterOf({
   contextId,
   status,
@@ -147,7 +147,7 @@ function filterOf({
     (since === undefined || (timeOf(task.status?.timestamp) ?? since) > since);
 }
 
-/** A task that is there, or nothing. */
+/** Reads a task, or `undefined`. */
 async function present(reading: Promise<Task>): Promise<Task | undefined> {
   try {
     return await reading;
@@ -172,26 +172,26 @@ function idIn(token: string): string {
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
 /**
- * Entries of many owners in a room of fixed size: where it is full, the owner with the most entries loses
- * its oldest. What one owner adds takes nothing from one that has fewer.
+ * A bounded store of entries with owners. When it is full, the owner with the most entries loses its oldest, so
+ * that an owner never takes room from one with fewer entries.
  */
 export class FairShare<Value> {
   readonly #most: number;
   readonly #mostOfOne: number;
-  /** The entries of each owner, oldest first; the owner that was used last stands last. */
+  /** The entries of each owner, oldest first; owners in the order of their last use. */
   readonly #shares = new Map<string, Map<string, Value>>();
   #size = 0;
 
   /**
-   * @param most - Entries of all owners together.
-   * @param mostOfOne - Entries of one owner.
+   * @param most - Most entries of all owners together.
+   * @param mostOfOne - Most entries of one owner.
    */
   constructor(most: number, mostOfOne: number) {
     this.#most = most;
     this.#mostOfOne = mostOfOne;
   }
 
-  /** The entries of an owner, oldest first. */
+  /** Returns the entries of an owner, oldest first. */
   of(owner: string): ReadonlyMap<string, Value> {
     const entries = this.#shares.get(owner);
     if (entries === undefined) return NONE;
@@ -199,7 +199,7 @@ export class FairShare<Value> {
     return entries;
   }
 
-  /** Adds an entry, or puts another in its place; it is the newest then. */
+  /** Adds or replaces an entry, which becomes the newest. */
   set(owner: string, key: string, value: Value): void {
     const entries = this.#shares.get(owner) ?? new Map<string, Value>();
     const before = entries.size;
@@ -216,7 +216,7 @@ export class FairShare<Value> {
     this.#shares.set(owner, entries);
   }
 
-  /** Of owners with as many entries, the one whose last use is the oldest loses one. */
+  /** Among owners with equally many entries, the one with the oldest last use loses one. */
   #takeFromLargest(): void {
     let [largest, most] = ["", new Map<string, Value>()];
     for (const [owner, entries] of this.#shares) {

@@ -10,8 +10,8 @@ import { isRunning, isWaiting } from "./tasks/task-rows.js";
 import type { Earlier, TaskMessage, TaskStore } from "./tasks/task-store.js";
 
 /**
- * A message as it differs from others: by its party and its id, and by all that it asks for. What it
- * presents is left out: a caller that tries again may attenuate its capabilities anew.
+ * The identity of a message: its party, its id, and its whole request. Presented capabilities are left out,
+ * since a caller that retries may attenuate them anew.
  */
 export function taskMessage(
   message: Message,
@@ -22,10 +22,9 @@ export function taskMessage(
 }
 
 /**
- * The task that a message has begun before, as it is now.
+ * Returns the current state of the task that a message has started before.
  *
- * @throws Refused if the message asks for something else, or the request may not see the
- *   task.
+ * @throws Refused if the message asks for something else, or the request may not see the task.
  */
 export async function repeatedTask(
   { task: id, same }: Earlier,
@@ -40,7 +39,7 @@ export async function repeatedTask(
   return throwRefused(fault(ERROR_CODES.repeated, message, "message_id_taken"));
 }
 
-/** Streams what has been answered before; a task that is under way until it has ended or waits for its caller. */
+/** Streams an answer given before; for a running task, until it has ended or waits for its caller. */
 export async function* follow(
   reply: Message | Task,
   handler: Pick<A2ARequestHandler, "resubscribe">,
@@ -57,7 +56,7 @@ export async function* follow(
   } else yield { payload: { $case: "task", value: reply } };
 }
 
-/** The task that an event is about; empty where it is about none. */
+/** Returns the id of an event's task; empty if it has none. */
 export function taskIdOf({ payload }: StreamResponse): string {
   if (payload === undefined) return "";
   return payload.$case === "task" ? payload.value.id : payload.value.taskId;

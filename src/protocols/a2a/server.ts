@@ -48,21 +48,21 @@ import { taskStreams } from "./task-stream.js";
 import type { TaskStore } from "./tasks/task-store.js";
 import { askedVersion } from "./version.js";
 
-/** An issuing agent, and how it is reached over A2A. */
+/** Options for serving an issuing agent over A2A. */
 export interface A2AOptions {
   readonly agent: IssuingAgent;
   readonly authenticator: Authenticator;
-  /** What the agent says of itself. */
+  /** The agent's own part of its card. */
   readonly card: CardOptions;
-  /** Where tasks are kept: what {@link openTaskStore} gives. */
+  /** The store of tasks, returned by {@link openTaskStore}. */
   readonly tasks: TaskStore;
   /** Lets callers subscribe a receiver to a task's progress; not offered unless given. */
   readonly push?: PushOptions;
-  /** Where people decide about what callers ask for: the address of the approvals console. */
+  /** The address where people decide about requests: that of the approvals console. */
   readonly verificationUri?: string | undefined;
-  /** Whether a browser gets a page of what the agent is at `/`; it does unless this is `false`. */
+  /** Whether `/` shows browsers a page about the agent; true unless given. */
   readonly page?: boolean;
-  /** Makes sense of messages in words; without it, only calls of skills are understood. */
+  /** Interprets messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
@@ -70,25 +70,25 @@ export interface A2AOptions {
   readonly rate?: RateLimit;
   /** Milliseconds that a skill or a task may take; 30,000 unless given. */
   readonly timeout?: number;
-  /** How many calls and tasks of one caller may be under way at once; 128 unless given. */
+  /** Most calls and tasks of one caller that run at once; 128 unless given. */
   readonly mostRunning?: number;
-  /** How many event streams one caller may have open at once; 128 unless given. */
+  /** Most event streams of one caller open at once; 128 unless given. */
   readonly mostStreams?: number;
 }
 
-/** The same, on a server of its own. */
+/** Options of a separate server. */
 export interface AgentServerOptions
   extends A2AOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
-/** An issuing agent that is being served. */
+/** A running server of an issuing agent. */
 export interface AgentServer {
   /** `http://127.0.0.1:PORT`, or the public address. */
   readonly url: string;
   readonly cardUrl: string;
   readonly rpcUrl: string;
   readonly restUrl: string;
-  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  /** Accepts no more requests, finishes pending ones, and releases the port. */
   close(): Promise<void>;
 }
 
@@ -219,10 +219,10 @@ function checkOptions(options: AgentServerOptions): void {
   }
 }
 
-/** An issuing agent that is mounted. */
+/** A mounted issuing agent. */
 export interface MountedA2A extends Mounted, Omit<AgentServer, "url" | "close"> {}
 
-/** Mounts an issuing agent's A2A on an app that serves other protocols too. */
+/** Mounts an issuing agent's A2A on an app with other protocols. */
 export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const { app, url, isDraining, draining } = place;
   const { agent, authenticator, log, metrics, timeout = TIMEOUT } = options;
@@ -233,7 +233,7 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   const card = agentCard(own, agent, authenticator, { jsonRpc: rpcUrl, rest: restUrl });
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  // Each run listens, for as long as it takes.
+  // Each run adds a listener for as long as it takes.
   setMaxListeners(0, stopping.signal);
   const limits = { timeout, onFailure, stopping: stopping.signal };
   const sender = push === undefined ? undefined : new PushSender(push, onFailure);
@@ -299,7 +299,7 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
   return { cardUrl, rpcUrl, restUrl, stop };
 }
 
-/** The tasks that wait for approvals, where the agent has any to wait for. */
+/** Makes the tasks that wait for approvals, if the agent can have any. */
 function approvalTasks(
   { registry }: IssuingAgent,
   options: Omit<ApprovalTasksOptions, "approvals">,

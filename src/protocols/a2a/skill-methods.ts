@@ -12,7 +12,7 @@ import { asMessage } from "./outline.js";
 import type { OwnMethod } from "./own-methods.js";
 import { type Ending, endingOf, keptEnding, type RunLimits } from "./task-endings.js";
 
-/** What calls of skills rest on. */
+/** Dependencies of calls of skills. */
 export interface SkillMethodOptions extends RunLimits {
   readonly agent: IssuingAgent;
   readonly calls: AdmittedCalls;
@@ -30,9 +30,9 @@ const MEMBERS = [
 ];
 
 /**
- * `a2a/skill/invoke`: one skill, at once. `params`: `skill`, `arguments`, and the capability as
- * `capabilityId`, `token`, or `capabilities`. With a `messageId` it is a message whose task is kept, so that it is
- * safe to try again: the same call again finds the task, and runs nothing.
+ * `a2a/skill/invoke`: one skill, at once. `params`: `skill`, `arguments`, and the capability as `capabilityId`,
+ * `token`, or `capabilities`. With a `messageId`, it is a message whose task is stored, so that a retry is
+ * safe: the same call again finds the task, and runs nothing.
  */
 export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   return (call) => {
@@ -57,7 +57,7 @@ export function invokeMethod(options: SkillMethodOptions): OwnMethod {
   };
 }
 
-/** The skill that parameters call. @throws Refused where they name none. */
+/** Returns the skill that parameters call. @throws Refused if they name none. */
 export function skillIn(params: JsonObject): {
   readonly skill: string;
   readonly arguments: JsonObject;
@@ -106,7 +106,7 @@ async function runInTask(
   return resultOf(keptEnding(task), task.metadata?.[EXTENSION_URI], task.id);
 }
 
-/** What a skill has come to, as the result of a call of it. @throws Refused where there is none. */
+/** Converts the outcome of a skill to the result of its call. @throws Refused if it has no result. */
 function resultOf(
   { state, result, text = "it did not complete", reason = "skill_failed", denials }: Ending,
   marks: AuthorityMarks,

@@ -11,27 +11,27 @@ import { EXTENSION_URI, METHODS } from "./extension.js";
 import { dataPart, newMessage, textPart } from "./parts.js";
 import { TaskAnswer, taskStateOf } from "./task-runner.js";
 
-/** What becomes of a skill or a task that has run. */
+/** The outcome of a skill or a task that has run. */
 export interface Ending {
   readonly state: TaskState;
-  /** Of what is completed. */
+  /** The result of a completed one. */
   readonly result?: Json;
   readonly text?: string;
   readonly data?: Json | undefined;
-  /** For programs: why it failed. */
+  /** The reason of a failure, for programs. */
   readonly reason?: string;
-  /** Why its capability no longer stood. */
+  /** The reason why its capability no longer stood. */
   readonly denials?: AgentDenials;
 }
 
-/** What a caller learns where a task has run, and its end is not stored. */
+/** The caller's view of a task that has run, whose outcome could not be stored. */
 export const UNSTORED: Ending & { readonly text: string; readonly reason: string } = {
   state: TaskState.TASK_STATE_FAILED,
   text: "it has run, but its outcome could not be stored; the same messageId does not run it again",
   reason: "outcome_not_stored",
 };
 
-/** What a caller learns where a skill has run, and its result cannot be answered. */
+/** The caller's view of a skill that has run, whose result cannot be answered. */
 const NOT_JSON = {
   text: "it has run, but its result cannot be written as JSON; the agent's log says why",
   reason: "result_not_json",
@@ -39,36 +39,36 @@ const NOT_JSON = {
 
 const SHUTTING_DOWN = "the agent is shutting down; this was under way, and may have taken effect";
 
-/** How long something may run, and to whom it is reported if it fails. */
+/** The time limit of a run, and where failures are reported. */
 export interface RunLimits {
   /** Milliseconds that a skill or a task may take. */
   readonly timeout: number;
-  /** Aborted when the agent shuts down, and waits no longer. */
+  /** Aborted when the agent shuts down and waits no longer. */
   readonly stopping: AbortSignal;
-  /** Called with what a skill or a task threw; callers never see it. */
+  /** Called with errors of a skill or a task; callers never see them. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
-/** What is run, and for whom. */
+/** The work to run, and its caller. */
 export interface Run {
-  /** What the log calls it. */
+  /** Its name in the log. */
   readonly what: string;
   readonly work: (signal: AbortSignal) => Promise<Json | TaskAnswer>;
   /** Aborted with {@link CANCELLED} when its caller cancels it, and by whatever else ends the work. */
   readonly controller?: AbortController;
-  /** Called once the work is over, also where its caller waits no longer. */
+  /** Called once the work has ended, even if its caller no longer waits. */
   readonly release?: (() => void) | undefined;
 }
 
-/** Why a caller's work ends that the caller has cancelled. */
+/** The reason of work that its caller has cancelled. */
 export const CANCELLED: DOMException = Object.freeze(new DOMException("cancelled", "AbortError"));
 
 const TOO_LONG = Object.freeze(new DOMException("it took too long", "TimeoutError"));
 const ANSWERED = Object.freeze(new DOMException("the call has its answer", "AbortError"));
 
 /**
- * Runs something within its limits, and aborts its signal at the end, for what it may have left running. Never throws: a
- * failure is an ending as well.
+ * Runs work within its limits, and aborts its signal at the end, to stop what is left running. Never throws: a
+ * failure is an outcome as well.
  */
 export async function endingOf(
   { what, work, controller = new AbortController(), release }: Run,
@@ -80,7 +80,7 @@ export async function endingOf(
   else stopping.addEventListener("abort", stop, { once: true });
   const timer = setTimeout(() => controller.abort(TOO_LONG), timeout).unref();
   const working = work(signal);
-  // Work that does not stop keeps its place until it does.
+  // Work that does not stop keeps its slot until it does.
   const over = (): void => release?.();
   working.then(over, over);
   try {
@@ -109,7 +109,7 @@ export async function endingOf(
   }
 }
 
-/** Settles as the work does, or rejects with the signal's reason: not every skill listens to its signal. */
+/** Settles as the work does, or rejects with the signal's reason, since not every skill listens to its signal. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject);
@@ -119,7 +119,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** A task, as it is once it has come to an ending. */
+/** Returns a task with its outcome. */
 export function endedTask(task: Task, ending: Ending): Task {
   const { state, result, text, data, reason } = ending;
   const { id: taskId, contextId } = task;
@@ -142,7 +142,7 @@ export function endedTask(task: Task, ending: Ending): Task {
   };
 }
 
-/** What a task that is kept has come to: the inverse of {@link endedTask}. */
+/** Returns the outcome of a stored task: the inverse of {@link endedTask}. */
 export function keptEnding({ status, artifacts }: Task): Ending {
   const { state = TaskState.TASK_STATE_UNSPECIFIED, message } = status ?? {};
   const [said] = message?.parts ?? [];
@@ -163,8 +163,8 @@ function artifactOf(result: Json): Artifact {
 }
 
 /**
- * What a task that waits for an approval comes to. Its result names what was granted and where to collect
- * it, and holds no token: tasks are stored, streamed and pushed.
+ * Returns the outcome of a task that waits for an approval. Its result names what was granted and how to
+ * collect it, and holds no token: tasks are stored, streamed and pushed.
  */
 export function endingOfApproval(approval: Approval): Ending {
   const { id: approvalId, state, updated } = approval;
@@ -205,7 +205,7 @@ export function endingOfApproval(approval: Approval): Ending {
   }
 }
 
-/** What a task comes to whose caller cancels it. */
+/** Returns the outcome of a task that its caller cancels. */
 export const APPROVAL_CANCELLED: Ending = {
   state: TaskState.TASK_STATE_CANCELED,
   text: "cancelled; the approval is taken back",

@@ -3,20 +3,20 @@ import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { CAPABILITY_METHODS } from "./capability-methods.js";
 import { malformed, throwRefused } from "./errors.js";
 
-/** What a message asks for. */
+/** The request of a message. */
 export type TaskRequest =
-  /** A method about capabilities, in a data part: for bindings that have no methods of extensions. */
+  /** A method about capabilities, in a data part, for bindings without extension methods. */
   | { readonly kind: "method"; readonly method: string; readonly params: JsonObject }
   /** One skill, in a data part. */
   | { readonly kind: "skill"; readonly skill: string; readonly arguments: JsonObject }
-  /** Anything else: for the agent to make sense of, within what the caller has. */
+  /** Anything else, for the agent to interpret within what the caller may do. */
   | { readonly kind: "text"; readonly text: string; readonly data: readonly Json[] };
 
 /**
- * Reads what a message asks for. Only a data part that stands alone calls a skill or a method; what
- * the text of a message says is never taken for a call.
+ * Parses the request of a message. Only a message whose single part is a data part calls a skill or a method;
+ * the words of a message never do.
  *
- * @throws Refused where that is unclear.
+ * @throws Refused if it is unclear.
  */
 export function readTaskRequest(message: Message | undefined): TaskRequest {
   const parts = message?.parts ?? [];
@@ -35,7 +35,7 @@ export function readTaskRequest(message: Message | undefined): TaskRequest {
   if (alone && first["skill"] !== undefined) return readSkill(first);
   if (alone && first["method"] !== undefined) return readMethod(first);
   if (data.some(isCall)) {
-    // Taken for words, it would be kept with the task, and what it holds with it.
+    // As words, it would be stored with the task, together with any token in it.
     return throwRefused(malformed("a data part that calls a skill or a method must stand alone"));
   }
   return { kind: "text", text: texts.join("\n"), data };
@@ -65,12 +65,12 @@ function readMethod({ method, params = {}, ...others }: JsonObject): TaskRequest
   return { kind: "method", method, params };
 }
 
-/** How many tasks a message may refer to. */
+/** Most tasks that a message may refer to. */
 const MOST_REFERENCES = 16;
 
 /**
- * Of the tasks that a message refers to, each once, those that its caller sees: the SDK hands all of them
- * to what runs, other callers' too, and writes those that it does not find to the console.
+ * Returns the referenced tasks that the caller may see, without duplicates. The SDK would pass on all of them,
+ * those of other callers too, and print those that it does not find.
  */
 export async function seenOf(
   ids: readonly string[],
@@ -81,7 +81,7 @@ export async function seenOf(
   return seen;
 }
 
-/** A message with all that A2A requires of one (sections 4.1.4 and 5.7). @throws Refused for any other. */
+/** Validates that a message has all that A2A requires (sections 4.1.4 and 5.7). @throws Refused otherwise. */
 export function assertWhole(message: Message | undefined): Message {
   if (message === undefined || message.messageId === "") {
     return throwRefused(malformed("message.messageId is required"));
@@ -92,7 +92,7 @@ export function assertWhole(message: Message | undefined): Message {
   return message;
 }
 
-/** @throws Refused where a message refers to more tasks than may be looked up for it. */
+/** @throws Refused if a message refers to too many tasks. */
 export function assertReferences(message: Message | undefined): void {
   if ((message?.referenceTaskIds.length ?? 0) <= MOST_REFERENCES) return;
   throwRefused(malformed(`a message may refer to ${MOST_REFERENCES} tasks`));

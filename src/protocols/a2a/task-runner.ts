@@ -11,41 +11,41 @@ import type { HopInit } from "../../caveats/hop.js";
 import type { TextPermit } from "./call.js";
 import { recordUse } from "./tasks/task-access.js";
 
-/** A message in words, and what the agent may do about it: no more than the caller may. */
+/** A message in words, with what the agent may do about it: no more than the caller may. */
 export interface TaskCall {
   readonly taskId: string;
   readonly text: string;
   readonly data: readonly Json[];
-  /** The messages of this task so far, oldest first; empty in a new one. */
+  /** The earlier messages of this task, oldest first; empty in a new one. */
   readonly earlier: readonly TaskTurn[];
   readonly caller: Caller;
-  /** The capabilities that came with it; none where authority is ambient. */
+  /** The capabilities that came with it; empty for ambient authority. */
   readonly capabilities: readonly { readonly id: string; readonly grant: string }[];
-  /** Calls a skill with what the task has: through the gate, like every other call. */
+  /** Calls a skill with the task's capabilities, through the gate like every other call. */
   invoke(skill: string, given: { readonly [name: string]: Json }): Promise<InvocationOutcome>;
   /**
-   * What the task may pass on to a task that it starts elsewhere: its own capabilities, each
-   * attenuated by a hop. Those that do not allow what the hop names are left out.
+   * Returns the task's own capabilities for a task elsewhere, each attenuated by a hop; omits those that do not
+   * allow what the hop names.
    *
-   * @throws TypeError if the hop is not valid.
+   * @throws TypeError if the hop is invalid.
    */
   delegate(hop: HopInit): readonly { readonly id: string; readonly token: string }[];
   /**
-   * What a runner gives back in the place of a result: why the task is not done, or what it waits for.
-   * After `input-required` and `auth-required` the caller goes on with a message that names the task.
+   * Makes the answer that a runner returns instead of a result: why the task is not done, or what it waits for.
+   * After `input-required` and `auth-required` the caller continues with a message that names the task.
    *
    * @param message - For the caller.
    * @param data - The same for programs, such as the denials of a refused skill.
    */
   answer(state: TaskAnswerState, message: string, data?: Json): TaskAnswer;
-  /** Aborted when the task is cancelled, takes too long, or has its answer. */
+  /** Aborted when the task is cancelled, takes too long, or has been answered. */
   readonly signal: AbortSignal;
 }
 
-/** Makes sense of messages in words: what it gives back completes the task, but for an answer. */
+/** Interprets messages in words: its result completes the task, unless it is an answer. */
 export type TaskRunner = (task: TaskCall) => Promise<Json | TaskAnswer>;
 
-/** What a task in words is given. */
+/** Arguments of a task in words. */
 export function taskCallOf(
   { admission, request }: TextPermit,
   { taskId, task, userMessage, context }: RequestContext,
@@ -80,7 +80,7 @@ export function taskCallOf(
   };
 }
 
-/** Capabilities, each attenuated by a hop; without those that do not allow what the hop names. */
+/** Returns capabilities, each attenuated by a hop; omits those that do not allow what the hop names. */
 export function narrowed(
   capabilities: readonly AdmittedCapability[],
   hop: HopInit,
@@ -92,7 +92,7 @@ export function narrowed(
   });
 }
 
-/** How a task in words can stand when it is not done. */
+/** The states of an unfinished task in words. */
 export type TaskAnswerState = "rejected" | "input-required" | "auth-required";
 
 const STATES: Readonly<Record<TaskAnswerState, TaskState>> = {
@@ -101,14 +101,14 @@ const STATES: Readonly<Record<TaskAnswerState, TaskState>> = {
   "auth-required": TaskState.TASK_STATE_AUTH_REQUIRED,
 };
 
-/** What a task in words comes to other than a result, as {@link TaskCall.answer} makes it. */
+/** An outcome of a task in words other than a result, as {@link TaskCall.answer} makes it. */
 export class TaskAnswer {
   readonly state: TaskAnswerState;
   readonly message: string;
   readonly data: Json | undefined;
 
   /**
-   * @throws TypeError if there is no such state.
+   * @throws TypeError if the state is unknown.
    * @throws SkillResultError if the data cannot be written as JSON.
    */
   constructor(state: TaskAnswerState, message: string, data?: Json) {
@@ -122,19 +122,19 @@ export class TaskAnswer {
   }
 }
 
-/** The state that a task is in by an answer. */
+/** Returns the task state for an answer. */
 export function taskStateOf({ state }: TaskAnswer): TaskState {
   return STATES[state];
 }
 
-/** One earlier message of a task. */
+/** An earlier message of a task. */
 export interface TaskTurn {
   readonly from: "caller" | "agent";
   readonly text: string;
   readonly data: readonly Json[];
 }
 
-/** The messages of a task before one of them. */
+/** Returns the messages of a task before a given one. */
 function turnsBefore({ messageId }: Message, history: readonly Message[]): readonly TaskTurn[] {
   return history.filter((message) => message.messageId !== messageId).map(turnOf);
 }

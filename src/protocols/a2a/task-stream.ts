@@ -6,23 +6,23 @@ import { hasEnded } from "./open-tasks.js";
 import { isRunning } from "./tasks/task-rows.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** Milliseconds after which a quiet stream repeats its task's status: proxies cut silent connections. */
+/** Milliseconds after which a quiet stream repeats its task's status, because proxies cut silent connections. */
 const REPEAT = 20_000;
 
-/** What streams of tasks depend on. */
+/** Dependencies of task streams. */
 interface TaskStreamOptions {
   readonly tasks: TaskStore;
-  /** Aborted when the server begins to close: streams of tasks that nothing runs in end. */
+  /** Aborted when the server begins to close; ends streams of tasks that are not running. */
   readonly draining: AbortSignal;
-  /** Aborted when the server has closed: all streams end. */
+  /** Aborted when the server has closed; ends all streams. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Streams a task to its end: as it is, then each change of it, whichever process makes it.
+ * Streams a task to its end: its current state, then each change, whichever process makes it.
  *
- * @param shown - The task as its caller gets it at first; as it is stored unless given.
- * @throws TaskNotFoundError if the request does not see the task, or no longer.
+ * @param shown - The first state to send; the stored one unless given.
+ * @throws TaskNotFoundError if the request may not see the task, or no longer.
  * @throws UnsupportedOperationError if the task has ended already.
  */
 export type TaskStream = (

@@ -3,8 +3,8 @@ import type { RequestHandler } from "express";
 const HEADER = "a2a-version";
 
 /**
- * Reads the version that a request asks for as A2A 1.0, section 3.6, says and the SDK does not: from
- * the address where no header names it, and without the patch number.
+ * Reads the requested version by A2A 1.0, section 3.6, where the SDK deviates: from the address if no header
+ * names it, and without the patch number.
  */
 export const askedVersion: RequestHandler = (req, _res, next) => {
   const asked = req.headers[HEADER] ?? req.query["A2A-Version"];

@@ -3,19 +3,19 @@ import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { type Asker, type TaskAccess, type TaskView, viewOf } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** What reads tasks of any creator. */
+/** The context that reads tasks of any maker. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
 
-/** Which tasks a request may see. */
+/** Determines which tasks a request may see. */
 export interface Visibility {
-  /** Notes a task, as made by this request unless another has made it. */
+  /** Records the request as the maker of a task, unless it has one. */
   note(id: string, context: ServerCallContext): void;
   /**
-   * @param ended - Whether the task has ended: its party may read it then with what covers it. Absent
-   *   where nothing is read.
+   * @param ended - Whether the task has ended; its party may then read it with capabilities that cover it.
+   *   Absent if nothing is read.
    */
   sees(id: string, asker: Asker, ended?: () => Promise<boolean>): Promise<boolean>;
-  /** A page of the tasks that a request may see. */
+  /** Returns a page of the tasks that a request may see. */
   list(
     params: ListTasksRequest,
     context: ServerCallContext,
@@ -23,12 +23,12 @@ export interface Visibility {
   ): Promise<ListTasksResponse>;
 }
 
-/** A store of `openTaskStore`, as far as it is asked who sees a task. */
+/** The part of `openTaskStore`'s store that decides who sees a task. */
 export type ShownTasks = Pick<TaskStore, "load">;
 
 /**
- * Tasks are kept by a store that shows each request its own, such as that of `openTaskStore`: what it does
- * not give is not there.
+ * Visibility decided by the store, such as that of `openTaskStore`, which returns only tasks that the request
+ * may see.
  */
 export function shownBy(store: ShownTasks): Visibility {
   const sees: Visibility["sees"] = async (id, asker, ended) => {
@@ -49,7 +49,7 @@ export function shownBy(store: ShownTasks): Visibility {
   };
 }
 
-/** Asks for no task by what covers it: that is for reading alone. */
+/** Hides tasks that are only covered, since covering allows reading only. */
 function withoutCoverage(asker: Asker): TaskView {
   const { access, tenant } = viewOf(asker);
   const { covers: _, ...others } = access;
@@ -57,10 +57,10 @@ function withoutCoverage(asker: Asker): TaskView {
 }
 
 /**
- * Whether a request may see what another has made. With ambient authority: for the same principal, through
- * the same agent. With capabilities: for the same principal, and with each token that it was
- * made with, or one that this was narrowed from. What is narrowed from such a token, or is its sibling, does
- * not; nor do ambient authority and capabilities see each other's.
+ * Returns whether a request may see a task made by another. With ambient authority: the same principal, through
+ * the same agent. With capabilities: the same principal, with each token that it was made with, or one that
+ * this was narrowed from. A token narrowed from such a token, or a sibling of it, does not show it; ambient
+ * authority and capabilities do not show each other's.
  */
 export function maySee(present: TaskAccess, made: TaskAccess): boolean {
   if (present.principal !== made.principal) return false;

@@ -11,7 +11,7 @@ import { type CapabilityName, grantOf, namingOf } from "./plugin.js";
 /** A token of a session, authenticated once, with its introspection at the last check. */
 interface Held {
   readonly presented: AuthenticatedCapability;
-  /** Empty for a token whose signatures do not hold. */
+  /** Empty for a token whose signatures are not valid. */
   readonly grant: string;
   introspection: Introspection;
 }
@@ -27,17 +27,17 @@ export type Opening =
 
 interface PresentedTokens {
   readonly tokens: readonly string[];
-  /** True if it declares that it uses ambient authority. */
+  /** True if the peer declares ambient authority. */
   readonly declared: boolean;
 }
 
 /** The authority of a session: tokens that were authenticated at its handshake, or ambient authority. */
 export class SessionAuthority {
-  /** The party that presents them, as far as the transport authenticates it; the host's own if ambient. */
+  /** The party that presents them, as authenticated by the transport; for ambient authority, the host's own. */
   readonly presenter: Presenter;
   readonly declared: boolean;
   readonly #agent: IssuingAgent;
-  /** Absent where authority is ambient. */
+  /** Absent for ambient authority. */
   readonly #held: readonly Held[] | undefined;
 
   private constructor(
@@ -53,10 +53,10 @@ export class SessionAuthority {
   }
 
   /**
-   * Verifies what a peer presents, each token once.
+   * Verifies the tokens that a peer presents, each once.
    *
-   * @param ambient - The party that acts without tokens; `undefined` where none may.
-   * @returns Refused unless a token is good for something now, or ambient authority is.
+   * @param ambient - The party that acts without tokens; `undefined` if none may.
+   * @returns Refused unless a token is valid for something now, or ambient authority is.
    * @throws StorageError if the ledger cannot be read.
    */
   static async open(
@@ -84,12 +84,12 @@ export class SessionAuthority {
     }
     const active = held.filter(({ introspection }) => introspection.active);
     for (const { grant } of active) {
-      // A message is judged by all tokens of its grant, as many as one call may present.
+      // A message is judged by all tokens of its grant, up to the limit for one call.
       const own = active.filter((other) => other.grant === grant);
       if (own.length > MAX_PRESENTED) return { ok: false, denials: [tooMany(grant)] };
     }
     if (active.length === 0) {
-      // Refused by the agent, so that the ledger has it.
+      // The agent refuses it, so that the ledger records it.
       const admission = await agent.admit(
         presenter,
         held.slice(0, MAX_PRESENTED).map(({ presented }) => presented),
@@ -100,10 +100,10 @@ export class SessionAuthority {
     return { ok: true, authority: new SessionAuthority(agent, presenter, false, held) };
   }
 
-  /** Checks again what each token is good for. No signature is verified a second time. */
+  /** Checks again what each token allows, without verifying signatures again. */
   async look(): Promise<void> {
     for (const held of this.#held ?? []) {
-      // A token that has died stays dead.
+      // A token that has ended stays ended.
       if (!held.introspection.active) continue;
       const introspection = await this.#agent.introspect(this.presenter, held.presented);
       if (introspection.active || !isPassing(introspection.denials))
@@ -111,7 +111,7 @@ export class SessionAuthority {
     }
   }
 
-  /** Judges whether tokens leave a capability at all. @param operations - Those that plugins serve. */
+  /** Judges whether tokens allow any operation of a capability. @param operations - Those that plugins serve. */
   verdict(name: CapabilityName, operations: readonly string[]): Verdict {
     if (this.#held === undefined) return { enabled: true };
     const grant = grantOf(name);
@@ -135,7 +135,7 @@ export class SessionAuthority {
     return { enabled: false, code: denial.code, reason: denial.message };
   }
 
-  /** The tokens that a message of a capability is judged by; none where authority is ambient. */
+  /** The tokens that judge a message of a capability; empty for ambient authority. */
   presentedFor(name: CapabilityName): readonly AuthenticatedCapability[] {
     const grant = grantOf(name);
     const own = (this.#held ?? []).filter(
@@ -144,7 +144,7 @@ export class SessionAuthority {
     return own.map(({ presented }) => presented);
   }
 
-  /** Returns whether tokens leave a call of an operation at all; see {@link PluginCall.mayCall}. */
+  /** Returns whether tokens allow any call of an operation; see {@link PluginCall.mayCall}. */
   mayCall(
     capability: CapabilityName,
     operation: string,
@@ -166,7 +166,7 @@ export class SessionAuthority {
     });
   }
 
-  /** The principals on whose behalf it may act, each once. */
+  /** The principals on whose behalf it may act, without duplicates. */
   get principals(): readonly string[] {
     const all =
       this.#held === undefined

@@ -24,28 +24,28 @@ export interface CallStepsContext {
   readonly registry: Registry;
   readonly scope: SessionScope;
   readonly connection: Pick<Connection, "ready">;
-  /** Sends a message; says why it cannot be sent. */
+  /** Sends a message; returns the reason if it cannot be sent. */
   send(message: JsonObject): ReturnType<Connection["send"]>;
   /** Counts one more call towards the rate of messages. */
   isOverRate(): boolean;
   onFailure(error: unknown, what: string): void;
 }
 
-/** A call under way, until its plugin is done with it, answered or not. */
+/** A running call, until its plugin is done with it, answered or not. */
 export interface Running {
   readonly request: Request;
   readonly capability: CapabilityName;
   readonly aborting: AbortController;
-  /** The clearance of the step that runs. */
+  /** The clearance of the running step. */
   clearance?: Clearance<Operation> | undefined;
-  /** The number of steps taken. */
+  /** Number of steps taken. */
   steps: number;
-  /** The number of parts sent ahead of the answer. */
+  /** Number of parts sent ahead of the answer. */
   parts: number;
-  /** True once authority has refused a step: a token may have ended. */
+  /** True once a step was refused by authority: a token may have ended. */
   suspects: boolean;
   answered: boolean;
-  /** The fault that ended it before it was done. */
+  /** The fault that ended it early. */
   ended?: SessionFault;
 }
 
@@ -57,7 +57,7 @@ export class CallSteps {
     this.#context = context;
   }
 
-  /** Judges a step, and runs it. @throws PluginError if it is refused or fails. */
+  /** Judges and runs a step. @throws PluginError if it is refused or fails. */
   async ask(running: Running, step: Step): Promise<Json> {
     if (running.ended !== undefined) throw refusedBy(running.ended);
     // The message itself has counted for its first step.
@@ -78,7 +78,7 @@ export class CallSteps {
     const { operation, judged } = step;
     const { presenter, declared } = authority;
     const capabilities = authority.presentedFor(capability);
-    // An empty list would ask for ambient authority.
+    // An empty list would request ambient authority.
     if (!authority.isAmbient && capabilities.length === 0) {
       throw refusedBy(fault("capability_missing", "no token stands for it any more"));
     }
@@ -95,7 +95,7 @@ export class CallSteps {
     }
     const ready = this.#readied(running, step);
     if (!("handler" in ready)) {
-      // The ledger must show a call that was cleared and does not run.
+      // The ledger must show a call that was cleared and did not run.
       agent.forgo(clearance, presenter, ready.code);
       throw refusedBy(ready);
     }
@@ -106,14 +106,14 @@ export class CallSteps {
       running.suspects = true;
       throw refusedBy(denied(error.denials, capability));
     }
-    // Reading the revocation list takes time, in which a call may be cancelled.
+    // Reading the revocation list takes time, during which a call may be cancelled.
     if (running.ended !== undefined) throw refusedBy(running.ended);
     running.clearance = clearance;
     const result: Json | undefined = await this.#run(running, step, ready.handler, clearance);
     return result ?? null;
   }
 
-  /** The handler of a step that has permission, or the fault if none can run it. */
+  /** Returns the handler of an allowed step, or the fault if none can run it. */
   #readied(
     { capability, ended }: Running,
     step: Step,
@@ -156,7 +156,7 @@ export class CallSteps {
     };
     const send = (chunk: Json): Promise<void> => {
       const sending = sent(chunk);
-      // A plugin may not await it: an unhandled rejection would end the process.
+      // A plugin may not await it, and an unhandled rejection would end the process.
       sending.catch(() => {});
       return sending;
     };
@@ -173,7 +173,7 @@ export class CallSteps {
     });
   }
 
-  /** The fault that a failed call is answered with. Errors that its caller must not see go to `onFailure`. */
+  /** The fault in the answer to a failed call. Errors that its caller must not see go to `onFailure`. */
   failureOf(error: unknown, { request, clearance, aborting }: Running): SessionFault {
     const own = pluginFault(error);
     if (own !== undefined) return own;
@@ -186,11 +186,11 @@ export class CallSteps {
   }
 }
 
-/** A fault as an error, so that a message of several steps can go on after one has failed. */
+/** Wraps a fault as an error, so that a message of several steps can continue after a failure. */
 function refusedBy(of: SessionFault): PluginError {
   const { code, message, detail = {} } = of;
   return new PluginError(code, message, { detail, retryable: isRetryable(of) });
 }
 
-/** The message for the caller of a plugin that failed. */
+/** The message for the caller if a plugin failed. */
 export const FAILED = "the plugin failed; only the host's log says why";

@@ -11,11 +11,11 @@ import type { Timers } from "./timers.js";
 export interface CallsContext extends CallStepsContext {
   readonly limits: Pick<SessionLimits, "parallel" | "call" | "longestCall">;
   readonly timers: Timers;
-  /** Called when a token may have died. */
+  /** Called when a token may have ended. */
   suspect(): void;
 }
 
-/** The calls of one session: each is judged, then run, and answered once. */
+/** The calls of one session: each is judged, run, and answered once. */
 export class Calls {
   readonly #context: CallsContext;
   readonly #steps: CallSteps;
@@ -27,19 +27,19 @@ export class Calls {
     this.#steps = new CallSteps(context);
   }
 
-  /** The number of calls under way. */
+  /** Number of running calls. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** Begins a call. @returns The fault if it does not begin. */
+  /** Starts a call. @returns The fault if it does not start. */
   begin(request: Request, capability: CapabilityName): SessionFault | undefined {
     const { limits } = this.#context;
     if (this.#running.has(request.id)) {
       return fault("message_invalid", `"id" is that of a call under way`, { capability });
     }
     const unanswered = [...this.#running.values()].filter(({ answered }) => !answered).length;
-    // Calls whose plugins ignore an abort take as many places again at most.
+    // Calls whose plugins ignore an abort may take as many places again.
     if (unanswered >= limits.parallel || this.#running.size >= limits.parallel * 2) {
       const text = `${limits.parallel} calls are under way, the maximum`;
       return fault("too_many_parallel", text, { capability });
@@ -59,7 +59,7 @@ export class Calls {
     return undefined;
   }
 
-  /** Ends a call that its caller no longer waits for, if it is under way. */
+  /** Ends a running call that its caller no longer waits for. */
   cancel(id: string): void {
     const running = this.#running.get(id);
     if (running !== undefined) this.#abort(running, fault("cancelled", "the call is cancelled"));
@@ -82,7 +82,7 @@ export class Calls {
     for (const running of this.#running.values()) this.#abort(running, of);
   }
 
-  /** Fulfilled once none is under way. */
+  /** Fulfilled once none is running. */
   settled(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.add(resolve));
@@ -129,7 +129,7 @@ export class Calls {
     if (running.answered) return;
     running.answered = true;
     const { request, capability } = running;
-    // Denials can repeat arguments, and a plugin puts what it likes into its errors.
+    // Denials can repeat arguments, and plugins' errors can contain anything.
     for (const one of [of, { ...of, detail: {} }, fault("plugin_failed", FAILED)]) {
       const error = errorMessage(request.id, { capability, ...one });
       if (this.#context.send(error) === undefined) return;

@@ -10,16 +10,16 @@ import { sdkMembers } from "./sdk/types.js";
 import type { Timers } from "./timers.js";
 
 export interface SessionCallOptions {
-  /** The name of what is called, such as a tool's. */
+  /** The name of the called tool or the like. */
   readonly name?: string;
-  /** The MCP server that is called; of mcp alone. */
+  /** The called MCP server; for mcp only. */
   readonly server?: string;
   readonly arguments?: JsonObject;
-  /** Cancels the call, at the host too. */
+  /** Cancels the call, also at the host. */
   readonly signal?: AbortSignal;
-  /** Milliseconds, which the host may cut. Unless given, the host decides, within the session's `callTimeout`. */
+  /** Milliseconds, which the host may reduce. Unless given, the host decides, within the session's `callTimeout`. */
   readonly timeout?: number;
-  /** Asks for parts of the answer ahead of it, and takes them. */
+  /** Asks for parts of the answer in advance, and receives them. */
   readonly onChunk?: (chunk: Json) => void;
 }
 
@@ -32,10 +32,10 @@ interface Waiting {
 }
 
 const OPTIONS = ["name", "server", "arguments", "signal", "timeout", "onChunk"];
-/** Milliseconds after a call's own time, for the host's answer to come. */
+/** Extra milliseconds for the host's answer to arrive. */
 const SLACK = 1000;
 
-/** Returns whether a message is a part of an answer: the SDK names parts by their namespace. */
+/** Returns whether a message is a part of an answer; the SDK names parts by their namespace. */
 function isEvent(type: Json | undefined, operation: string, isSdk: boolean): boolean {
   if (type === `${operation}/event`) return true;
   return isSdk && typeof type === "string" && type.endsWith("/event");
@@ -50,14 +50,14 @@ export class ClientCalls {
   readonly #waiting = new Map<string, Waiting>();
   readonly #idle = new Set<() => void>();
 
-  /** @param callTimeout - Milliseconds for a call that gives none. */
+  /** @param callTimeout - Milliseconds for a call without a `timeout`. */
   constructor(outlet: Outlet, timers: Timers, callTimeout: number) {
     this.#outlet = outlet;
     this.#timers = timers;
     this.#callTimeout = callTimeout;
   }
 
-  /** Speaks to the host as its answer to the handshake does. */
+  /** Switches to the dialect of the host's handshake answer. */
   speak(dialect: Dialect): void {
     this.#dialect = dialect;
   }
@@ -148,17 +148,17 @@ export class ClientCalls {
     };
     if (timeout === undefined || (isSdk && !hasTimeout(operation))) return sdk ?? own;
     const seconds = timeout / 1000;
-    // The SDK's host reads whole seconds alone.
+    // The SDK's host reads whole seconds only.
     return { ...(sdk ?? own), timeout: isSdk ? Math.ceil(seconds) : seconds };
   }
 
-  /** Fulfilled once none waits. */
+  /** Fulfilled once no call is waiting. */
   settled(): Promise<void> {
     if (this.#waiting.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.add(resolve));
   }
 
-  /** Takes an answer to a call, or a part of one; any other message does nothing. */
+  /** Handles an answer to a call, or a part of one; ignores other messages. */
   take(message: JsonObject): void {
     const { type, req_id: answered, data = null } = message;
     const isSdk = this.#dialect === "sdk";
@@ -178,7 +178,7 @@ export class ClientCalls {
     }
   }
 
-  /** Ends all that wait. */
+  /** Ends all waiting calls. */
   end(error: SessionError): void {
     for (const { settle } of this.#waiting.values()) settle({ error });
   }

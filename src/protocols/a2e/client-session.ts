@@ -16,20 +16,20 @@ import {
 } from "./received.js";
 import type { Timers } from "./timers.js";
 
-/** Capabilities that have ended in mid-session. */
+/** Capabilities that ended during the session. */
 export interface SessionUpdate {
   readonly ended: readonly string[];
   /** The reason: a code such as `revoked` or `expired`. */
   readonly reason: string;
 }
 
-/** A session at the agent that asked for it. */
+/** The agent's end of a session. */
 export interface Session {
   readonly id: string;
-  /** The present outcome for each capability that was asked for, by name. */
+  /** The current outcome for each requested capability, by name. */
   readonly capabilities: ReadonlyMap<string, AcceptedEntry>;
   readonly maxParallel: number;
-  /** Fulfilled when the session is over, with the reason if it ended otherwise than by `close`. */
+  /** Fulfilled when the session is over, with the reason unless `close` ended it. */
   readonly over: Promise<SessionError | undefined>;
   /**
    * Calls an operation, such as `tool/call`.
@@ -38,11 +38,11 @@ export interface Session {
    * @throws The signal's reason.
    */
   call(operation: string, options?: SessionCallOptions): Promise<Json>;
-  /** Fulfilled when the host answers. @throws SessionError if it does not, `timed_out` if not in time. */
+  /** Fulfilled when the host answers. @throws SessionError if it does not; `timed_out` if it is too late. */
   ping(): Promise<void>;
   /**
-   * Ends the session, once calls under way are answered or their time is over. A host that keeps its end of the
-   * stream open after that is given a second.
+   * Ends the session once running calls are answered or their time is over. A host that keeps its end of the
+   * stream open after that gets one more second.
    */
   close(): Promise<void>;
 }
@@ -55,11 +55,11 @@ export interface ClientParts {
   readonly onUpdate: (update: SessionUpdate) => void;
   readonly callTimeout: number;
   readonly closeTimeout: number;
-  /** The names of the capabilities that were asked for. */
+  /** The names of the requested capabilities. */
   readonly asked: ReadonlySet<string>;
 }
 
-/** A session at the end of the agent. */
+/** The agent's end of a session. */
 export class ClientSession implements Session {
   readonly over: Promise<SessionError | undefined>;
   readonly #connection: Connection;
@@ -118,7 +118,7 @@ export class ClientSession implements Session {
     throw greeting.error;
   }
 
-  /** Takes the answer before the next line is read, which may say what has ended since. */
+  /** Handles the answer before the next line is read, which may report ended capabilities. */
   #greet(message: JsonObject, id: string): Greeting {
     this.#greeted = undefined;
     if (message["type"] === "error") return { ok: false, error: readError(message) };
@@ -217,7 +217,7 @@ export class ClientSession implements Session {
   #take(message: JsonObject): void {
     const { type, req_id: answered } = message;
     if (this.#greeted !== undefined) {
-      // An error can be about nothing but the handshake.
+      // At this point, an error can only be about the handshake.
       if (type === "handshake/resp" || type === "error") this.#greeted(message);
     } else if (type === "session/update") this.#update(message);
     else if (type === "pong" && typeof answered === "string") this.#pings.get(answered)?.();
@@ -229,7 +229,7 @@ export class ClientSession implements Session {
     const names = Array.isArray(ended) ? ended.filter((name) => typeof name === "string") : [];
     const { asked, onUpdate } = this.#parts;
     const now = readAccepted(entries, asked);
-    // Capabilities that the host leaves out have ended as well.
+    // Capabilities that the host omits have ended too.
     const before = [...this.#capabilities].filter(([name]) => !now.has(name));
     const gone = before.map(([name, entry]) => [name, { ...entry, enabled: false }] as const);
     this.#capabilities = new Map([...gone, ...now]);
@@ -240,7 +240,7 @@ export class ClientSession implements Session {
     }
   }
 
-  /** Ends the session for a failure at this end. */
+  /** Ends the session because of a failure at this end. */
   #fail(what: string, error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
     this.#why ??= new SessionError("session_ended", `${what}: ${text}`);

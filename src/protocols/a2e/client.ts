@@ -11,26 +11,26 @@ import { connectTo, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
 export interface ConnectOptions {
-  /** The address at which the host listens, or a stream of bytes that leads to it. */
+  /** The host's address, or a stream of bytes to it. */
   readonly to: SessionAddress | Duplex;
-  /** This agent's name for itself; a claim. */
+  /** This agent's name for itself, which the host does not trust. */
   readonly agentId: string;
-  /** Names of capabilities to ask for. */
+  /** Names of the requested capabilities. */
   readonly capabilities: readonly string[];
-  /** Up to 16 tokens, each of a grant `a2e:NAME` and 8 of one grant; none for ambient authority. */
+  /** Up to 16 tokens, each for a grant `a2e:NAME`, at most 8 for one grant; empty for ambient authority. */
   readonly tokens?: readonly string[];
-  /** Declares that ambient authority is used: without tokens, some hosts require that. */
+  /** Declares ambient authority, which some hosts require without tokens. */
   readonly ambient?: boolean;
   /** Milliseconds for connection and handshake together; 10,000 unless given. */
   readonly timeout?: number;
-  /** Milliseconds for a call that gives no `timeout`, and for a ping; 60,000 unless given. */
+  /** Milliseconds for a call without a `timeout`, and for a ping; 60,000 unless given. */
   readonly callTimeout?: number;
-  /** Milliseconds that `close` gives the host to answer calls under way; 15,000 unless given. */
+  /** Milliseconds for the host to answer running calls after `close`; 15,000 unless given. */
   readonly closeTimeout?: number;
   readonly limits?: Partial<ConnectionLimits>;
   /** Ends the attempt, not the session. */
   readonly signal?: AbortSignal;
-  /** Called when capabilities have ended in mid-session; what it throws ends the session. */
+  /** Called when capabilities have ended during the session; an error that it throws ends the session. */
   readonly onUpdate?: (update: SessionUpdate) => void;
   readonly timers?: Timers;
 }
@@ -50,17 +50,17 @@ const OPTIONS = [
   "closeTimeout",
 ];
 const TIMEOUT = 10_000;
-/** More than a host gives a call that asks for no time. */
+/** Longer than a host's default for a call. */
 const CALL_TIMEOUT = 60_000;
-/** More than a host gives the calls of a session that ends. */
+/** Longer than a host's time for the calls of an ending session. */
 const CLOSE_TIMEOUT = 15_000;
 
 /**
- * Begins a session with a host.
+ * Connects to a host and begins a session.
  *
  * @throws TypeError naming the option that is wrong.
- * @throws SessionError if the host refuses: `auth_failed`, `version_mismatch`, `no_caps`, `server_error`; if it
- *   answers by an error, such as `too_many_sessions`; or what it says cannot be read.
+ * @throws SessionError if the host refuses (`auth_failed`, `version_mismatch`, `no_caps`, `server_error`),
+ *   answers with an error, such as `too_many_sessions`, or its answer cannot be read.
  * @throws Error if nothing listens there.
  */
 export async function connectSession(options: ConnectOptions): Promise<Session> {

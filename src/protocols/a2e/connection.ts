@@ -14,31 +14,31 @@ import type { Timers } from "./timers.js";
 
 /** Limits on what one end of a stream can make the other hold or wait for. */
 export interface ConnectionLimits extends LineLimits {
-  /** Bytes that may wait to be read by the peer, before it is cut off. */
+  /** Bytes that may wait to be read by the peer before it is disconnected. */
   readonly queue: number;
-  /** Milliseconds that a line has from its first byte to its last. */
+  /** Milliseconds from the first byte of a line to its last. */
   readonly lineTime: number;
-  /** Milliseconds in which a peer must read what waits for it. */
+  /** Milliseconds for a peer to read its waiting bytes. */
   readonly stall: number;
 }
 
-/** The code of a fault in the bytes that came. */
+/** The code of a fault in received bytes. */
 export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
-/** Takes the messages that come, and the faults in them. */
+/** Receives messages and faults. */
 interface Receiver {
   message(message: JsonObject): void;
-  /** After `line_too_large` and `line_timeout`, nothing more is read. */
+  /** Nothing is read after `line_too_large` and `line_timeout`. */
   problem(code: LineProblem, text: string): void;
 }
 
-/** Milliseconds that the peer has to close its end, once this end is closed. */
+/** Milliseconds for the peer to close its end after this end is closed. */
 const LINGER = 1000;
 
 /** The reason why a message cannot be sent: the peer would refuse the line. */
 type Unsendable = "too_large" | "malformed";
 
-/** Messages over a stream, one a line, with bounds on what a peer can make either end hold or wait for. */
+/** Messages over a stream, one a line, with limits on what a peer can make either end hold or wait for. */
 export class Connection {
   readonly #stream: Duplex;
   readonly #limits: ConnectionLimits;
@@ -51,7 +51,7 @@ export class Connection {
     this.#stream = stream;
     this.#limits = limits;
     this.#timers = timers;
-    // A stream that breaks ends the reading; an "error" event without a listener would end the process.
+    // A broken stream ends the reading; an "error" event without a listener would end the process.
     stream.on("error", () => {});
     stream.on("drain", () => this.#drained());
     stream.on("close", () => {
@@ -60,12 +60,12 @@ export class Connection {
     });
   }
 
-  /** True if nothing can be sent any more. */
+  /** True once nothing can be sent any more. */
   get isOver(): boolean {
     return this.#stream.destroyed || this.#stream.writableEnded;
   }
 
-  /** Hands over all messages that come. Fulfilled when the peer sends no more, or the stream is closed. */
+  /** Delivers all received messages. Fulfilled when the peer sends no more, or the stream is closed. */
   async read(receiver: Receiver): Promise<void> {
     const cutter = new LineCutter(this.#limits.line);
     let lineOff: (() => void) | undefined;
@@ -86,12 +86,12 @@ export class Connection {
       for await (const chunk of this.#chunks()) {
         if (!(chunk instanceof Uint8Array))
           throw new TypeError("a stream of bytes has no encoding");
-        // Later bytes are read and dropped: a stream that is closed with bytes unread could lose its last lines.
+        // Reads and drops later bytes: closing a stream with unread bytes could lose its last lines.
         if (this.#stopped) continue;
         try {
           for (const line of cutter.cut(chunk)) {
             lineDone();
-            // No more is read from a peer that does not read its answers.
+            // Reads no more from a peer that does not read its answers.
             await this.ready();
             if (this.#stopped) break;
             this.#take(line, receiver);
@@ -109,7 +109,7 @@ export class Connection {
     }
   }
 
-  /** Yields bytes until the stream ends or breaks. Errors that are not the stream's own are thrown. */
+  /** Yields bytes until the stream ends or breaks. Rethrows errors that are not the stream's own. */
   async *#chunks(): AsyncGenerator<unknown, void> {
     try {
       yield* this.#stream.iterator({ destroyOnReturn: false });
@@ -125,9 +125,9 @@ export class Connection {
   }
 
   /**
-   * Sends a message unless the stream is closed. A peer that lets too much wait is cut off.
+   * Sends a message unless the stream is closed. Disconnects a peer that lets too much wait.
    *
-   * @returns The reason if it was not sent: by the peer's limits, which are the same, it would be refused.
+   * @returns The reason if it was not sent: the peer has the same limits, and would refuse it.
    */
   send(message: object): Unsendable | undefined {
     if (this.isOver) return undefined;
@@ -140,13 +140,13 @@ export class Connection {
     return undefined;
   }
 
-  /** Fulfilled once the peer keeps up, or the stream is closed. */
+  /** Fulfilled once the peer has caught up, or the stream is closed. */
   ready(): Promise<void> {
     if (this.isOver || !this.#stream.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  /** Reads no more, and closes the stream once all that was sent is on its way. */
+  /** Stops reading, and closes the stream once everything is sent. */
   async end(): Promise<void> {
     this.#stopped = true;
     if (this.#stream.destroyed) return;
@@ -167,7 +167,7 @@ export class Connection {
     this.cut();
   }
 
-  /** Closes the stream at once, whatever waits. */
+  /** Closes the stream at once. */
   cut(): void {
     this.#stopped = true;
     this.#stream.destroy();
@@ -182,12 +182,12 @@ export class Connection {
   }
 }
 
-/** Returns whether an error is the stream's own: the peer has vanished, or the stream was closed here. */
+/** Returns whether an error is the stream's own: the peer has disconnected, or the stream was closed here. */
 function isOfStream(error: unknown): boolean {
   return error instanceof Error && "code" in error;
 }
 
-/** A message as a line that the peer can read, under the limits of both ends. */
+/** Formats a message as a line that is within the limits of both ends. */
 function lineOf(message: object, { line, depth }: LineLimits): Buffer | Unsendable {
   let text: string;
   try {
@@ -210,19 +210,19 @@ export class Outlet {
   #dialect: Dialect = "own";
   #sent = 0;
 
-  /** @param prefix - Begins the ids; host and client have different ones. */
+  /** @param prefix - The beginning of the ids, which differs between host and client. */
   constructor(connection: Pick<Connection, "send">, clock: () => number, prefix: string) {
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
   }
 
-  /** Writes the version as a dialect does, from now on. */
+  /** Writes the version in a dialect from now on. */
   speak(dialect: Dialect): void {
     this.#dialect = dialect;
   }
 
-  /** An id for a message that is to be answered. */
+  /** Returns an id for a message that will be answered. */
   nextId(): string {
     return `${this.#prefix}${++this.#sent}`;
   }

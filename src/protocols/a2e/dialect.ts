@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../bytes/json.js";
 
-/** The version of the protocol that is spoken. */
+/** The spoken version of the protocol. */
 export const A2E_VERSION = "1.0";
 
 /**
- * The dialect of a peer: that of docs/a2e.md, or that of A2E's published SDK. The handshake decides it: only the SDK's
- * has `version`.
+ * The dialect of a peer: that of docs/a2e.md, or that of A2E's published SDK. The handshake shows which one:
+ * only the SDK's has `version`.
  */
 export type Dialect = "own" | "sdk";
 
@@ -14,22 +14,22 @@ const VERSIONS: { readonly [Name in Dialect]: readonly string[] } = {
   sdk: ["a2e", "version"],
 };
 
-/** The dialect of a handshake, or of its answer. */
+/** Returns the dialect of a handshake, or of its answer. */
 export function dialectOf(message: JsonObject): Dialect {
   return message["version"] === undefined ? "own" : "sdk";
 }
 
-/** The members that name the version of a message. */
+/** The properties that hold a message's version. */
 export function versionMembers(dialect: Dialect): readonly string[] {
   return VERSIONS[dialect];
 }
 
-/** The version, in every member that a dialect has for it. */
+/** Returns the version, in every property that a dialect has for it. */
 export function versionOf(dialect: Dialect): JsonObject {
   return Object.fromEntries(VERSIONS[dialect].map((member) => [member, A2E_VERSION]));
 }
 
-/** Returns whether a message names another version than the one that is spoken; it may name none. */
+/** Returns whether a message names a different version; it may name none. */
 export function isOtherVersion(message: JsonObject, dialect: Dialect): boolean {
   return VERSIONS[dialect].some(
     (member) => message[member] !== undefined && message[member] !== A2E_VERSION,

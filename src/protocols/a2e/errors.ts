@@ -39,11 +39,11 @@ export type SessionErrorCode =
 interface ErrorKind {
   /** True if the same message may succeed later. */
   readonly retryable: boolean;
-  /** Set if no peer that speaks the protocol causes it: a session bears few of these. */
+  /** Set for faults that a correct peer never causes; a session tolerates few of these. */
   readonly counts?: true;
 }
 
-/** Every code of the protocol's own errors. The errors of plugins have codes of their own. */
+/** Every code of the protocol's own errors. Plugins have further codes. */
 export const SESSION_ERRORS: { readonly [Code in SessionErrorCode]: ErrorKind } = {
   not_handshaken: { retryable: true, counts: true },
   handshake_repeated: { retryable: false, counts: true },
@@ -82,13 +82,13 @@ export interface SessionFault {
   readonly code: string;
   readonly message: string;
   readonly detail?: JsonObject;
-  /** The value of {@link SESSION_ERRORS} unless given. */
+  /** The value in {@link SESSION_ERRORS} unless given. */
   readonly retryable?: boolean;
-  /** The capability that it is about; none unless given. */
+  /** The affected capability; none unless given. */
   readonly capability?: string;
 }
 
-/** A fault of the protocol's own. */
+/** Makes a fault of the protocol. */
 export function fault(
   code: SessionErrorCode,
   message: string,
@@ -103,7 +103,7 @@ export function isRetryable({ code, retryable }: SessionFault): boolean {
   return isSessionErrorCode(code) && SESSION_ERRORS[code].retryable;
 }
 
-/** Returns whether no peer that speaks the protocol causes a fault. */
+/** Returns whether a correct peer never causes a fault. */
 export function countsAgainst({ code }: SessionFault): boolean {
   return isSessionErrorCode(code) && SESSION_ERRORS[code].counts === true;
 }
@@ -112,12 +112,12 @@ function isSessionErrorCode(code: string): code is SessionErrorCode {
   return Object.hasOwn(SESSION_ERRORS, code);
 }
 
-/** Denials as they are sent, the first ones of many. */
+/** Returns denials in the form in which they are sent; only the first ones of many. */
 export function writtenDenials(denials: readonly AgentDenial[]): Json {
   return JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
 }
 
-/** The fault of a message that authority does not allow; `detail.denials` has every reason. */
+/** Makes the fault of a message that authority does not allow; `detail.denials` has every reason. */
 export function denied(denials: AgentDenials, capability: string): SessionFault {
   const [{ code, message }] = denials;
   const retryable = isPassing(denials);
@@ -127,14 +127,14 @@ export function denied(denials: AgentDenials, capability: string): SessionFault 
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** The fault that a plugin's error names; `undefined` for an error that its caller must not see. */
+/** Returns the fault for a plugin's error; `undefined` for an error that its caller must not see. */
 export function pluginFault(error: unknown): SessionFault | undefined {
   if (!isPluginError(error) || typeof error.code !== "string") return undefined;
   const { code, message, detail, retryable } = error;
   return CODE.test(code) ? { code, message, detail, retryable } : undefined;
 }
 
-/** The reason why an answer cannot be sent, in words. */
+/** Returns the reason why an answer cannot be sent, in words. */
 export function unsendable(why: "too_large" | "malformed"): string {
   return why === "too_large"
     ? "the answer is longer than a line may be"

@@ -14,40 +14,40 @@ import { type Listening, listenAt, type SessionAddress } from "./socket.js";
 import { TIMERS, type Timers } from "./timers.js";
 
 export interface SessionHostOptions {
-  /** Judges every message; its grants `a2e:NAME` are those of `pluginGrants` and `pluginOperations`. */
+  /** Judges every message. Its grants `a2e:NAME` are those of `pluginGrants` and `pluginOperations`. */
   readonly agent: IssuingAgent;
   readonly plugins: readonly SessionPlugin[];
   /**
-   * The party that peers without a token act for, within the policy; the ledger marks it as ambient. Without
-   * it they are refused.
+   * The party that peers without a token act for, within the policy; marked as ambient in the ledger. Without
+   * it, such peers are refused.
    */
   readonly ambient?: Caller;
   /**
-   * Identifies the other end, as the transport authenticates it; without it, tokens that name invokers are
-   * refused. Cannot stand beside `ambient`.
+   * Identifies the other end by the transport; without it, tokens that name invokers are refused. Cannot be
+   * combined with `ambient`.
    */
   readonly caller?: (stream: Duplex) => Presenter | undefined | Promise<Presenter | undefined>;
-  /** Leaves capabilities that are not enabled out of `accepted_caps`, instead of saying why. */
+  /** Omits capabilities that are not enabled from `accepted_caps`, instead of giving the reason. */
   readonly omitUnavailable?: boolean;
   readonly limits?: Partial<SessionLimits>;
-  /** The rate at which one session may send messages; as fast as it reads the answers unless given. */
+  /** The rate at which one session may send messages; unless given, as fast as it reads the answers. */
   readonly rate?: MessageRate;
   /** Milliseconds since 1970, by the agent's clock; `Date.now` unless given. */
   readonly clock?: () => number;
   readonly timers?: Timers;
-  /** Takes failures of plugins and of the host itself; emits a warning of the process unless given. */
+  /** Called with failures of plugins and of the host itself; emits a process warning unless given. */
   readonly onFailure?: (error: unknown, what: string) => void;
 }
 
-/** Serves sessions of A2E. */
+/** Serves A2E sessions. */
 export interface SessionHost {
-  /** The number of sessions, including those in their handshake and those whose calls still run. */
+  /** Number of sessions, including those in their handshake and those whose calls still run. */
   readonly sessions: number;
-  /** Serves a stream of bytes until the session is over, and closes it. Never rejected. */
+  /** Serves a stream of bytes until the session is over, and closes it. Never rejects. */
   accept(stream: Duplex): Promise<void>;
   /** @returns The address: `127.0.0.1:4711`, or the path. @throws Error if it is taken. */
   listen(address: SessionAddress): Promise<string>;
-  /** Takes no more sessions, lets calls end that are under way, and closes plugins. */
+  /** Accepts no more sessions, waits for running calls, and closes plugins. */
   close(): Promise<void>;
 }
 
@@ -169,7 +169,7 @@ class Host implements SessionHost {
     this.#sessions.add(session);
     this.#watch();
     await session.serve();
-    // Else a peer could have as many calls running as it makes sessions.
+    // Otherwise a peer could have as many running calls as it makes sessions.
     void session.settled().then(() => {
       this.#sessions.delete(session);
       slots.free(session);
@@ -213,7 +213,7 @@ class Host implements SessionHost {
     });
   }
 
-  /** Tells a peer that it is not served, and keeps nothing for it. */
+  /** Tells a peer that it is not served, without storing anything for it. */
   async #turnAway(stream: Duplex, text: string): Promise<void> {
     const { limits, timers, clock } = this.#context;
     const connection = new Connection(stream, limits, timers);

@@ -1,6 +1,6 @@
 /**
- * Sessions of A2E 1.0: a host enables what its plugins serve, a peer asks for and its tokens leave, and
- * judges every message; and the peer's side.
+ * Sessions of A2E 1.0, both ends. A host enables the requested capabilities that its plugins serve and the
+ * tokens allow, and judges every message.
  *
  * @module proviso/a2e
  */

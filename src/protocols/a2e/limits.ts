@@ -6,29 +6,29 @@ import { LINE_LIMITS } from "./lines.js";
 export interface SessionLimits extends ConnectionLimits {
   /** Sessions at once, including those that are over while their calls still run; 256 unless given. */
   readonly sessions: number;
-  /** Sessions at once that have a token of one principal; 128 unless given. */
+  /** Sessions at once with a token of the same principal; 128 unless given. */
   readonly perPrincipal: number;
-  /** Peers at once whose handshake is not done; 64 unless given. */
+  /** Peers at once in their handshake; 64 unless given. */
   readonly handshakes: number;
-  /** Calls of one session under way at once, sent to the peer as `max_parallel`; 4 unless given. */
+  /** Calls of one session that run at once, sent to the peer as `max_parallel`; 4 unless given. */
   readonly parallel: number;
   /** Faulty messages after which a session ends; 64 unless given. */
   readonly faults: number;
   /** Time for a handshake, from the start of the connection; 10,000 unless given. */
   readonly handshake: number;
-  /** Time without a message and without a call under way, after which a session ends; 300,000 unless given. */
+  /** Time without a message or a running call after which a session ends; 300,000 unless given. */
   readonly idle: number;
-  /** Time for a call that asks for none; 30,000 unless given. */
+  /** Time for a call without a `timeout`; 30,000 unless given. */
   readonly call: number;
-  /** Time for a call, at most; 600,000 unless given. */
+  /** Longest time for a call; 600,000 unless given. */
   readonly longestCall: number;
-  /** Time for calls to end when their session does, and as much for plugins after them; 10,000 unless given. */
+  /** Time for calls to end when their session does, and the same again for plugins; 10,000 unless given. */
   readonly drain: number;
-  /** Time between two checks that tokens still stand; 1,000 unless given, and at most. */
+  /** Time between two checks whether tokens are still valid; 1,000 unless given, which is also the maximum. */
   readonly look: number;
 }
 
-/** The limits of a connection unless others are given. */
+/** The default limits of a connection. */
 const CONNECTION_LIMITS: ConnectionLimits = {
   ...LINE_LIMITS,
   queue: 2 * 1024 * 1024,
@@ -99,7 +99,7 @@ export class RateWindow {
     this.#clock = clock;
   }
 
-  /** Counts one more message. @returns True if that is one too many. */
+  /** Counts one more message. @returns True if that is too many. */
   isOver(): boolean {
     const now = this.#clock();
     if (now >= this.#until) {

@@ -8,11 +8,11 @@ import {
 } from "../../bytes/json.js";
 import { decodeUtf8, isWellFormed } from "../../bytes/utf8.js";
 
-/** Limits on a line, the same at both ends. */
+/** Limits of a line, the same at both ends. */
 export interface LineLimits {
-  /** Bytes, without the line feed; 262,144 unless given. */
+  /** Bytes without the line feed; 262,144 unless given. */
   readonly line: number;
-  /** Arrays and objects within each other; 32 unless given. */
+  /** Nesting of arrays and objects; 32 unless given. */
   readonly depth: number;
 }
 
@@ -21,15 +21,15 @@ export const LINE_LIMITS: LineLimits = { line: 256 * 1024, depth: 32 };
 const LINE_FEED = 0x0a;
 const FIRST_ROOM = 1024;
 
-/** Thrown for a line that is longer than it may be. */
+/** Thrown for a line over the limit. */
 export class LineTooLargeError extends Error {
   override readonly name = "LineTooLargeError";
 }
 
-/** Cuts a stream of bytes into lines. It never holds more than one line's limit. */
+/** Splits a stream of bytes into lines. Never holds more than one line's limit. */
 export class LineCutter {
   readonly #limit: number;
-  /** The start of a line whose end has not come; grows by doubling, so that single bytes are cheap. */
+  /** The beginning of an unfinished line; grows by doubling, so that single bytes are cheap. */
   #held: Uint8Array = new Uint8Array(0);
   #size = 0;
 
@@ -43,9 +43,9 @@ export class LineCutter {
   }
 
   /**
-   * The lines that end in these bytes, without their line feeds.
+   * Returns the lines that end in these bytes, without their line feeds.
    *
-   * @throws LineTooLargeError once the limit is passed, whether or not the line's end has come.
+   * @throws LineTooLargeError once the limit is exceeded, even if the end of the line has not arrived.
    */
   *cut(bytes: Uint8Array): Generator<Uint8Array, void, void> {
     let start = 0;
@@ -82,14 +82,14 @@ export class LineCutter {
   }
 }
 
-/** A line as a message, or its fault. */
+/** Parses a line as a message, or returns its fault. */
 export type LineReading =
   | { readonly ok: true; readonly message: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads UTF-8 of one JSON object without double names, half surrogate pairs or numbers over all limits, which
- * readers take differently.
+ * Parses one JSON object in UTF-8 without duplicate names, lone surrogates or numbers out of range, which
+ * readers treat differently.
  */
 export function readLine(bytes: Uint8Array, depth: number): LineReading {
   const text = decodeUtf8(bytes);

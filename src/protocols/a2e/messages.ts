@@ -6,12 +6,12 @@ import { fault, isRetryable, type SessionFault } from "./errors.js";
 /** A peer's request for a session. */
 export interface Handshake {
   readonly id: string;
-  /** A claim. */
+  /** The peer's name for itself. */
   readonly agentId: string;
-  /** Each once. */
+  /** Without duplicates. */
   readonly capabilities: readonly string[];
   readonly tokens: readonly string[];
-  /** True if the peer declares that it uses ambient authority. */
+  /** True if the peer declares ambient authority. */
   readonly declared: boolean;
 }
 
@@ -22,24 +22,24 @@ export interface Wrong {
   readonly fault: SessionFault;
 }
 
-/** Tokens that one handshake may present; of one grant, as many as one call may present. */
+/** Most tokens in one handshake; for one grant, the limit for one call applies. */
 export const MAX_SESSION_TOKENS = 16;
-/** Characters of an id, and of a name. */
+/** Longest id or name in characters. */
 export const MAX_ID = 128;
 const MAX_CAPABILITIES = 32;
-/** The members of every message. */
+/** The properties of every message. */
 export const ENVELOPE: readonly string[] = ["a2e", "type", "id", "ts"];
 const HANDSHAKE = [...ENVELOPE, "agent_id", "agent_caps", "auth_token", "authority"];
 export type ControlType = "ping" | "cancel" | "shutdown";
 
-/** The members of each. */
+/** The properties of each type. */
 const CONTROL: { readonly [Type in ControlType]: readonly string[] } = {
   ping: [...ENVELOPE, "session_id"],
   cancel: [...ENVELOPE, "session_id", "req_id"],
   shutdown: [...ENVELOPE, "session_id"],
 };
 
-/** A message's id, by which it can be answered; an empty text if it has none that is valid. */
+/** Returns a message's id for the answer; empty if it has no valid one. */
 export function idOf({ id }: JsonObject): string {
   return isText(id) ? id : "";
 }
@@ -84,7 +84,7 @@ export function isControl(type: string): type is ControlType {
   return Object.hasOwn(CONTROL, type);
 }
 
-/** The fault of a message of the session itself, if it has one. */
+/** Returns the fault of a message of the session itself, if it has one. */
 export function controlFault(
   message: JsonObject,
   type: ControlType,
@@ -94,30 +94,30 @@ export function controlFault(
   const known = [...CONTROL[type], ...versionMembers(dialect), ...more];
   const misspelt = unknownMember(message, known);
   if (misspelt !== undefined) return misspelt.fault;
-  // Only a ping is answered, by its id.
+  // Only a ping is answered, with its id.
   return type === "ping" && idOf(message) === "" ? idWrong().fault : undefined;
 }
 
-/** An error as it is sent. */
+/** An error in the form in which it is sent. */
 export function errorMessage(reqId: string, of: SessionFault): JsonObject {
   const { code, message, detail = {}, capability = "" } = of;
   const about = { detail, retryable: isRetryable(of), capability_name: capability };
   return { type: "error", req_id: reqId, code, message, ...about };
 }
 
-/** Returns whether a value can be an id or a name. */
+/** Returns whether a value is valid as an id or a name. */
 export function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "" && value.length <= MAX_ID;
 }
 
-/** Refuses a member that is not known: passed over, it would look as if it did something. */
+/** Refuses an unknown property, which would otherwise seem to have an effect. */
 export function unknownMember(message: JsonObject, known: readonly string[]): Wrong | undefined {
   const unknown = Object.keys(message).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   return wrong(`there is no member ${quotedName(unknown)} here${meant(unknown, known)}`);
 }
 
-/** The fault of a message in a wrong form, which counts against its sender. */
+/** Makes the fault of a malformed message, which counts against its sender. */
 export function wrong(message: string): Wrong {
   return { ok: false, fault: fault("message_invalid", message) };
 }

@@ -12,16 +12,16 @@ import type { PluginMetadata, Registry } from "./registry.js";
 
 /** One entry of `accepted_caps`. */
 export interface AcceptedCapability {
-  /** The name that the peer asked for. */
+  /** The requested name. */
   readonly capability: string;
   readonly enabled: boolean;
-  /** Its first plugin's if it is enabled; else the reason why not, with a stable code. */
+  /** The metadata of its first plugin if it is enabled, else a stable code and the reason. */
   readonly metadata: PluginMetadata | { readonly code: string; readonly reason: string };
 }
 
 const MAX_SHOWN = 64;
 
-/** The outcome for each capability that a peer asks for, in the peer's order. */
+/** The outcome for each requested capability, in the peer's order. */
 export function negotiate(
   asked: readonly string[],
   registry: Registry,
@@ -42,7 +42,7 @@ export function negotiate(
   });
 }
 
-/** The names of those that are enabled. */
+/** The names of the enabled ones. */
 export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<CapabilityName> {
   return new Set(
     accepted.flatMap(({ capability, enabled }) =>
@@ -52,10 +52,10 @@ export function enabledIn(accepted: readonly AcceptedCapability[]): ReadonlySet<
 }
 
 /**
- * Entries as they are sent.
+ * Entries in the form in which they are sent.
  *
- * @param omit - Leaves out those that are not enabled.
- * @param dialect - The SDK's client reads no answer with a name that it does not know.
+ * @param omit - Omits those that are not enabled.
+ * @param dialect - The SDK's client rejects an answer with an unknown name.
  */
 export function writtenCapabilities(
   accepted: readonly AcceptedCapability[],

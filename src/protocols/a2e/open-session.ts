@@ -33,7 +33,7 @@ export interface SessionLine {
   end(of?: SessionFault): void;
 }
 
-/** A session after its handshake: the capabilities that it has now, and its calls. */
+/** A session after its handshake: its current capabilities, and its calls. */
 export class OpenSession {
   readonly scope: SessionScope;
   /** The outcome of the handshake. */
@@ -46,7 +46,7 @@ export class OpenSession {
   #enabled: ReadonlySet<CapabilityName>;
   #expiryOff: () => void = () => {};
   #looking: Promise<void> | undefined;
-  /** Capabilities whose plugins still end what they hold. */
+  /** Capabilities whose plugins are still cleaning up. */
   readonly #endings = new Set<Promise<void>>();
   #isOver = false;
 
@@ -86,16 +86,16 @@ export class OpenSession {
     return this.#enabled.size === 0;
   }
 
-  /** True if no call is under way. */
+  /** True if no call is running. */
   get isIdle(): boolean {
     return this.#calls.size === 0;
   }
 
-  /** Takes a message. @returns Its fault, if it has one. */
+  /** Handles a message. @returns Its fault, if it has one. */
   take(type: string, message: JsonObject): SessionFault | undefined {
     const { session_id: session } = message;
     const { dialect } = this.#line;
-    // One stream has one session, and the SDK does not say which in every message.
+    // A stream has one session, and the SDK does not name it in every message.
     const omits =
       dialect === "sdk"
         ? session === undefined || session === ""
@@ -146,7 +146,7 @@ export class OpenSession {
     return undefined;
   }
 
-  /** Checks that its tokens still stand, and ends capabilities and calls that rest on none. */
+  /** Checks that its tokens are still valid, and ends capabilities and calls without a valid one. */
   look(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#looking ??= this.#look().finally(() => {
@@ -155,7 +155,7 @@ export class OpenSession {
     return this.#looking;
   }
 
-  /** Fulfilled once no call is under way, or their time is over. */
+  /** Fulfilled once no call is running, or their time is over. */
   async drained(): Promise<void> {
     await this.#inTime(this.#calls.settled());
   }
@@ -165,7 +165,7 @@ export class OpenSession {
     return this.#calls.settled();
   }
 
-  /** Ends its calls, and has plugins end what they hold for it. Waits for them as long as `limits.drain`. */
+  /** Ends its calls, and has plugins clean up for it. Waits for them for at most `limits.drain`. */
   async end(of: SessionFault): Promise<void> {
     this.#isOver = true;
     this.#expiryOff();
@@ -177,7 +177,7 @@ export class OpenSession {
     onFailure(late, "the end of a session");
   }
 
-  /** Returns whether work is done within the time that a session has to end. */
+  /** Returns whether work finishes within the time for ending a session. */
   async #inTime(work: Promise<unknown>): Promise<boolean> {
     const { limits, timers } = this.#context;
     let off = (): void => {};
@@ -194,7 +194,7 @@ export class OpenSession {
     try {
       await this.#authority.look();
     } catch (error) {
-      // Each message is judged anyway, and the next look may succeed.
+      // Each message is judged anyway, and the next check may succeed.
       onFailure(error, "look");
     }
     if (this.#isOver) return;
@@ -217,7 +217,7 @@ export class OpenSession {
       const text = "no capability is left to this session";
       this.#line.end(fault("session_ended", text, { detail: { reason } }));
     }
-    // Not awaited: a plugin that is slow to end must not hold up the looks that follow.
+    // Not awaited: a slow plugin must not delay later checks.
     this.#endPlugins(ended);
   }
 
@@ -236,13 +236,13 @@ export class OpenSession {
     this.#expiryOff();
     const { nextExpiry } = this.#authority;
     if (nextExpiry === undefined || this.#isOver) return;
-    // If the clocks of host and agent differ, the next look sees the expiry instead.
+    // If the clocks of host and agent differ, a later check notices the expiry.
     const wait = nextExpiry - clock();
     if (wait > 0) this.#expiryOff = timers.after(wait, () => void this.look());
   }
 }
 
-/** The reason why capabilities have ended: the code of the first. */
+/** Returns the reason why capabilities have ended: the code of the first. */
 function reasonOf(
   accepted: readonly AcceptedCapability[],
   ended: readonly CapabilityName[],

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../bytes/json.js";
 
-/** Every capability that A2E 1.0 names, `planning` and `test` of its SDK's code included. */
+/** Every capability of A2E 1.0, including `planning` and `test` of its SDK's code. */
 export const CAPABILITY_NAMES = [
   "skill",
   "tools",
@@ -23,65 +23,71 @@ export function isCapabilityName(name: unknown): name is CapabilityName {
   return CAPABILITY_NAMES.some((known) => known === name);
 }
 
-/** Capabilities that no plugin may serve, with the reason. */
+/** Capabilities that plugins may not serve, with the reason. */
 const RESERVED: ReadonlyMap<CapabilityName, string> = new Map([
   ["multi_agent", "multi_agent is reserved for agents that work together, and has no messages yet"],
   ["planning", "planning is reserved: its messages are in the SDK's code, and not yet here"],
   ["test", "test is reserved: it has no messages"],
 ]);
 
-/** The reason why no plugin may serve a capability; `undefined` if one may. */
+/** Returns the reason why plugins may not serve a capability; `undefined` if they may. */
 export function reservedReason(name: CapabilityName): string | undefined {
   return RESERVED.get(name);
 }
 
-/** Serves messages of one capability in a session host. */
+/** A plugin that serves messages of one capability in a session host. */
 export interface SessionPlugin {
-  /** Peers read it in the capability's metadata. Of plugins with one priority, the first by name serves. */
+  /**
+   * Its name in the capability's metadata, which peers can read. Among plugins with the same priority, the
+   * first by name serves.
+   */
   readonly name: string;
-  /** The capability that it serves. */
+  /** The served capability. */
   readonly type: CapabilityName;
-  /** The higher comes first; 0 unless given. */
+  /** The highest serves; 0 unless given. */
   readonly priority?: number;
   /** True if it alone handles its operations, whatever the priority of others. */
   readonly exclusive?: boolean;
   /** The operations, which a token must allow: message types without their `/req`, such as `tool/call`. */
   readonly operations: { readonly [operation: string]: PluginOperation };
   /**
-   * Answers messages of A2E's SDK that are no operations of this plugin, such as `memory/store`, by their type
-   * without its `/req`.
+   * Answers messages of A2E's SDK that are not operations of this plugin, such as `memory/store`; by type
+   * without `/req`.
    */
   readonly sdk?: { readonly [type: string]: SdkHandler };
-  /** Ends what it holds for a session whose calls have been aborted, or whose capability ends. */
+  /** Cleans up for a session whose calls have been aborted, or whose capability has ended. */
   endSession?(session: SessionScope): Promise<void>;
-  /** Ends all that it holds. */
+  /** Cleans up everything. */
   close?(): Promise<void>;
 }
 
 /** One operation of a plugin. */
 export interface PluginOperation {
-  /** Returns whether it serves a message; it serves all unless given. @param name - As in {@link PluginCall.name}. */
+  /** Returns whether it handles a message; all messages unless given. @param name - That of {@link PluginCall.name}. */
   handles?(name: string | undefined): boolean;
   /** JSON Schema (2020-12) of `arguments`, an object; any unless given. */
   readonly input?: JsonObject;
   /**
-   * True for a list of what can be called that shows only what {@link PluginCall.mayCall} lets through. Constraints
-   * on arguments that the list does not give are then no reason to refuse it.
+   * True for a list that shows only what {@link PluginCall.mayCall} allows. Constraints on arguments that the
+   * list does not have then do not refuse it.
    */
   readonly listing?: boolean;
-  /** The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets other errors. */
+  /**
+   * Runs the operation. The peer gets the result, or a {@link PluginError}'s code and message; `onFailure` gets
+   * other errors.
+   */
   run(call: PluginCall): Promise<Json>;
 }
 
 /**
- * Answers a message of A2E's SDK by calls of the plugin's operations, each of which is judged as if the peer had
- * made it. Gives the members of the answer.
+ * Answers a message of A2E's SDK by calling the plugin's operations, each judged as if the peer had called it.
+ * Returns the properties of the answer.
  */
 export type SdkHandler = (message: SdkMessage) => Promise<JsonObject>;
 
-/** A message of A2E's SDK. Nothing of it has been judged. */
+/** A message of A2E's SDK that has not been judged. */
 export interface SdkMessage {
-  /** Its own members. The SDK writes all of them: an empty text, array or object, or null, counts as left out. */
+  /** Its own properties. The SDK writes all of them: an empty string, array or object, or null, counts as absent. */
   readonly members: JsonObject;
   readonly session: SessionScope;
   /**
@@ -101,38 +107,42 @@ export interface SdkMessage {
 
 /** A message that has passed every check. */
 export interface PluginCall {
-  /** The message's own `tool_name` for tools, toolkits and mcp; its `name` for all others. */
+  /** The message's `tool_name` for tools, toolkits and mcp; its `name` for all others. */
   readonly name?: string;
-  /** The message's own `server`, which only messages of mcp have. */
+  /** The message's `server`, which only messages of mcp have. */
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** The principal on whose authority it runs: the capability's, or the host's where authority is ambient. */
+  /** The principal on whose behalf it runs: the capability's, or for ambient authority the host's. */
   readonly principal: string;
-  /** The agent that calls, where the transport authenticates it. */
+  /** The calling agent, if the transport authenticates it. */
   readonly invoker?: string;
   readonly session: SessionScope;
-  /** Aborted when the call is cancelled or times out, and when its capability or its session ends. */
+  /** Aborted when the call is cancelled or times out, or when its capability or session ends. */
   readonly signal: AbortSignal;
   /**
-   * Returns whether the session's tokens allow any call of an operation. For lists: a call itself is judged with its
-   * arguments.
+   * Returns whether the session's tokens allow any call of an operation. Used for lists; a call itself is
+   * judged with its arguments.
    *
-   * @param named - What it calls, as {@link PluginCall.name} and {@link PluginCall.server} have it; any unless given.
+   * @param named - Restricts the question to a name and a server, as in {@link PluginCall.name} and {@link
+   *   PluginCall.server}.
    */
   mayCall(operation: string, named?: { readonly name?: string; readonly server?: string }): boolean;
-  /** Sends a part ahead, if the caller asked for parts. Await it before the next: the peer keeps up then. */
+  /**
+   * Sends a part in advance, if the caller asked for parts. Await it before sending the next, so that the peer
+   * can keep up.
+   */
   send(chunk: Json): Promise<void>;
 }
 
-/** The session that a message came in. */
+/** The session of a message. */
 export interface SessionScope {
   /** Unique to this session; never used again. */
   readonly id: string;
-  /** The peer's name for itself: a claim, which nothing may be decided by. */
+  /** The peer's name for itself; do not base any decision on it. */
   readonly agentId: string;
 }
 
-/** Thrown by a plugin for a call that it cannot do: the caller gets code, message and detail. */
+/** Thrown by a plugin to fail a call: the caller gets code, message and detail. */
 export class PluginError extends Error {
   override readonly name = "PluginError";
   /** Stable, in snake_case, such as `tool_unknown`. */
@@ -153,16 +163,16 @@ export class PluginError extends Error {
   }
 }
 
-/** Compares names, since a plugin may have another copy of this package. */
+/** Compares names, since a plugin may use another copy of this package. */
 export function isPluginError(error: unknown): error is PluginError {
   return error instanceof Error && error.name === "PluginError";
 }
 
 /** The form of one capability's messages. */
 interface Naming {
-  /** The first part of their types. */
+  /** The first segment of their types. */
   readonly namespace: string;
-  /** The member that names what they call; its other spelling is refused. */
+  /** The property with the name of what they call; its other spelling is refused. */
   readonly called: "tool_name" | "name";
   /** True if they may have a `server`. */
   readonly server: boolean;
@@ -190,25 +200,25 @@ const BY_NAMESPACE: ReadonlyMap<string, CapabilityName> = new Map(
 /** An operation: its namespace, then one or more parts. */
 const OPERATION = /^[a-z][a-z0-9_]{0,31}(?:\/[a-z][a-z0-9_]{0,31}){1,3}$/;
 
-/** The form of an operation, to be put after "must be". */
+/** The form of an operation, to follow "must be" in messages. */
 export const OPERATION_FORM = 'two to four names in small letters with "/" between, as "tool/call"';
 
-/** The grant that tokens for a capability have. */
+/** Returns the grant of tokens for a capability. */
 export function grantOf(name: CapabilityName): string {
   return `a2e:${name}`;
 }
 
-/** The form of a capability's messages. */
+/** Returns the form of a capability's messages. */
 export function namingOf(name: CapabilityName): Naming {
   return NAMING[name];
 }
 
-/** Returns whether a text has the form of an operation. */
+/** Returns whether a string has the form of an operation. */
 export function isOperation(text: string): boolean {
   return OPERATION.test(text);
 }
 
-/** The capability that an operation belongs to, by its namespace; `undefined` for one of none. */
+/** Returns the capability of an operation, by its namespace; `undefined` if there is none. */
 export function capabilityOf(operation: string): CapabilityName | undefined {
   return isOperation(operation) ? BY_NAMESPACE.get(operation.split("/", 1)[0] ?? "") : undefined;
 }

@@ -3,12 +3,12 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { objectIn } from "../../client/received.js";
 
-/** The outcome for one capability that was asked for. */
+/** The outcome for one requested capability. */
 export interface AcceptedEntry {
   readonly enabled: boolean;
-  /** The plugin's name, type, priority and exclusive; or a code and the reason why not. */
+  /** If enabled, the plugin's name, type, priority and exclusive; otherwise a code and the reason. */
   readonly metadata: JsonObject;
-  /** The reason why it is not enabled, if the host gives one. */
+  /** The reason why it is not enabled, if given by the host. */
   readonly reason?: string;
 }
 
@@ -29,7 +29,7 @@ const MAX_TEXT = 4096;
  * Reads a `handshake/resp`.
  *
  * @param asked - The id of the request.
- * @param names - The capabilities that were asked for.
+ * @param names - The requested capabilities.
  */
 export function readGreeting(
   message: JsonObject,
@@ -52,7 +52,7 @@ export function readGreeting(
   return { ok: true, id, maxParallel: most, capabilities };
 }
 
-/** Reads `accepted_caps` of the names that were asked for; an entry that cannot be read is not enabled. */
+/** Reads the entries of `accepted_caps` for the requested names; an unreadable entry is not enabled. */
 export function readAccepted(
   entries: Json | undefined,
   names: ReadonlySet<string>,
@@ -62,7 +62,7 @@ export function readAccepted(
   for (const entry of entries.slice(0, MAX_CAPABILITIES)) {
     if (!isJsonObject(entry)) continue;
     const { capability, enabled, metadata: given } = entry;
-    // Other names are dropped: a host could make up any number of them.
+    // Drops other names, since a host could make up any number of them.
     if (typeof capability !== "string" || !names.has(capability)) continue;
     const metadata = objectIn(given);
     const reason = textOf(metadata["reason"]);
@@ -104,11 +104,11 @@ export class SessionError extends Error {
   override readonly name = "SessionError";
   /** A code of the protocol (docs/a2e.md) or of a plugin, or the reason of a refused handshake. */
   readonly code: string;
-  /** True if the same may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
   /** Details. `denials` has every reason of a refusal by authority. */
   readonly detail: JsonObject;
-  /** The capability, or an empty text. */
+  /** The capability, or an empty string. */
   readonly capability: string;
 
   constructor(

@@ -18,7 +18,7 @@ import {
 } from "./plugin.js";
 import { sdkMembers } from "./sdk/types.js";
 
-/** Metadata of a capability's first plugin, as peers read it. */
+/** Metadata of a capability's first plugin, which peers can read. */
 export interface PluginMetadata {
   readonly name: string;
   readonly type: CapabilityName;
@@ -35,7 +35,7 @@ export interface Handler {
 /** A capability with its plugins. */
 interface Served {
   readonly metadata: PluginMetadata;
-  /** In the order in which they are asked. */
+  /** In the order in which they are tried. */
   readonly plugins: readonly SessionPlugin[];
   readonly handlers: ReadonlyMap<string, readonly Handler[]>;
 }
@@ -53,7 +53,7 @@ const MEMBERS = [
 const OPERATION_MEMBERS = ["handles", "input", "listing", "run"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** The plugins of a host, by what they serve. */
+/** The plugins of a host, by capability. */
 export class Registry {
   readonly plugins: readonly SessionPlugin[];
   readonly #served: ReadonlyMap<CapabilityName, Served>;
@@ -63,7 +63,7 @@ export class Registry {
     this.plugins = [...served.values()].flatMap(({ plugins }) => plugins);
   }
 
-  /** @throws TypeError naming what is wrong, such as `plugins[1].type`. */
+  /** @throws TypeError naming the value that is wrong, such as `plugins[1].type`. */
   static async open(plugins: readonly SessionPlugin[]): Promise<Registry> {
     checkPlugins(plugins);
     const served = new Map<CapabilityName, Served>();
@@ -80,34 +80,34 @@ export class Registry {
     return new Registry(served);
   }
 
-  /** The metadata of a capability; `undefined` for one without a plugin. */
+  /** Returns the metadata of a capability; `undefined` if it has no plugin. */
   metadata(name: CapabilityName): PluginMetadata | undefined {
     return this.#served.get(name)?.metadata;
   }
 
-  /** The plugins of a capability. */
+  /** Returns the plugins of a capability. */
   pluginsOf(name: CapabilityName): readonly SessionPlugin[] {
     return this.#served.get(name)?.plugins ?? [];
   }
 
-  /** The operations of a capability, whichever plugin has them. */
+  /** Returns the operations of a capability, whichever plugin has them. */
   operationsOf(name: CapabilityName): readonly string[] {
     return [...(this.#served.get(name)?.handlers.keys() ?? [])];
   }
 
-  /** True if every plugin that has an operation declares it as `listing`. */
+  /** Returns true if every plugin with an operation declares it as `listing`. */
   isListing(capability: CapabilityName, operation: string): boolean {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.length > 0 && handlers.every(({ operation: { listing } }) => listing === true);
   }
 
-  /** The first plugin's handler of a message of the SDK that is no operation. */
+  /** Finds the first plugin's handler of an SDK message that is not an operation. */
   sdkHandler(capability: CapabilityName, type: string): SdkHandler | undefined {
     const all = this.pluginsOf(capability).map(({ sdk = {} }) => sdk);
     return all.find((sdk) => Object.hasOwn(sdk, type))?.[type];
   }
 
-  /** The first plugin's handler of an operation and a name. */
+  /** Finds the first plugin's handler of an operation and a name. */
   find(capability: CapabilityName, operation: string, name?: string): Handler | undefined {
     const handlers = this.#served.get(capability)?.handlers.get(operation) ?? [];
     return handlers.find(({ operation: { handles } }) => handles === undefined || handles(name));
@@ -115,9 +115,9 @@ export class Registry {
 }
 
 /**
- * The operations that plugins need permission for, as `createIssuingAgent` takes them.
+ * Returns the operations of plugins, for `createIssuingAgent`.
  *
- * @throws TypeError naming what is wrong with a plugin.
+ * @throws TypeError naming the problem of a plugin.
  */
 export function pluginOperations(plugins: readonly SessionPlugin[]): readonly Operation[] {
   checkPlugins(plugins);
@@ -126,9 +126,9 @@ export function pluginOperations(plugins: readonly SessionPlugin[]): readonly Op
 }
 
 /**
- * A grant for each capability that plugins serve, with all of its operations, as `createIssuer` takes them.
+ * Returns a grant for each capability of the plugins, with all its operations, for `createIssuer`.
  *
- * @throws TypeError naming what is wrong with a plugin.
+ * @throws TypeError naming the problem of a plugin.
  */
 export function pluginGrants(plugins: readonly SessionPlugin[]): readonly Grant[] {
   const all = pluginOperations(plugins).map(({ operation }) => operation);
@@ -221,7 +221,7 @@ function checkOperation(
   }
 }
 
-/** An exclusive plugin comes before others whatever their priority; the higher priority, then the name. */
+/** Orders exclusive plugins first, then by falling priority, then by name. */
 function byOrder(a: SessionPlugin, b: SessionPlugin): number {
   const alone = Number(b.exclusive ?? false) - Number(a.exclusive ?? false);
   if (alone !== 0) return alone;
@@ -239,7 +239,7 @@ function metadataOf({
   return { name, type, priority, exclusive };
 }
 
-/** The handlers by operation. No other plugin handles the operations of an exclusive one. */
+/** Builds the handlers by operation. No other plugin handles the operations of an exclusive one. */
 async function handlersOf(
   own: readonly SessionPlugin[],
   all: readonly SessionPlugin[],

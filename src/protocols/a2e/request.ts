@@ -11,35 +11,35 @@ import {
 } from "./messages.js";
 import { type CapabilityName, namingOf } from "./plugin.js";
 
-/** One call of an operation, as it is judged and as a plugin gets it. */
+/** One call of an operation, as judged and as passed to a plugin. */
 export interface Step {
   readonly operation: string;
   readonly name?: string;
   readonly server?: string;
   readonly arguments: JsonObject;
-  /** The arguments as constraints judge them: with the name and the server that are called. */
+  /** The arguments for constraints, including the called name and server. */
   readonly judged: JsonObject;
 }
 
-/** Judges a step, and runs it. @throws PluginError if it is refused or fails; its code may be the protocol's own. */
+/** Judges and runs a step. @throws PluginError if it is refused or fails; its code may be the protocol's own. */
 export type Ask = (step: Step) => Promise<Json>;
 
-/** A request of a capability. It is answered once, after its steps, each of which is judged alone. */
+/** A request to a capability. It is answered once, after its steps, each of which is judged separately. */
 export interface Request {
   readonly id: string;
-  /** The type of the message without its `/req`, as its answer repeats it. */
+  /** The type of the message without `/req`, which the answer repeats. */
   readonly type: string;
   readonly streaming: boolean;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly correlationId?: string;
-  /** Takes the steps. @returns The answer's own members. */
+  /** Runs the steps. @returns The answer's own properties. */
   answer(ask: Ask): Promise<JsonObject>;
-  /** The type and own members of a part that a plugin sends ahead of the answer. */
+  /** The type and own properties of a part that a plugin sends in advance. */
   part(chunk: Json): JsonObject;
 }
 
-/** The values that every request may give about itself. */
+/** Common options of every request. */
 export interface Terms {
   readonly id: string;
   readonly streaming: boolean;
@@ -55,11 +55,11 @@ export interface StepParts {
   readonly arguments: JsonObject;
 }
 
-/** The members of {@link Terms}. */
+/** The properties of {@link Terms}. */
 export const TERMS: readonly string[] = ["session_id", "correlation_id", "streaming", "timeout"];
 const CALL = [...ENVELOPE, ...TERMS, "arguments", "tool_name", "name", "server"];
 
-/** Reads a message of a capability. Its session has been checked. */
+/** Reads a message of a capability, whose session has been checked. */
 export function readRequest(
   message: JsonObject,
   operation: string,
@@ -97,7 +97,7 @@ export function readRequest(
   };
 }
 
-/** Reads the values that every request may give about itself. */
+/** Reads the common options of a request. */
 export function readTerms(message: JsonObject): Read<Terms> {
   const { correlation_id: correlationId, streaming = false, timeout } = message;
   const id = idOf(message);
@@ -120,7 +120,7 @@ export function readTerms(message: JsonObject): Read<Terms> {
   };
 }
 
-/** Makes a step, unless the call that is judged could differ from the one that runs. */
+/** Makes a step, unless the judged call could differ from the executed one. */
 export function stepOf(
   operation: string,
   capability: CapabilityName,
@@ -135,7 +135,7 @@ export function stepOf(
     ...(server === undefined ? {} : { server }),
   };
   const hidden: { [member: string]: Json } = {};
-  // Constraints on these members judge the call itself: an argument must not stand in for them.
+  // Constraints on these properties judge the call itself, so an argument must not stand in for them.
   for (const member of hasServer ? [called, "server"] : [called]) {
     const apart = `arguments.${member}`;
     if (hasServer && Object.hasOwn(given, apart)) {
@@ -143,7 +143,7 @@ export function stepOf(
     }
     const argument = Object.hasOwn(given, member) ? given[member] : undefined;
     if (argument === undefined) continue;
-    // Tools of MCP servers have arguments of any name, which are judged apart from what is called.
+    // Tools of MCP servers have arguments of any name, which are judged separately from the called tool.
     if (!hasServer || own[member] === undefined) {
       return wrong(`"${member}" is a member of the message itself; "arguments" cannot have one`);
     }

@@ -1,16 +1,14 @@
 import { fault, type SessionFault } from "./errors.js";
 import type { SessionLimits } from "./limits.js";
 
-/** A peer, as far as its place is concerned. */
+/** A peer, as far as its slot is concerned. */
 export interface Guest {
-  /** True until its handshake has come. */
+  /** True until its handshake has arrived. */
   readonly isSilent: boolean;
   end(of: SessionFault): Promise<void>;
 }
 
-/**
- * A host's places. Peers in their handshake have their own, which take no session's; a silent one gives way.
- */
+/** A host's slots. Peers in their handshake have separate ones; a silent peer gives way. */
 export class SessionSlots {
   readonly #limits: Pick<SessionLimits, "sessions" | "handshakes" | "perPrincipal">;
   readonly #greeting = new Set<Guest>();
@@ -37,16 +35,16 @@ export class SessionSlots {
     return `${handshakes} handshakes are under way, the maximum`;
   }
 
-  /** Gives a peer the place of a handshake. */
+  /** Gives a peer a handshake slot. */
   greet(guest: Guest): void {
     this.#greeting.add(guest);
   }
 
   /**
-   * Gives a peer the place of a session instead.
+   * Moves a peer to a session slot.
    *
-   * @param principals - Those of its tokens, each once.
-   * @returns The reason if it gets none.
+   * @param principals - The principals of its tokens, without duplicates.
+   * @returns The reason if there is none.
    */
   open(guest: Guest, principals: readonly string[]): string | undefined {
     const { sessions, perPrincipal } = this.#limits;
@@ -62,12 +60,12 @@ export class SessionSlots {
     return undefined;
   }
 
-  /** Takes back the place of a handshake, if the peer has one. */
+  /** Releases a peer's handshake slot, if it has one. */
   giveUp(guest: Guest): void {
     this.#greeting.delete(guest);
   }
 
-  /** Takes back the place of a session, if the peer has one. */
+  /** Releases a peer's session slot, if it has one. */
   free(guest: Guest): void {
     const principals = this.#sessions.get(guest) ?? [];
     this.#sessions.delete(guest);

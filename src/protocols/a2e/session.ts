@@ -29,7 +29,7 @@ export class HostSession implements Guest {
   #open: OpenSession | undefined;
   /** The dialect of the handshake. */
   #dialect: Dialect = "own";
-  /** The id of a handshake that is not answered yet; else empty. */
+  /** The id of an unanswered handshake; else empty. */
   #greeting = "";
   #faults = 0;
   #deadlineOff: () => void;
@@ -58,7 +58,7 @@ export class HostSession implements Guest {
     return this.#state === "waiting";
   }
 
-  /** Serves the peer. Fulfilled once the session is over; never rejected. */
+  /** Serves the peer. Fulfilled once the session is over; never rejects. */
   async serve(): Promise<void> {
     try {
       await this.#connection.read({
@@ -74,24 +74,24 @@ export class HostSession implements Guest {
     await this.end();
   }
 
-  /** Takes no more calls, lets those under way end, and then ends the session. */
+  /** Accepts no more calls, waits for running ones, and then ends the session. */
   async drain(): Promise<void> {
     await this.#drained();
     await this.end(fault("session_ended", "the host is shutting down"));
   }
 
-  /** Ends the session: answers what is under way, says why, and closes the stream. */
+  /** Ends the session: answers running calls, sends the reason, and closes the stream. */
   end(of?: SessionFault): Promise<void> {
     this.#ending ??= this.#end(of);
     return this.#ending;
   }
 
-  /** Checks that its tokens still stand, and ends capabilities and calls that rest on none. */
+  /** Checks that its tokens are still valid, and ends capabilities and calls without a valid one. */
   look(): Promise<void> {
     return this.#open?.look() ?? Promise.resolve();
   }
 
-  /** Fulfilled once none of its calls runs: a plugin that ignores an abort outlasts the session. */
+  /** Fulfilled once none of its calls runs; a plugin that ignores an abort outlasts the session. */
   settled(): Promise<void> {
     return this.#open?.settled() ?? Promise.resolve();
   }
@@ -114,7 +114,7 @@ export class HostSession implements Guest {
   #take(message: JsonObject): void {
     if (this.#state === "over") return;
     const { type } = message;
-    // An error is never answered by an error, or two ends could do so for ever.
+    // An error is never answered with an error, or two ends could do so for ever.
     if (type === "error" || type === "pong") this.#count();
     else this.#answer(idOf(message), this.#taken(type, message));
   }
@@ -170,7 +170,7 @@ export class HostSession implements Guest {
       return this.#refuseHandshake(id, "auth_failed", "the transport authenticates no caller");
     }
     const opening = await SessionAuthority.open(agent, handshake, presenter, ambient);
-    // Its time may be over by now, or the host be shutting down.
+    // Its time may be over by now, or the host may be shutting down.
     if (this.#state !== "handshaking") return;
     if (!opening.ok) {
       const [{ code, message }] = opening.denials;

@@ -3,7 +3,7 @@ import { lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 
-/** The address of a host: of TCP, or a socket in the file system. */
+/** The address of a host: TCP, or a socket in the file system. */
 export type SessionAddress =
   | {
       /** `127.0.0.1` unless given. */
@@ -12,18 +12,19 @@ export type SessionAddress =
     }
   | { readonly path: string };
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   /** `127.0.0.1:4711`, or the path of the socket. */
   readonly address: string;
-  /** Takes no more connections; those that there are stay. */
+  /** Accepts no more connections; existing ones stay open. */
   close(): Promise<void>;
 }
 
 /**
- * Listens. A socket in the file system is this user's alone from the start, and replaces a dead one's.
+ * Listens. A socket in the file system is accessible to this user only, from the start, and replaces that of a
+ * dead process.
  *
- * @throws Error if the address is taken, or the path is that of something else than a socket.
+ * @throws Error if the address is taken, or something other than a socket is at the path.
  */
 export async function listenAt(
   address: SessionAddress,
@@ -35,7 +36,7 @@ export async function listenAt(
   const listening = await ("path" in address
     ? listenInFiles(server, address.path)
     : listenAtPort(server, address));
-  // Without a file descriptor, for example: a later connection may be accepted.
+  // If file descriptors run out, for example, a later connection may still be accepted.
   server.on("error", (error) => onFailure(error, "listening"));
   return listening;
 }
@@ -83,7 +84,7 @@ export async function connectTo(address: SessionAddress, signal?: AbortSignal): 
 
 async function listenInFiles(server: Server, path: string): Promise<Listening> {
   await assertFree(path);
-  // Made where only this user can look, and moved once it is only this user's to open.
+  // Made where only this user has access, and moved once its permissions are set.
   const folder = await mkdtemp(join(dirname(path), ".a2e-"));
   const made = join(folder, "s");
   try {
@@ -101,7 +102,7 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
     server.close();
     try {
       const { ino, dev } = await lstat(path);
-      // Another host may have taken its place.
+      // Another host may have replaced it.
       if (ino === own.ino && dev === own.dev) await unlink(path);
     } catch {
       // It is gone already.
@@ -110,7 +111,7 @@ async function listenInFiles(server: Server, path: string): Promise<Listening> {
   return { address: path, close };
 }
 
-/** @throws Error unless nothing is there, or a socket that is known to be dead. */
+/** @throws Error unless there is nothing, or the socket of a dead process. */
 async function assertFree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;

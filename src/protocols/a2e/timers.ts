@@ -1,10 +1,10 @@
-/** Runs functions later: real timers, unless a test turns its own. */
+/** Runs functions later: with real timers, unless a test passes its own. */
 export interface Timers {
-  /** Runs something once, after so many milliseconds at least. @returns Calls it off. */
+  /** Runs a function once, after at least this many milliseconds. @returns A function that cancels it. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** Milliseconds of a timer in Node: one more would overflow, and run at once. */
+/** Longest delay of a Node timer in milliseconds; a longer one would overflow and run at once. */
 const LONGEST = 2 ** 31 - 1;
 
 /** The process's timers, which do not keep it running. */

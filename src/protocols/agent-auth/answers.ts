@@ -9,19 +9,19 @@ export interface AnswerContext {
   readonly agent: IssuingAgent;
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
   readonly clock: () => number;
-  /** Where the user enters a code. */
+  /** The address where the user enters a code. */
   readonly verificationUrl: string;
 }
 
-/** Seconds between two looks at an agent's status. */
+/** Seconds between two requests for an agent's status. */
 const INTERVAL = 5;
 
-/** A moment as answers have it; absent if unknown, since the text makes no moment nullable. */
+/** Formats a time for an answer; absent if unknown, since the specification allows null for no time. */
 export function momentIn(name: string, milliseconds: number | undefined): JsonObject {
   return milliseconds === undefined ? {} : { [name]: new Date(milliseconds).toISOString() };
 }
 
-/** An agent in short, as answers to a registration have it. */
+/** The short form of an agent, for answers to a registration. */
 export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
   return {
     agent_id: agent.id,
@@ -32,7 +32,7 @@ export function agentShortly(agent: AgentRecord, host: HostRecord): JsonObject {
   };
 }
 
-/** An agent, as answers about its status have it. */
+/** The form of an agent in answers about its status. */
 export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
   return {
     ...agentShortly(agent, host),
@@ -44,17 +44,17 @@ export function agentWhole(agent: AgentRecord, host: HostRecord): JsonObject {
   };
 }
 
-/** The user that an agent acts for, or is to act for: its host's, if it acts for one (section 3.2). */
+/** The user that an agent acts for, or will act for: that of its host, if it has one (section 3.2). */
 export function userOf({ principal, mode }: AgentRecord, host: HostRecord): JsonObject {
   const user = principal ?? (mode === "delegated" ? host.principal : undefined);
   return user === undefined ? {} : { user_id: user };
 }
 
 /**
- * An agent's grants: all that are active or pending, and of others the newest of each name that has none
- * of these.
+ * Returns an agent's grants: all active and pending ones, and the newest other one of each name that has
+ * neither.
  *
- * @param withTokens - For which capabilities the party gets tokens: none unless it is the agent.
+ * @param withTokens - The capabilities for which the party gets tokens; none unless the party is the agent.
  */
 export async function grantsAnswer(
   grants: readonly AgentGrant[],
@@ -81,7 +81,7 @@ async function grantAnswer(
   const { capability, status, grantedBy, expires, reason } = grant;
   const short = { capability, status };
   if (status === "pending") return short;
-  // The text has no word for a grant that was revoked: the agent is denied it, for that reason.
+  // The specification has no word for a revoked grant: it is denied, for that reason.
   if (status !== "active") {
     return { capability, status: "denied", ...(reason === undefined ? {} : { reason }) };
   }
@@ -97,14 +97,14 @@ async function grantAnswer(
   };
 }
 
-/** What all parties' limits on the arguments come to; empty where there are none. */
+/** Combines all parties' limits on the arguments; empty if there are none. */
 export function limitsOf({ hops, operation }: Pick<AgentGrant, "hops" | "operation">): JsonObject {
   const all = hops.map(({ hop }) => hop);
   const constraints = exactConstraints(all, operation);
   return constraints === undefined ? {} : { constraints: constraints as JsonObject };
 }
 
-/** What a capability does, where, and what it takes and gives. */
+/** Describes a capability: what it does, where, its arguments and its result. */
 export function describing({ description, location, input, output }: CapabilityTerm): JsonObject {
   return {
     description,
@@ -114,7 +114,7 @@ export function describing({ description, location, input, output }: CapabilityT
   };
 }
 
-/** How the user comes to approve. @param userCode - Known only when the approval has just been opened. */
+/** Describes how the user approves. @param userCode - Known only when the approval has just been opened. */
 export function approvalAnswer(
   approval: Approval,
   userCode: string | undefined,

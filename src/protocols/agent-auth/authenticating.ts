@@ -31,35 +31,38 @@ import {
   statusFault,
 } from "./party.js";
 
-/** What parties are found in, and what their JWTs must be for. */
+/** Dependencies of authentication. */
 export interface PartyContext {
   readonly registry: Registry;
-  /** The locations of capabilities, by their names: JWTs for these are introspected here. */
+  /** The locations of capabilities by name; JWTs for these are introspected here. */
   readonly locations: ReadonlyMap<string, string>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** The address that callers use, without a slash at its end. */
+  /** The address for callers, without a slash at its end. */
   readonly url: string;
-  /** How often a party may call: by it, how many of its JWTs are remembered. */
+  /** The rate limit of a party, from which the number of remembered JWTs follows. */
   readonly rate: RateLimit;
 }
 
-/** What of a request the party depends on. */
+/** The parts of a request that identify the party. */
 type Addressed = Pick<Request, "method" | "path" | "headers">;
 
 const ADVICE = "send a host JWT or an agent JWT";
-/** Milliseconds for which a used `jti` is kept beyond the JWT's own time. */
+/** Milliseconds for which a used `jti` is kept after its JWT has expired. */
 const KEPT = 60_000;
-/** Seconds for which a `jti` is remembered at most: a JWT is good for 60, by clocks that may differ by 30 either way. */
+/**
+ * Longest time in seconds that a `jti` is remembered: a JWT is valid for 60, and clocks may differ by 30 in
+ * either direction.
+ */
 const REMEMBERED = 180;
-/** Processes of one issuer in each of which a party may call as often as the rate allows. */
+/** Processes of one issuer, in each of which a party may use its full rate. */
 const PROCESSES = 4;
 
 /**
- * Finds out who makes a request: the signature first, then the rest; each JWT is good once, for good. A party
- * that may not call leaves nothing behind.
+ * Authenticates parties: verifies the signature first, then the rest. Each JWT is accepted once. A party that
+ * may not call leaves nothing behind.
  *
- * @param limited - Why a party whose signature holds may not call now.
+ * @param limited - Returns why a party with a verified signature may not call now.
  * @throws StorageError
  */
 export async function partyOf(
@@ -97,14 +100,14 @@ export async function partyOf(
   const used = await usedBefore({ thumbprint, stranger }, jwt, context);
   if (used !== undefined) return used;
   const introspected = allowed === "introspected";
-  // A JWT that is introspected was for a request to another server.
+  // An introspected JWT was meant for a request to another server.
   const unbound = introspected ? undefined : bindingFault(req, jwt, context);
   if (unbound !== undefined) return unbound;
   if (party.kind === "agent" && !introspected) await noteAgent(party, context);
   return party;
 }
 
-/** True if a host of a user was given the key, at enrolment or rotation, and has not proven it yet. */
+/** True if a user's host was given the key at enrolment or rotation, and has not proven it yet. */
 async function isUsersKey(
   thumbprint: string,
   { registry }: Pick<PartyContext, "registry">,
@@ -112,15 +115,15 @@ async function isUsersKey(
   return (await registry.hostsGiven(thumbprint)).some(isOfUser);
 }
 
-/** Whose JWT it is. */
+/** The party of the JWT. */
 export interface Signer {
-  /** Of the key that it is signed with. */
+  /** The thumbprint of the signing key. */
   readonly thumbprint: string;
-  /** Whether anyone can make such a party: its JWTs fill no room of those that users have taken on. */
+  /** Whether anyone can make such a party; its JWTs have a separate room. */
   readonly stranger: boolean;
 }
 
-/** Uses a JWT up, and says why it may not be used. */
+/** Uses a JWT up, or returns why it may not be used. */
 export async function usedBefore(
   { thumbprint, stranger }: Signer,
   { jti, over }: VerifiedJwt,
@@ -149,7 +152,7 @@ async function noteAgent({ agent }: AgentParty, { registry }: PartyContext): Pro
   await registry.used(agent.id);
 }
 
-/** What a JWT must be for: the issuer; where it executes, also the address of executions, or a location elsewhere. */
+/** Returns the accepted audiences: the issuer, and for executions also their address or a location elsewhere. */
 function audienceRule(
   allowed: Allowed,
   { url, locations }: Pick<PartyContext, "url" | "locations">,
@@ -171,7 +174,7 @@ function thumbprintOf(party: Known): string {
 
 type Found<Of> = Promise<Of | Fault>;
 
-/** A host by the key that it brings, and of which it has the thumbprint as `iss`. */
+/** Finds a host by the key in its JWT, whose thumbprint must be the `iss`. */
 async function hostOf(
   unverified: UnverifiedJwt,
   allowed: Allowed,
@@ -225,12 +228,15 @@ async function agentOf(
   return { kind: "agent", agent, host, jwt };
 }
 
-/** Whether an Agent JWT's `iss` is the host's thumbprint, its id, or absent: the published SDK sends none. */
+/**
+ * Returns whether an Agent JWT's `iss` is the host's thumbprint, its id, or absent, since the published SDK
+ * sends none.
+ */
 function isHostsName(iss: string | undefined, { id, thumbprint, unproven }: HostRecord): boolean {
   return iss === undefined || [id, thumbprint, unproven?.thumbprint].includes(iss);
 }
 
-/** Why a JWT that is bound to a request is not for this one; its body is looked at later. */
+/** Returns why a JWT bound to a request does not fit this one; its body is checked later. */
 function bindingFault(
   { method, path }: Addressed,
   { bound: { htm, htu } }: VerifiedJwt,

@@ -2,9 +2,9 @@ import type { AgentMode } from "../../agent/registry/records.js";
 import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import { type Fault, fault } from "./errors.js";
 
-// What requests say, as far as their shape goes. Members that are not known are passed over, as the
-// protocol has it; what a text or a constraint means is for agent/ to judge. An optional member may be absent, but
-// not null: the text marks what may be null (section 1.4.1), and marks no member of a request.
+// Parses the form of requests. Unknown properties are ignored, as the protocol demands; agent/ judges the
+// meaning of strings and constraints. An optional property may be absent, but not null: the specification says
+// which properties may be null (section 1.4.1), and lists none of a request.
 
 export type Reading<Of> = { readonly ok: true; readonly value: Of } | Fault;
 
@@ -13,12 +13,12 @@ export interface AskedCapability {
   readonly constraints?: JsonObject;
 }
 
-/** What a request for capabilities has in common with a registration. */
+/** The common part of a registration and a request for capabilities. */
 export interface Asking {
   readonly purpose?: string;
   readonly bindingMessage?: string;
   readonly loginHint?: string;
-  /** How the user is to be asked. */
+  /** How the user should be asked. */
   readonly method?: "user_code" | "backchannel";
 }
 
@@ -29,12 +29,12 @@ export interface Registering extends Asking {
   readonly capabilities?: readonly AskedCapability[];
 }
 
-/** Names of capabilities in one request. */
+/** Most names of capabilities in one request. */
 const MAX_CAPABILITIES = 64;
-/** Characters. */
+/** Longest string in characters. */
 const LONGEST = { name: 200, reason: 1000, message: 500, hint: 320, id: 128 } as const;
 const CAPABILITY = /^[a-z0-9_]{1,64}$/;
-// Line feeds and tabs may be part of a reason; nothing else that steers a display.
+// A reason may contain line feeds and tabs, but no other control characters.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
@@ -42,7 +42,7 @@ export function wrong(member: string, what: string): Fault {
   return fault("invalid_request", `${member}: ${what}`);
 }
 
-/** A member that must be a text. */
+/** Reads a property that must be a string. */
 export function textIn(
   body: { readonly [name: string]: unknown },
   member: string,
@@ -55,7 +55,7 @@ export function textIn(
   return { ok: true, value };
 }
 
-/** Text for people, without markup (section 8.10); `undefined` where it is absent or nothing is left. */
+/** Reads a string for people, without markup (section 8.10); `undefined` if it is absent or empty afterwards. */
 function wordsIn(
   body: { readonly [name: string]: unknown },
   member: string,
@@ -72,10 +72,10 @@ function wordsIn(
   return { ok: true, value: plain === "" ? undefined : plain };
 }
 
-/** HTML's tags, comments and declarations, as its tokenizer finds them. */
+/** Matches HTML's tags, comments and declarations, as its tokenizer does. */
 const MARKUP = /<[a-z/!?][^>]*>/gi;
 
-/** A text without markup, also without what would be markup once other markup is taken out. */
+/** Removes markup until none is left, since removing markup can form new markup. */
 function withoutMarkup(text: string): string {
   let plain = text;
   for (;;) {
@@ -135,7 +135,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
       purpose: purpose.value,
       bindingMessage: message.value,
       loginHint: hint.value,
-      // What else clients prefer, the text of the protocol leaves to the server.
+      // The protocol leaves other preferences of clients to the server.
       ...(method.value === undefined
         ? {}
         : { method: method.value === "ciba" ? "backchannel" : "user_code" }),
@@ -143,7 +143,7 @@ export function readAsking(body: JsonObject): Reading<Asking> {
   };
 }
 
-/** Reads the capabilities that are asked for. @param least - How many there must be. */
+/** Reads the requested capabilities. @param least - The smallest allowed number. */
 export function readAsked(value: unknown, least: number): Reading<readonly AskedCapability[]> {
   if (!Array.isArray(value) || value.length < least || value.length > MAX_CAPABILITIES) {
     return wrong("capabilities", `must be an array of ${least} to ${MAX_CAPABILITIES}`);
@@ -181,7 +181,7 @@ export function readNames(body: JsonObject): Reading<readonly string[]> {
   return { ok: true, value: [...new Set(capabilities)] };
 }
 
-/** Reads the arguments of an execution; none unless given. */
+/** Reads the arguments of an execution; empty unless given. */
 export function readArguments(value: unknown, where: string): Reading<JsonObject> {
   if (value === undefined) return { ok: true, value: {} };
   if (isJsonObject(value)) return { ok: true, value };
@@ -194,7 +194,7 @@ export function readIdempotencyKey(header: string | undefined): Reading<string |
   return wrong("Idempotency-Key", "must be 1 to 128 printable ASCII characters without spaces");
 }
 
-/** Bodies come from `JSON.parse`: an object in one is an object of JSON. */
+/** Bodies come from `JSON.parse`, so an object in one is a plain JSON object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }

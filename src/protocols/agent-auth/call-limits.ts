@@ -6,14 +6,14 @@ import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, fault } from "./errors.js";
 import { hostIn, type Party } from "./party.js";
 
-/** Refusals of strangers that the ledger keeps of one address within a minute; the log has all of them. */
+/** Refusals of strangers at one address that the ledger keeps in a minute; the log has all of them. */
 const RECORDED = { points: 60, duration: 60 };
-/** Executions of strangers at one address that may be refused within a minute: each refusal is in the ledger. */
+/** Executions of strangers at one address that may be refused in a minute, since the ledger records each. */
 const REFUSED = { points: 60, duration: 60 };
 
 /**
- * Limits calls: an address before its credentials are looked at, and an active party of a user's host instead of
- * its address. All others count as their address: anyone can make them.
+ * Limits calls: every address before its credentials are checked, then active parties of users' hosts each by
+ * itself. All other parties count under their address, since anyone can make them.
  */
 export class CallLimits {
   readonly #limit: RateLimit;
@@ -29,12 +29,12 @@ export class CallLimits {
     this.#parties = new RateLimiterMemory(points);
   }
 
-  /** Counts a request before its credentials cost anything. */
+  /** Counts a request before its credentials are checked. */
   address(req: Request): Promise<Fault | undefined> {
     return taken(this.#addresses, addressKey(req), this.#limit);
   }
 
-  /** Counts a request of a party whose signature holds, before anything is written about it. */
+  /** Counts a request of a party with a verified signature, before anything is written about it. */
   async party(req: Request, party: Party): Promise<Fault | undefined> {
     const key = keyOf(party);
     if (key === undefined) return undefined;
@@ -42,12 +42,12 @@ export class CallLimits {
     return taken(this.#parties, key, this.#limit);
   }
 
-  /** Whether the ledger takes one more refusal of a stranger at this address. */
+  /** Returns whether the ledger accepts one more refusal of a stranger at this address. */
   async records(req: Request): Promise<boolean> {
     return (await waitFor(this.#recorded, addressKey(req))) === undefined;
   }
 
-  /** Why strangers at this address may execute nothing now: too many executions of theirs were refused. */
+  /** Returns why strangers at this address may execute nothing now: too many of their executions were refused. */
   async executing(req: Request): Promise<Fault | undefined> {
     const known = await this.#refused.get(addressKey(req));
     if (known === null || known.consumedPoints < REFUSED.points) return undefined;
@@ -56,7 +56,7 @@ export class CallLimits {
     return fault("rate_limited", message, { retryAfter });
   }
 
-  /** Counts executions of strangers that were refused. */
+  /** Counts refused executions of strangers. */
   async refusedExecutions(req: Request, count: number): Promise<void> {
     await this.#refused.penalty(addressKey(req), count);
   }
@@ -78,7 +78,7 @@ async function taken(
   return fault("rate_limited", overLimit(limit, retryAfter), { retryAfter });
 }
 
-/** Whether a party counts by itself, and not as its address. */
+/** Returns whether a party counts by itself instead of under its address. */
 export function isCounted(party: Party): boolean {
   return keyOf(party) !== undefined;
 }

@@ -18,7 +18,7 @@ export interface Catalogue {
   readonly registry: Registry;
   readonly policy: Policy;
   readonly issuer: Issuer;
-  /** The names that are shown without credentials. */
+  /** The names shown without credentials. */
   readonly shown: ReadonlySet<string>;
 }
 
@@ -30,14 +30,14 @@ export interface ListRequest {
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/** Capabilities of a page, where the request does not say. */
+/** Default number of capabilities on a page. */
 const PAGE = 100;
 const MAX_PAGE = 1000;
 
-/** What a party may see; for an agent, with whether each is granted to it. */
+/** The capabilities that a party may see; for an agent, with whether each is granted to it. */
 type Visible = readonly (CapabilityTerm & { readonly granted?: boolean })[];
 
-/** Lists what a party may see of the capabilities. */
+/** Lists the capabilities that a party may see. */
 export async function listCapabilities(
   { query = "", cursor, limit = String(PAGE) }: ListRequest,
   party: Party,
@@ -73,7 +73,7 @@ export async function listCapabilities(
   };
 }
 
-/** All about one capability, if a party may see it. */
+/** Describes one capability, if the party may see it. */
 export async function describeCapability(
   name: string | undefined,
   party: Party,
@@ -95,16 +95,17 @@ function hidden(): Fault {
   return fault("authentication_required", message);
 }
 
-/** Whose cursors they are. */
+/** The party that cursors belong to. */
 function partyName(party: Party): string {
   if (party.kind === "host") return `host ${party.host.id}`;
   return party.kind === "agent" ? `agent ${party.agent.id}` : "";
 }
 
 /**
- * What is public, and what the host's user may do, or the agent has, waits for or could be granted.
+ * Returns the public capabilities, and those that the host's user may use, or that the agent has, waits for or
+ * could be granted.
  *
- * @returns `undefined` where the party has to say first who it is.
+ * @returns `undefined` if the party has to authenticate first.
  */
 async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | undefined> {
   const { terms, registry, shown } = catalogue;
@@ -132,7 +133,7 @@ async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | 
   return shown.size === 0 ? undefined : all.filter(({ name }) => shown.has(name));
 }
 
-/** What a user may do by the policy, through one agent, or whichever. */
+/** Returns what the policy allows a user, through one agent or any. */
 async function allowedTo(
   principal: string | undefined,
   all: readonly CapabilityTerm[],
@@ -172,7 +173,7 @@ function statusOf({ granted }: Visible[number]): JsonObject {
   return { grant_status: granted ? "granted" : "not_granted" };
 }
 
-/** The names of the arguments, so that a list is enough to choose by. */
+/** Returns the names of the arguments, so that a list is enough to choose from. */
 function fieldsOf(input: JsonObject | undefined): readonly Json[] | undefined {
   const properties = input?.["properties"];
   if (!isObject(properties)) return undefined;

@@ -1,18 +1,18 @@
 import type { AgentMode } from "../../agent/registry/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 
-/** What a provider says of itself. */
+/** The provider's description of itself. */
 export interface Provider {
   readonly name: string;
   readonly description: string;
 }
 
-/** Where the discovery document stands; clients try the second where the first is not there. */
+/** Paths of the discovery document; clients try the second if there is nothing at the first. */
 export const DISCOVERY_PATHS: readonly string[] = [
   "/.well-known/agent-configuration",
   "/api/auth/agent/agent-configuration",
 ];
-/** Where providers are searched by what they offer. */
+/** The path of the search for providers. */
 export const SEARCH_PATH = "/api/search";
 
 /** The paths of the endpoints below the issuer, by their names in the discovery document. */
@@ -31,7 +31,7 @@ export const ENDPOINTS = {
   introspect: "/agent/introspect",
 } as const;
 
-/** The discovery document of a server at an address. */
+/** Makes the discovery document of a server at an address. */
 export function discoveryDocument(
   url: string,
   { name, description }: Provider,

@@ -1,12 +1,12 @@
-// src/protocols/agent-auth: an issuing agent over Agent-Auth 1.0-draft: HTTP and JSON shapes on one side,
-// calls of agent/ on the other; agent-auth/client is the agent's side. This file has its error codes.
+// src/protocols/agent-auth: an issuing agent over Agent-Auth 1.0-draft, with HTTP and JSON shapes on one side
+// and calls of agent/ on the other; agent-auth/client is the agent's side. This file has the error codes.
 
 import { type AgentDenial, type AgentDenials, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
 import type { RegistryCode, RegistryRefusal } from "../../agent/registry/outcomes.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 
-/** The HTTP status of each error code; an answer says both. Stable. */
+/** The HTTP status of each error code. Stable. */
 export const STATUS = {
   invalid_request: 400,
   unknown_constraint_operator: 400,
@@ -49,24 +49,24 @@ export const STATUS = {
   unavailable: 503,
 } as const;
 
-/** What an error is called in `error`. Stable. */
+/** The value of `error` in an answer. Stable. */
 export type AgentAuthCode = keyof typeof STATUS;
 
-/** Why a request is refused, in the protocol's words. */
+/** The reason for a refusal, in the protocol's words. */
 export interface Fault {
   readonly ok: false;
   readonly code: AgentAuthCode;
   /** A sentence for people; never shows a token or a key. */
   readonly message: string;
-  /** The HTTP status, where it is another than the code's own. */
+  /** The HTTP status, if it differs from the code's own. */
   readonly status?: number;
-  /** What else the answer has beside `error` and `message`. */
+  /** Further properties of the answer beside `error` and `message`. */
   readonly more?: JsonObject;
-  /** Seconds, as the header `Retry-After` says. */
+  /** Seconds, for the header `Retry-After`. */
   readonly retryAfter?: number;
   /** Codes of a capability's denials, for the header `Proviso-Denial`. */
   readonly codes?: readonly string[];
-  /** Whether there is nothing to record: what refused it has done that, or nothing was shown. */
+  /** Whether there is nothing to record: it is recorded already, or nothing was revealed. */
   readonly unrecorded?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function fault(
   return { ok: false, code, message, ...more };
 }
 
-/** What HTTP found wrong before the protocol read the request. */
+/** Maps faults that HTTP found before the protocol read the request. */
 export function fromHttp({ status, message, retryAfter }: HttpFault): Fault {
   return fault(CODE_OF_STATUS[status], message, retryAfter === undefined ? {} : { retryAfter });
 }
@@ -93,7 +93,7 @@ const CODE_OF_STATUS: { readonly [Status in HttpFault["status"]]: AgentAuthCode 
   503: "unavailable",
 };
 
-/** What the registry calls otherwise than this protocol, which has fewer words and another spelling. */
+/** Codes that differ between the registry and this protocol, which has fewer of them and another spelling. */
 const OTHERWISE = {
   hosts_not_allowed: "dynamic_host_registration_disabled",
   enrolment_token_invalid: "enrollment_token_invalid",
@@ -102,7 +102,7 @@ const OTHERWISE = {
   grant_not_found: "capability_not_granted",
 } as const satisfies { readonly [Code in RegistryCode]?: AgentAuthCode };
 
-/** What the registry refuses, in the words of this protocol. */
+/** Maps a refusal of the registry to this protocol. */
 export function registryFault({ code, ...refusal }: RegistryRefusal): Fault {
   const { message, path, capabilities, operators, retryAfter } = refusal;
   const named = capabilities === undefined || code !== "invalid_capabilities";
@@ -124,10 +124,10 @@ const OPERATORS: readonly string[] = ["min", "max", "in", "not_in"];
 const PREFIX = "constraints.";
 
 /**
- * What a refused execution is called in this protocol. The first of what all its denials come to counts,
- * in the order of {@link KINDS}; the answer lists all of them.
+ * Maps a refused execution to this protocol. Among the codes of its denials, the first in the order of {@link
+ * KINDS} counts; the answer lists all denials.
  *
- * @param known - Names of arguments: those of the schema, and those that were given.
+ * @param known - Names of arguments: those of the schema, and those of the call.
  */
 export function invocationFault(denials: AgentDenials, known: readonly string[]): Fault {
   const [code, sentence] = kindOf(denials);
@@ -166,7 +166,7 @@ function kindOf(denials: AgentDenials): Kind {
   return others.find(([these]) => these.some((code) => codes.includes(code)))?.[1] ?? OTHERS;
 }
 
-/** A limit that an argument is beyond: `{"field","constraint":{"max":1000},"actual"}`. */
+/** A violated limit on an argument: `{"field","constraint":{"max":1000},"actual"}`. */
 function violationOf({ rule = "", expected, actual }: AgentDenial, known: readonly string[]): Json {
   const whole = rule.startsWith(PREFIX) ? rule.slice(PREFIX.length) : rule;
   const dot = whole.lastIndexOf(".");
@@ -181,7 +181,7 @@ function violationOf({ rule = "", expected, actual }: AgentDenial, known: readon
   };
 }
 
-/** A denial without what repeats an argument that is no scalar. */
+/** Returns a denial without the repeated value of an argument that is not a scalar. */
 function shown({ code, rule, expected, message }: AgentDenial): JsonObject {
   return {
     code,
@@ -191,7 +191,7 @@ function shown({ code, rule, expected, message }: AgentDenial): JsonObject {
   };
 }
 
-/** Whether a value came from `JSON.parse`, as arguments do. */
+/** Returns whether a value came from `JSON.parse`, as arguments do. */
 function isJson(value: unknown): value is Json {
   return value !== undefined;
 }

@@ -29,7 +29,7 @@ export interface ExecutionContext {
 interface Execution {
   readonly capability: string;
   readonly arguments: JsonObject;
-  /** The token that is presented for it; without one the stored grant is judged. */
+  /** The presented token; without one, the stored grant is judged. */
   readonly token?: string | undefined;
 }
 
@@ -37,10 +37,10 @@ type Executed = { readonly ok: true; readonly data: Json } | Fault;
 type Answer = { readonly ok: true; readonly body: JsonObject; readonly failed?: number } | Fault;
 
 const MOST_IN_BATCH = 50;
-/** How many of one batch run at once. */
+/** Executions of one batch that run at once. */
 const AT_ONCE = 8;
 
-/** @param gone - Aborted when the caller no longer waits. @throws StorageError */
+/** @param gone - Aborted when the caller has disconnected. @throws StorageError */
 export async function execute(
   body: JsonObject,
   token: string | undefined,
@@ -54,7 +54,7 @@ export async function execute(
   return executed.ok ? { ok: true, body: { data: executed.data } } : executed;
 }
 
-/** Executes up to 50 capabilities; each succeeds or fails by itself. */
+/** Executes up to 50 capabilities; each succeeds or fails independently. */
 export async function executeBatch(
   body: JsonObject,
   party: AgentParty,
@@ -186,7 +186,7 @@ async function wasRevoked(
   return grants.some((grant) => grant.capability === capability && grant.status === "revoked");
 }
 
-/** A capability that was there when it was granted, or never. */
+/** Finds a capability that exists now or existed when it was granted. */
 async function unknownCapability(
   capability: string,
   { id }: AgentRecord,
@@ -201,11 +201,11 @@ async function unknownCapability(
   return fault("capability_not_found", `there is no capability of this name${hint}`);
 }
 
-/** Judges what an execution gave by its capability's output schema: what is wrong, if anything. */
+/** Validates a result by its capability's output schema; returns the problem, if any. */
 type OutputCheck = (result: Json) => string | undefined;
 
 /**
- * Compiles the output schemas of capabilities; their input schemas are checked with the call itself.
+ * Compiles the output schemas of capabilities; the gate checks the input schemas.
  *
  * @throws TypeError naming the capability whose schema is wrong.
  * @throws Error if `ajv` is not installed.
@@ -219,7 +219,7 @@ export async function outputChecks(
     strictRequired: false,
     allowUnionTypes: true,
     ownProperties: true,
-    // Compiling what schemas are judged by takes far longer than compiling them.
+    // Loading the metaschemas takes far longer than compiling.
     meta: false,
     validateSchema: false,
   });
@@ -229,7 +229,7 @@ export async function outputChecks(
     let validate: ValidateFunction;
     try {
       validate = ajv.compile(output);
-      // Its answer would be a promise, which is as good as yes.
+      // Its answer would be a promise, which counts as true.
       if ("$async" in validate) throw new TypeError("it is asynchronous");
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);

@@ -6,13 +6,13 @@ import { DENIAL_HEADER } from "../../http/headers.js";
 import { DISCOVERY_PATHS } from "./discovery.js";
 import { type Fault, fromHttp, STATUS } from "./errors.js";
 
-/** Answers with a fault in this protocol's shape. */
+/** Answers with a fault in this protocol's form. */
 export type AnswerFault = (res: Response, fault: Fault) => void;
 
-/** Faults of the server and of its limits, which say nothing of who may do what. */
+/** Faults of the server and of its limits, which reveal nothing about permissions. */
 const UNRECORDED: readonly number[] = [404, 405, 429, 500, 503];
 
-/** Sends a fault, without recording it. @param url - The server's address, for the challenge of a 401. */
+/** Sends a fault without recording it. @param url - The server's address, for the challenge of a 401. */
 export function sendFault(res: Response, fault: Fault, url?: string): void {
   const { code, message, more, retryAfter, codes = [code] } = fault;
   const status = fault.status ?? STATUS[code];
@@ -25,7 +25,7 @@ export function sendFault(res: Response, fault: Fault, url?: string): void {
   res.status(status).json({ error: code, message, ...more });
 }
 
-/** Notes in the ledger what the party of a request is refused. */
+/** Records the refusal of a party's request in the ledger. */
 export type RefusalNote = (req: Request, codes: readonly string[]) => void;
 
 export function refusalNotes(
@@ -46,7 +46,7 @@ export function refusalNotes(
   };
 }
 
-/** Sends faults, and notes those that refuse a party something. */
+/** Sends faults, and records those that refuse a party something. */
 export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   return (res, fault) => {
     const { code, codes = [code], unrecorded } = fault;
@@ -57,7 +57,7 @@ export function recordedFaults(note: RefusalNote, url: string): AnswerFault {
   };
 }
 
-/** Answers what HTTP found wrong, in this protocol's shape. */
+/** Answers faults found by HTTP, in this protocol's form. */
 export function faultWriter(answer: AnswerFault = sendFault): FaultWriter {
   return (res, fault) => answer(res, fromHttp(fault));
 }

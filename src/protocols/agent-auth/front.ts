@@ -26,9 +26,9 @@ export type Answer =
       readonly body: JsonObject;
       /** `no-store` unless given. */
       readonly cacheControl?: string;
-      /** Codes of what is refused within the answer, and has not been recorded. */
+      /** Codes of refusals within the answer that are not recorded yet. */
       readonly refused?: readonly string[];
-      /** How many of a batch were refused, which the ledger has. */
+      /** Number of refusals in a batch, which the ledger has already. */
       readonly failed?: number;
     }
   | Fault;
@@ -37,30 +37,30 @@ interface Call<By extends Party> {
   readonly party: By;
   readonly from: Origin;
   readonly body: JsonObject;
-  /** The query's parameters, each once. */
+  /** The query's parameters, each allowed once. */
   readonly query: { readonly [name: string]: string };
   readonly idempotencyKey: string | undefined;
-  /** The capability that an execution presents. */
+  /** The token presented with an execution. */
   readonly token: string | undefined;
-  /** Aborted when the caller no longer waits. */
+  /** Aborted when the caller has disconnected. */
   readonly gone: AbortSignal;
 }
 
 /** An endpoint. */
 export interface Endpoint<By extends Allowed> {
   readonly allowed: By;
-  /** What its refusals are in the ledger; `registration` unless given. */
+  /** The kind of its refusals in the ledger; `registration` unless given. */
   readonly kind?: LedgerEventKind;
-  /** Whether it takes a capability's token. */
+  /** Whether it accepts a capability's token. */
   readonly takesToken?: boolean;
-  /** Whether it manages the agent, which no JWT that is narrowed by `capabilities` may do (4.3). */
+  /** Whether it manages the agent, which a JWT narrowed by `capabilities` may not do (4.3). */
   readonly manages?: boolean;
-  /** How often one address may call it, on top of what holds for all endpoints. */
+  /** Rate limit of one address for this endpoint, in addition to the limit for all endpoints. */
   readonly rate?: RateLimit;
   answer(call: Call<Parties[By]>): Promise<Answer>;
 }
 
-/** What stands in front of all endpoints. */
+/** The handlers in front of all endpoints. */
 export interface FrontContext extends PartyContext {
   readonly ledger: Ledger;
   readonly log: AgentLog;
@@ -71,7 +71,7 @@ export interface FrontContext extends PartyContext {
 
 const TYPES = ["application/json"];
 
-/** Makes handlers that authenticate before a body is read: a party that may not call costs no more. */
+/** Makes handlers that authenticate before a body is read, so that a party that may not call costs no more. */
 export function fronts(
   context: FrontContext,
   isDraining: () => boolean,
@@ -80,7 +80,7 @@ export function fronts(
 ) => readonly (RequestHandler | ErrorRequestHandler)[] {
   const { ledger, log, metrics, clock, url } = context;
   const found = new WeakMap<IncomingMessage, Party | Fault>();
-  // SHA-256 of the body, where a JWT is bound to one.
+  // SHA-256 of the body, if a JWT is bound to one.
   const hashes = new WeakMap<IncomingMessage, string>();
   const limits = new CallLimits(context.rate);
   return ({
@@ -143,7 +143,7 @@ export function fronts(
       if (party === undefined || !("ok" in party)) return next();
       return refuseOutcome(req, res, party);
     };
-    // Else a flood of requests without credentials that hold became a flood of events.
+    // Otherwise a flood of requests with invalid credentials would become a flood of events.
     const refuseOutcome = async (req: Request, res: Response, fault: Fault): Promise<void> => {
       const party = found.get(req);
       const known = party !== undefined && !("ok" in party) && isCounted(party);
@@ -175,7 +175,7 @@ function isNarrowed(party: Party): boolean {
   return party.kind === "agent" && party.jwt.capabilities !== undefined;
 }
 
-/** What is wrong with authentication itself is not the caller's fault. */
+/** An error of authentication itself is not the caller's fault. */
 async function foundParty(
   req: Request,
   allowed: Allowed,
@@ -220,7 +220,7 @@ function callOf(req: Request, takesToken: boolean): Read {
   return { ok: true, call: { query, body, token, idempotencyKey: req.get("Idempotency-Key") } };
 }
 
-/** The `ath` that a party's JWT is bound to, if it is. */
+/** Returns the `ath` that a party's JWT is bound to, if any. */
 function boundBody(party: Party | Fault | undefined): string | undefined {
   if (party === undefined || "ok" in party || party.kind === "anonymous") return undefined;
   return party.jwt.bound.ath;
@@ -232,7 +232,7 @@ function hashOf(bytes: Uint8Array): string {
 
 const NO_BODY = hashOf(new Uint8Array());
 
-/** Why a JWT that is bound to a body is not for the one of this hash. */
+/** Returns why a JWT bound to a body does not fit the body with this hash. */
 function bodyFault(party: Party, hash: string): Fault | undefined {
   const ath = boundBody(party);
   if (ath === undefined || ath === hash) return undefined;

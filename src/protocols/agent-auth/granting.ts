@@ -23,7 +23,7 @@ import { readKey } from "./keys.js";
 import { namedAgent } from "./named.js";
 import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
 
-// How agents come to be and come by capabilities: registration, requests, status and reactivation.
+// How agents are made and get capabilities: registration, requests, status and reactivation.
 
 export interface GrantingContext extends AnswerContext {
   readonly registry: Registry;
@@ -41,7 +41,7 @@ export interface Registering {
   readonly idempotencyKey: string | undefined;
 }
 
-/** Registers an agent, and its host if that is new. @throws StorageError */
+/** Registers an agent, and its host if it is new. @throws StorageError */
 export async function register(
   { body, party, from, idempotencyKey: header }: Registering,
   context: GrantingContext,
@@ -77,13 +77,13 @@ export async function register(
   return { ok: true, body: await askedBody(outcome, context), ...refusedIn(outcome) };
 }
 
-/** What the registry has denied a stranger, and does not record itself. */
+/** Denials of strangers that the registry does not record itself. */
 function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly string[] } {
   const denied = grants.some(({ status }) => status === "denied");
   return denied && !isOfUser(host) ? { refused: ["grant_denied"] } : {};
 }
 
-/** Asks for more capabilities. @throws StorageError */
+/** Requests more capabilities. @throws StorageError */
 export async function requestCapabilities(
   body: JsonObject,
   { agent: asker, jwt }: AgentParty,
@@ -116,7 +116,7 @@ export async function requestCapabilities(
   };
 }
 
-/** What an agent is and may do. @throws StorageError */
+/** Returns an agent's state and grants. @throws StorageError */
 export async function agentStatus(
   agentId: string | undefined,
   asker: SigningHost | AgentParty,
@@ -129,7 +129,7 @@ export async function agentStatus(
   return { ok: true, body: await wholeAnswer({ agent, host: party.host, grants }, party, context) };
 }
 
-/** Brings an expired agent back, with the defaults of its host. @throws StorageError */
+/** Reactivates an expired agent, with the defaults of its host. @throws StorageError */
 export async function reactivate(
   body: JsonObject,
   asker: SigningHost,
@@ -151,13 +151,16 @@ export async function reactivate(
   };
 }
 
-/** For the autonomous agent and its host alone, since who decides gets the host. @throws StorageError */
+/**
+ * Claims an autonomous agent; only for the agent and its host, since the deciding user gets the host. @throws
+ * StorageError
+ */
 export async function claim(
   body: JsonObject,
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  // People are given ids of agents to claim: such a request shows nothing of whose key it is.
+  // People are given ids of agents to claim, so such a request does not prove the key.
   const found = await namedAgent(body["agent_id"], asker, context.registry, { proves: false });
   if (!found.ok) return found;
   const asking = readAsking(body);
@@ -168,7 +171,7 @@ export async function claim(
   return { ok: true, body: await askedBody(outcome, context) };
 }
 
-/** What was asked for, as it stands, with the approval that it waits for. */
+/** Returns the requested grants with the approval that they wait for. */
 async function askedBody(
   { agent, host, grants, approval, userCode }: AskedAnswer,
   context: GrantingContext,
@@ -194,12 +197,12 @@ async function wholeAnswer(
 
 const noTokens = (): boolean => false;
 
-/** A JWT that is narrowed brings tokens for what it names alone. */
+/** A narrowed JWT gets tokens only for the capabilities that it names. */
 function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) => boolean {
   return (capability) => capabilities?.includes(capability) ?? true;
 }
 
-/** Who does it, as the registry has it. */
+/** The acting party, in the registry's form. */
 export function by(
   party: AgentParty | HostParty,
 ): { readonly agent: string } | { readonly host: string } {

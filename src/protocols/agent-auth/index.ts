@@ -1,6 +1,6 @@
 /**
  * An issuing agent over Agent-Auth 1.0-draft: hosts and agents that register themselves, grants that users
- * approve, and executions under them.
+ * approve, and executions with them.
  *
  * @module proviso/agent-auth
  */

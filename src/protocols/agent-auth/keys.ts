@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../bytes/json.js";
 import type { Reading } from "./bodies.js";
 import { type Fault, fault } from "./errors.js";
 
-/** A public key of a host or an agent: Ed25519 as a JWK (RFC 8037), without any other member. */
+/** A public key of a host or an agent: Ed25519 as a JWK (RFC 8037), without other properties. */
 export interface PublicKey extends JsonObject {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
@@ -11,7 +11,7 @@ export interface PublicKey extends JsonObject {
   readonly x: string;
 }
 
-/** A key that another party sent, and its thumbprint. */
+/** A key sent by another party, and its thumbprint. */
 export interface ReadKey {
   readonly ok: true;
   readonly key: PublicKey;
@@ -23,9 +23,9 @@ export interface ReadKey {
 const X = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /**
- * Reads a public key that another party sent. A point of small order is refused: anyone can sign under it.
+ * Reads a public key sent by another party. Refuses a point of small order, under which anyone can sign.
  *
- * @param what - What errors call it, such as `public_key`.
+ * @param what - The name of the key in errors, such as `public_key`.
  */
 export async function readKey(value: unknown, what: string): Promise<ReadKey | Fault> {
   const read = keyIn(value, what);
@@ -43,7 +43,7 @@ export async function readKey(value: unknown, what: string): Promise<ReadKey | F
   return { ok: true, key, thumbprint: await calculateJwkThumbprint(key) };
 }
 
-/** A public key as a JWK has it, as far as its form goes. */
+/** Reads the form of a public key in a JWK. */
 export function keyIn(value: unknown, what: string): Reading<PublicKey> {
   if (!isObject(value)) return malformed(what, "must be a public key as a JWK");
   const { kty, crv, x, d } = value;

@@ -12,11 +12,11 @@ import { namedAgent, signingHost } from "./named.js";
 import { type AgentParty, isStranger, type SigningHost } from "./party.js";
 import { readNewKey } from "./possession.js";
 
-// How agents and hosts end and change their keys; enrolment; and what a resource server learns of an agent.
+// How agents and hosts end and change their keys; enrolment; and introspection by resource servers.
 
 type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 
-/** Revokes an agent with all its grants; a second time too. @throws StorageError */
+/** Revokes an agent with all its grants; may be repeated. @throws StorageError */
 export async function revokeAgent(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -47,7 +47,7 @@ export async function revokeCapabilities(
   return { ok: true, body: { agent_id: found.agent.id, revoked, grant_ids: grantIds } };
 }
 
-/** Revokes the host that asks, with all its agents. @throws StorageError */
+/** Revokes the asking host, with all its agents. @throws StorageError */
 export async function revokeHost(
   body: JsonObject,
   asker: SigningHost,
@@ -66,7 +66,7 @@ export async function revokeHost(
   return { ok: true, body: { host_id: host.id, status: "revoked", agents_revoked: agentsRevoked } };
 }
 
-/** Gives an agent another key; the one before is good for nothing at once. @throws StorageError */
+/** Gives an agent another key; the previous one becomes invalid at once. @throws StorageError */
 export async function rotateAgentKey(
   body: JsonObject,
   asker: SigningHost | AgentParty,
@@ -85,7 +85,7 @@ export async function rotateAgentKey(
   return { ok: true, body: { agent_id: id, status: outcome.agent.status } };
 }
 
-/** Gives the host that asks another key. @throws StorageError */
+/** Gives the asking host another key. @throws StorageError */
 export async function rotateHostKey(
   body: JsonObject,
   asker: SigningHost,
@@ -101,7 +101,7 @@ export async function rotateHostKey(
   return { ok: true, body: { host_id: outcome.host.id, status: outcome.host.status } };
 }
 
-/** Gives a host that a user has made its key, by the token that the user got for it. @throws StorageError */
+/** Gives a host made by a user its key, by the token that the user received for it. @throws StorageError */
 export async function enrollHost(body: JsonObject, context: PartyContext): Promise<Answer> {
   const token = textIn(body, "token");
   if (!token.ok) return token;
@@ -125,7 +125,7 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
 }
 
 /**
- * What an agent's JWT is good for. This uses it up; whatever is wrong with it, the answer is the same.
+ * Introspects an agent's JWT, and uses it up. Gives the same answer for every invalid JWT.
  *
  * @throws StorageError
  */
@@ -145,7 +145,7 @@ export async function introspect(
     ({ status, capability }) =>
       status === "active" &&
       (jwt.capabilities?.includes(capability) ?? true) &&
-      // A JWT for a location is good for what is executed there.
+      // A JWT for a location covers the capabilities executed there.
       (!elsewhere || locations.get(capability) === jwt.aud),
   );
   const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));

@@ -3,8 +3,9 @@ import type { Registry } from "../../agent/registry/registry.js";
 import { type Fault, fault } from "./errors.js";
 import { type AgentParty, type HostParty, hostFault, type SigningHost } from "./party.js";
 
-// Which host signed, and which agent a request is about. A key that was given at rotation or enrolment and not proven
-// may be that of several hosts; a request under it that names an agent shows which one is meant, and proves the key.
+// Finds the host that signed, and the agent that a request is about. Several hosts may have been given the same
+// unproven key at rotation or enrolment; a request under it that names an agent identifies the host, and proves
+// the key.
 
 /** A request about an agent, by a party that may make it. */
 interface NamedAgent {
@@ -14,11 +15,11 @@ interface NamedAgent {
 }
 
 /**
- * The agent that a request is about: the one that asks, or one of the host that asks.
+ * Returns the agent that a request is about: the asking agent, or one of the asking host's.
  *
- * @param id - `agent_id`; the agent that asks needs none.
- * @param how - Whether a host may ask that waits for its first approval, and whether to ask proves its key; it does
- *   unless the request may well be about a stranger's agent.
+ * @param id - `agent_id`; optional for an asking agent.
+ * @param how - Whether a host may ask that waits for its first approval, and whether asking proves its key; it
+ *   does, unless the request may be about a stranger's agent.
  * @throws StorageError
  */
 export async function namedAgent(
@@ -34,7 +35,7 @@ export async function namedAgent(
   if (typeof named !== "string" || named === "" || named.length > 128) {
     return fault("invalid_request", "agent_id: must be the id of an agent");
   }
-  // As it is now: this call has been noted as its last.
+  // The current record: this call has been recorded as its last.
   const agent = await registry.agent(named);
   if (agent === undefined) return fault("agent_not_found", "there is no agent of this id");
   const foreign = fault("unauthorized", "the agent is another party's");
@@ -49,7 +50,8 @@ export async function namedAgent(
 }
 
 /**
- * The host that asks about itself: the one that has proven the key, or else the only one that was given it.
+ * Returns the host that asks about itself: the one that has proven the key, or else the only one that was given
+ * it.
  *
  * @throws StorageError
  */

@@ -4,7 +4,7 @@ import { type Fault, fault } from "./errors.js";
 import type { VerifiedJwt } from "./jwt.js";
 import type { ReadKey } from "./keys.js";
 
-/** Who makes a request, as its JWT shows. */
+/** The party of a request, as shown by its JWT. */
 export type Party = Anonymous | HostParty | SigningHost | AgentParty | NewHost;
 
 /** A host that may make the request. */
@@ -15,13 +15,13 @@ export interface HostParty {
 }
 
 /**
- * A host that has signed, before it is known which: several may have been given the same unproven key. The agent that
- * the request names decides.
+ * A host that has signed with a key that several hosts may have been given unproven. The agent named in the
+ * request identifies the host.
  */
 export interface SigningHost {
   readonly kind: "signer";
   readonly thumbprint: string;
-  /** The host that has proven the key; of any standing. */
+  /** The host that has proven the key, in any state. */
   readonly holder?: HostRecord;
   readonly jwt: VerifiedJwt;
 }
@@ -34,40 +34,40 @@ export interface AgentParty {
   readonly jwt: VerifiedJwt;
 }
 
-/** A host that is not known yet: it has shown that it has the key that it brings. */
+/** An unknown host, which has proven possession of the key in its JWT. */
 export interface NewHost {
   readonly kind: "newcomer";
   readonly ready: ReadKey;
   readonly jwt: VerifiedJwt;
 }
 
-/** A caller that shows nothing of itself. */
+/** A caller without credentials. */
 export interface Anonymous {
   readonly kind: "anonymous";
 }
 
-/** Who may make a request of an endpoint, by the word for it. */
+/** Which parties may call an endpoint. */
 export interface Parties {
-  /** Any caller: credentials are not read. */
+  /** Any caller; credentials are not read. */
   readonly any: Anonymous;
-  /** Any caller, and what a request may see depends on its credentials. */
+  /** Any caller; its credentials decide what it may see. */
   readonly optional: Anonymous | HostParty | AgentParty;
-  /** Hosts that nothing is known of, or that wait for their first approval, too. */
+  /** Hosts, including unknown ones and those that wait for their first approval. */
   readonly "new-host": HostParty | NewHost;
   readonly agent: AgentParty;
   /** An agent that executes a capability. */
   readonly executing: AgentParty;
   /** A host, about itself. */
   readonly "host-itself": SigningHost;
-  /** A host, about an agent of it. */
+  /** A host, about one of its agents. */
   readonly "host-of-agent": SigningHost;
-  /** The same, or the agent itself. */
+  /** A host about one of its agents, or the agent about itself. */
   readonly "host-or-agent": SigningHost | AgentParty;
-  /** Active agents, by a JWT in the body of a request, made for this server or for a location. */
+  /** Active agents, by a JWT in the body of the request, made for this server or for a location. */
   readonly introspected: AgentParty;
 }
 
-/** Who may make a request of an endpoint. */
+/** Which parties may call an endpoint. */
 export type Allowed = keyof Parties;
 
 const KINDS: { readonly [By in Allowed]: readonly Party["kind"][] } = {
@@ -86,39 +86,42 @@ export function isAllowed<By extends Allowed>(party: Party, by: By): party is Pa
   return KINDS[by].includes(party.kind);
 }
 
-/** The host that a party is or belongs to, as far as its credentials alone say. */
+/** Returns the host of a party, as far as its credentials alone identify it. */
 export function hostIn(party: Party): HostRecord | undefined {
   if (party.kind === "signer") return party.holder;
   return party.kind === "host" || party.kind === "agent" ? party.host : undefined;
 }
 
-/** True if anyone can make such a party: no user has taken on a host that is known by its key. */
+/** Returns true if anyone can make such a party: its key identifies no host that a user has taken on. */
 export function isStranger(party: Party): boolean {
   const host = hostIn(party);
   return host === undefined || !isOfUser(host);
 }
 
-/** Whether JWTs of a type are taken for a request. */
+/** Returns whether an endpoint accepts JWTs of a type. */
 export function isTaken(type: VerifiedJwt["type"], by: Allowed): boolean {
   return KINDS[by].some(
     (kind) => kind !== "anonymous" && (kind === "agent") === (type === "agent+jwt"),
   );
 }
 
-/** Why a party may not make this request, though it is known. */
+/** Returns why a known party may not make this request. */
 export function statusFault(party: Exclude<Party, Anonymous>, allowed: Allowed): Fault | undefined {
   if (party.kind === "agent") return hostFault(party.host, true) ?? agentFault(party.agent);
   return party.kind === "host" ? hostFault(party.host, allowed === "new-host") : undefined;
 }
 
-/** Why a host may do nothing now. @param waiting - Whether it may while it waits for its first approval. */
+/**
+ * Returns why a host may do nothing now. @param waiting - Whether it may call while it waits for its first
+ * approval.
+ */
 export function hostFault({ status }: HostRecord, waiting: boolean): Fault | undefined {
   if (status === "revoked") return fault("host_revoked", "the host was revoked");
   if (status === "active" || waiting) return undefined;
   return fault("host_pending", "the host waits for its first approval");
 }
 
-/** Why an agent may do nothing now. */
+/** Returns why an agent may do nothing now. */
 function agentFault({ status, denial }: AgentRecord): Fault | undefined {
   switch (status) {
     case "active":

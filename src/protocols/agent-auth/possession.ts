@@ -7,7 +7,7 @@ import { type Fault, fault } from "./errors.js";
 import { readJwt, verifyJwt } from "./jwt.js";
 import { type ReadKey, readKey } from "./keys.js";
 
-/** Whose new key it is, and where it is given. */
+/** The owner of the new key, and the endpoint. */
 export interface Giving {
   /** The agent's id; absent for a host. */
   readonly agent?: string;
@@ -16,18 +16,18 @@ export interface Giving {
   /** Whether anyone can make such a party. */
   readonly stranger: boolean;
   /**
-   * Whether the key comes with what works once itself, so that the same proof is good for nothing again: then
-   * nothing is kept of it, which anyone could have sent.
+   * Whether the key comes with something that works only once, so that the proof cannot be replayed. Then
+   * nothing is stored of the proof, which anyone could send.
    */
   readonly once?: true;
 }
 
-/** Characters. */
+/** Longest string in characters. */
 const LONGEST = 8192;
 
 /**
- * Reads `public_key`, and `proof` where there is one: a JWT under that key for this endpoint (`htu`), from a host with
- * the thumbprint as `iss`, from an agent with its id as `sub`.
+ * Reads `public_key` and the optional `proof`: a JWT under that key for this endpoint (`htu`), with the
+ * thumbprint as `iss` for a host, with the agent's id as `sub` for an agent.
  *
  * @throws StorageError
  */

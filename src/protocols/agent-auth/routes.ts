@@ -34,9 +34,9 @@ export interface RoutesContext
     ExecutionContext,
     Omit<GrantingContext, "registry"> {
   readonly document: JsonObject;
-  /** How often one address may introspect. */
+  /** Rate limit of one address for introspection. */
   readonly introspection: RateLimit;
-  /** What the server is found by in its own directory. */
+  /** The entry of this server in its own directory. */
   readonly listed: Listed;
 }
 

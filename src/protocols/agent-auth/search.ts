@@ -3,16 +3,19 @@ import type { Issuer } from "../../issuer/issuer.js";
 import { wrong } from "./bodies.js";
 import type { Answer } from "./front.js";
 
-/** What is searched: a capability as lists show it. */
+/** A searched capability, as lists show it. */
 interface Searched {
   readonly name: string;
   readonly description: string;
 }
 
-/** Characters that a query may have. */
+/** Longest query in characters. */
 export const MAX_QUERY = 256;
 
-/** The capabilities whose name or description contains any word of a query, whatever the case; all for an empty one. */
+/**
+ * Returns the capabilities whose name or description contains any word of a query, ignoring case; all for an
+ * empty one.
+ */
 export function search<Of extends Searched>(all: readonly Of[], query: string): readonly Of[] {
   if (query.trim() === "") return all;
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -22,25 +25,25 @@ export function search<Of extends Searched>(all: readonly Of[], query: string): 
   });
 }
 
-/** Where a page of a list starts. */
+/** The start of a page of a list. */
 interface Position {
-  /** Who lists: a cursor is good for that party alone. */
+  /** The listing party; a cursor is valid for this party only. */
   readonly party: string;
   readonly query: string;
-  /** The name of the last capability of the page before. */
+  /** The name of the last capability on the previous page. */
   readonly after: string;
 }
 
 const PURPOSE = "agent-auth-cursor";
-/** For how long a list can be continued. */
+/** Milliseconds for which a list can be continued. */
 const LIFETIME = "1h";
 
-/** A cursor: opaque, and signed by being sealed. */
+/** Makes a cursor: opaque, and authenticated by being sealed. */
 export function cursorOf(issuer: Issuer, { party, query, after }: Position): string {
   return issuer.seal(PURPOSE, JSON.stringify([party, query, after]), LIFETIME);
 }
 
-/** Where a list goes on; `undefined` for a cursor that is not of this server, party and query. */
+/** Returns where a list continues; `undefined` for a cursor of another server, party or query. */
 export function positionOf(
   issuer: Issuer,
   cursor: string,
@@ -53,18 +56,18 @@ export function positionOf(
   return after;
 }
 
-/** What a provider is found by. */
+/** The searchable description of a provider. */
 export interface Listed {
   /** Its discovery document. */
   readonly document: JsonObject;
-  /** Its name, its host and what it says of itself and of what it shows to every caller. */
+  /** Its name, its host, its description and the capabilities that it shows to every caller. */
   readonly name: string;
   readonly description: string;
 }
 
 const MOST = 50;
 
-/** Searches the providers that are here: this server itself. */
+/** Searches the known providers: this server itself. */
 export function directoryAnswer(
   { intent, limit = "10" }: { readonly [name: string]: string },
   { document, name, description }: Listed,

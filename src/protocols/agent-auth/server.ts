@@ -25,7 +25,7 @@ import { outputChecks } from "./executing.js";
 import { faultWriter } from "./frame.js";
 import { mountRoutes } from "./routes.js";
 
-/** An issuing agent, its registry, and how both are reached over Agent-Auth. */
+/** Options for serving an issuing agent and its registry over Agent-Auth. */
 export interface AgentAuthOptions {
   /** Made with the registry: `createIssuingAgent({ registry, … })`. */
   readonly agent: IssuingAgent;
@@ -33,54 +33,54 @@ export interface AgentAuthOptions {
   readonly registry: Registry;
   /** The agent's own. */
   readonly policy: Policy;
-  /** The agent's own: refused requests are noted in it. */
+  /** The agent's ledger, which also records refused requests. */
   readonly ledger: Ledger;
-  /** What the discovery document says of the provider. */
+  /** The provider's entry in the discovery document. */
   readonly provider: Provider;
-  /** The capabilities that are shown without credentials; `*` for all, and none unless given. */
+  /** The capabilities shown without credentials; `*` for all, none unless given. */
   readonly public?: readonly string[] | "*";
-  /** Where the user enters a code; `/approvals/device` on this server unless given. */
+  /** The address where the user enters a code; `/approvals/device` on this server unless given. */
   readonly verificationUrl?: string;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
   readonly body?: Partial<BodyLimits>;
-  /** How often one active party of a user's host may call, and all others of one address together. */
+  /** Rate limit of each active party of a user's host, and of all others of one address together. */
   readonly rate?: RateLimit;
   /**
-   * How often one address may introspect, which takes no credentials of the caller (5.12); 30 times in 60 seconds
-   * unless given. A service that introspects each call needs more.
+   * Rate limit of one address for introspection, which requires no credentials of the caller (5.12); 30 times
+   * in 60 seconds unless given. A service that introspects each call needs more.
    */
   readonly introspection?: RateLimit;
   /** Milliseconds that a skill may take; 30,000 unless given. */
   readonly timeout?: number;
-  /** How many executions of one agent may be under way at once; 32 unless given. */
+  /** Most executions of one agent that run at once; 32 unless given. */
   readonly mostRunning?: number;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
 }
 
-/** The same, on a server of its own. */
+/** Options of a separate server. */
 export interface AgentAuthServerOptions
   extends AgentAuthOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
-/** An issuing agent that is mounted. */
+/** A mounted issuing agent. */
 export interface MountedAgentAuth extends Mounted {
   /** The discovery document. */
   readonly discoveryUrl: string;
 }
 
-/** An issuing agent that is being served. */
+/** A running server of an issuing agent. */
 export interface AgentAuthServer {
   /** `http://127.0.0.1:PORT`, or the public address: the issuer of the discovery document. */
   readonly url: string;
   readonly discoveryUrl: string;
-  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  /** Accepts no more requests, finishes pending ones, and releases the port. */
   close(): Promise<void>;
 }
 
 const MOST_RUNNING = 32;
-/** As section 8.13 has it for callers without credentials. */
+/** The limit of section 8.13 for callers without credentials. */
 const INTROSPECTION: RateLimit = { requests: 30, seconds: 60 };
 
 const PARTS = { agent: AGENT, registry: REGISTRY, policy: POLICY, ledger: LEDGER, log: LOG };
@@ -99,8 +99,8 @@ const OPTIONAL = [
 /**
  * Serves an issuing agent over Agent-Auth 1.0-draft, with `/healthz` and `/readyz`.
  *
- * @throws TypeError on wrong options.
- * @throws Error if the port is taken, or a package that is needed is not installed.
+ * @throws TypeError if an option is wrong.
+ * @throws Error if the port is taken, or a needed package is not installed.
  */
 export async function serveAgentAuth(
   options: AgentAuthServerOptions,
@@ -125,10 +125,10 @@ export async function serveAgentAuth(
 }
 
 /**
- * Checks the options, and loads what serving takes.
+ * Checks the options, and loads the needed packages.
  *
- * @returns Mounts the protocol on an app that serves others too.
- * @throws TypeError naming the option that is wrong, or the capability whose output schema is.
+ * @returns A function that mounts the protocol on an app with others.
+ * @throws TypeError naming the option that is wrong, or the capability with a wrong output schema.
  * @throws Error if `ajv`, `jose` or `@noble/curves` is not installed.
  */
 export async function prepareAgentAuth(
@@ -144,7 +144,7 @@ export async function prepareAgentAuth(
   );
   const limit = new ConcurrencyLimit(mostRunning);
   const stopping = new AbortController();
-  // Each execution listens, for as long as it takes.
+  // Each execution adds a listener for as long as it takes.
   setMaxListeners(0, stopping.signal);
   return (place) => {
     const { url } = place;
@@ -190,7 +190,7 @@ export async function prepareAgentAuth(
   };
 }
 
-/** What the directory finds this server by. */
+/** The entry by which the directory finds this server. */
 function listedBy(
   provider: Provider,
   terms: CapabilityTerms,

@@ -8,7 +8,7 @@ import type {
 import { type FaultWriter, type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 import { DENIAL_HEADER } from "../../http/headers.js";
 
-/** What an error is called. Stable. */
+/** Error codes. Stable. */
 export type DelegationErrorCode =
   | "VALIDATION_ERROR"
   | "UNAUTHORIZED"
@@ -23,11 +23,11 @@ export type DelegationErrorCode =
   | "INTERNAL_ERROR"
   | "UNAVAILABLE";
 
-/** What is wrong with one thing of a request. */
+/** One problem of a request. */
 export interface ErrorDetail {
-  /** The member of the body, the header or the part of the address that is wrong. */
+  /** The property of the body, the header or the part of the address that is wrong. */
   readonly field?: string;
-  /** A stable word. */
+  /** The stable reason. */
   readonly reason: string;
 }
 
@@ -36,12 +36,12 @@ export interface DelegationErrorBody {
   readonly code: DelegationErrorCode;
   readonly message: string;
   readonly details: ErrorDetail & {
-    /** All that is wrong, where that is more than one thing. */
+    /** All problems, if there is more than one. */
     readonly problems?: readonly (ErrorDetail & { readonly message: string })[];
   };
 }
 
-/** Where in a request the agent's own word for a part of it is found. */
+/** The places in a request of values that the agent calls by its own names. */
 const FIELDS: { readonly [Field in DelegationField]: string } = {
   delegatee: "delegateeAgentId",
   scopes: "scopes",
@@ -56,7 +56,7 @@ const INVALID: Status = [400, "VALIDATION_ERROR"];
 const FORBIDDEN: Status = [403, "FORBIDDEN"];
 const LIMIT: Status = [429, "LIMIT_REACHED"];
 
-/** The status and the name of each refusal. */
+/** The status and code of each refusal. */
 export const REFUSALS: { readonly [Code in DelegationCode]: Status } = {
   scope_unknown: INVALID,
   scope_not_held: INVALID,
@@ -81,7 +81,7 @@ export const REFUSALS: { readonly [Code in DelegationCode]: Status } = {
   too_many_revocations: LIMIT,
 };
 
-/** What is found before a request is read, as this protocol calls it. */
+/** This protocol's codes for faults found before a request is read. */
 const FAULTS: { readonly [Status in HttpFault["status"]]: DelegationErrorCode } = {
   400: "VALIDATION_ERROR",
   401: "UNAUTHORIZED",
@@ -92,13 +92,13 @@ const FAULTS: { readonly [Status in HttpFault["status"]]: DelegationErrorCode } 
   503: "UNAVAILABLE",
 };
 
-/** Answers what is found before a request is read. */
+/** Answers a fault found before a request is read. */
 export const answerFault: FaultWriter = (res, { status, reason, message, retryAfter }) => {
   if (retryAfter !== undefined) res.setHeader("Retry-After", String(retryAfter));
   answerError(res, status, { code: FAULTS[status], message, details: { reason } });
 };
 
-/** Answers that something was refused, with every reason. @param capability - Where the capability stands. */
+/** Answers a refusal, with every reason. @param capability - The place of the capability in the request. */
 export function answerRefusal(
   res: Response,
   { problems }: DelegationRefusal,
@@ -117,13 +117,13 @@ export function answerRefusal(
   answerError(res, status, { code, message: first.message, details });
 }
 
-/** Answers that a part of a request is not of its form. */
+/** Answers that a part of a request has the wrong form. */
 export function answerInvalid(res: Response, field: string, message: string): void {
   const details = { field, reason: "invalid_request" };
   answerError(res, 400, { code: "VALIDATION_ERROR", message, details });
 }
 
-/** Answers that there is nothing of that name. */
+/** Answers that the named thing does not exist. */
 export function answerNotFound(res: Response, reason: string, message: string): void {
   answerError(res, 404, { code: "NOT_FOUND", message, details: { reason } });
 }

@@ -13,16 +13,16 @@ import { CAPABILITY_HEADER } from "../../http/headers.js";
 
 type Presented = Extract<CapabilityIdentity, { ok: true }>;
 
-// By the caller of one request: who presents a capability gets an object of its own.
+// Keyed by the caller object of one request; each presented capability has its own.
 const presented = new WeakMap<Caller, Presented>();
 
-/** In characters; a server limits all headers together before that. */
+/** Longest capability in characters; a server limits all headers together before that. */
 const LONGEST_HEADER = 48 * 1024;
 const ADVICE = "send an access token, or a capability";
 const ID = /^cap_[A-Za-z0-9_-]{1,64}$/;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** Authenticates callers by a capability in the place of an access token, or as another authenticator does. */
+/** Authenticates callers by a capability instead of an access token, or else by another authenticator. */
 export function bearerIdentity(delegations: Delegations, others: Authenticator): Authenticator {
   return {
     issuer: others.issuer,
@@ -48,19 +48,19 @@ function refused(why: string): CallerAuthentication {
   return { ok: false, denial };
 }
 
-/** Who calls and by what, or what is wrong with how it says so. */
+/** The caller and its credential, or the problem with the credential. */
 export type CallerReading =
   | {
       readonly ok: true;
       readonly by: DelegationCaller;
-      /** Whether the capability that it presents is bound to an agent, so that it does not identify the caller. */
+      /** Whether the presented capability is bound to an agent, so that it does not identify the caller. */
       readonly bound: boolean;
-      /** The header that the capability stands in. */
+      /** The header of the capability. */
       readonly header: string;
     }
   | { readonly ok: false; readonly message: string };
 
-/** Reads who makes a request that {@link bearerIdentity} has authenticated. */
+/** Returns the caller of a request that {@link bearerIdentity} has authenticated. */
 export function readCaller(req: Request): CallerReading {
   const caller = callerOf(req);
   const identity = presented.get(caller);

@@ -1,6 +1,6 @@
 /**
- * Delegation over HTTP, like SentryAgent's: delegate, verify, revoke, introspect. It appends a hop, as
- * offline.
+ * Delegation over HTTP, compatible with SentryAgent's: delegate, verify, revoke, introspect. A delegation is an
+ * appended hop, the same as one made offline.
  *
  * @module proviso/delegation
  */

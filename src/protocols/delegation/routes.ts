@@ -17,15 +17,15 @@ import {
 const CHAIN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * What answers at each address, behind what authenticates callers and reads bodies.
+ * Mounts the routes, after the handlers that authenticate callers and read bodies.
  *
- * @param identity - For the challenge of a caller that does not identify itself.
+ * @param identity - For the challenge of an unidentified caller.
  */
 export function routesOf(
   delegations: Delegations,
   identity: Authenticator,
 ): { readonly [Route in "delegate" | "verify" | "revoke" | "introspect"]: RequestHandler } {
-  /** For callers that identify themselves: a bound capability needs an agent that presents it. */
+  /** Requires an identified caller: a bound capability needs the agent that presents it. */
   const known =
     (
       answer: (by: DelegationCaller, req: Request, res: Response) => Promise<void>,
@@ -55,7 +55,7 @@ export function routesOf(
     }),
     revoke: known(async (by, req, res) => {
       const id = String(req.params["chainId"]);
-      // What is no chain's id is not looked up, and so cannot be found.
+      // An invalid chain id is not looked up.
       const known = CHAIN_ID.test(id) ? id.toLowerCase() : "";
       const outcome = await delegations.revoke(by, known);
       if (!outcome.ok) return answerRefusal(res, outcome);

@@ -22,33 +22,33 @@ import { answerFault, answerNotFound } from "./errors.js";
 import { bearerIdentity } from "./identity.js";
 import { routesOf } from "./routes.js";
 
-/** Delegation, and how it is reached over HTTP. */
+/** Options for delegation over HTTP. */
 export interface DelegationServerOptions extends DelegationOptions {
   readonly authenticator: Authenticator;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
-  /** What all addresses begin with; `/api/v1` unless given. Empty, or with a slash before each part. */
+  /** Path prefix of all addresses; `/api/v1` unless given. Empty, or with a slash before each part. */
   readonly prefix?: string;
-  /** Whether there is delegation at all; every address answers 404 if not. On unless given. */
+  /** Enables delegation; if false, every address answers 404. True unless given. */
   readonly enabled?: boolean;
   readonly body?: Partial<BodyLimits>;
   readonly rate?: RateLimit;
 }
 
-/** The same, on a server of its own. */
+/** Options of a separate server. */
 export interface OwnDelegationServerOptions
   extends DelegationServerOptions,
     Partial<Pick<ServeOptions, "publicUrl" | "trustedProxies" | "grace" | "health">> {}
 
-/** Delegation that is being served. */
+/** A running delegation server. */
 export interface DelegationServer {
   /** With the prefix: `http://127.0.0.1:PORT/api/v1`. */
   readonly url: string;
-  /** Takes no more requests, finishes those under way, and lets go of the port. */
+  /** Accepts no more requests, finishes pending ones, and releases the port. */
   close(): Promise<void>;
 }
 
-/** Delegation that is mounted. */
+/** Mounted delegation routes. */
 export interface MountedDelegation extends Mounted {
   /** With the prefix. */
   readonly delegationUrl: string;
@@ -125,7 +125,7 @@ export async function serveDelegation(
   return { url: mounted.delegationUrl, close };
 }
 
-/** Mounts it on an app that serves others too. @throws TypeError naming the option that is wrong. */
+/** Mounts delegation on an app with other protocols. @throws TypeError naming the option that is wrong. */
 export function mountDelegation(
   options: DelegationServerOptions,
   { app, url, isDraining }: MountPoint,
@@ -190,13 +190,13 @@ const addressUnknown: RequestHandler = (_req, res) => {
   answerNotFound(res, "address_unknown", "there is nothing at this address");
 };
 
-/** What is answered has tokens in it. */
+/** Answers contain tokens. */
 const noStore: RequestHandler = (_req, res, next) => {
   res.setHeader("Cache-Control", "no-store");
   next();
 };
 
-/** What is called, as it may be logged: without a chain's id, and nothing that the caller chose. */
+/** Returns the called route for the log, without a chain's id or anything that the caller chose. */
 function routeOf({ originalUrl }: Request): string {
   const path = originalUrl.split("?")[0] ?? "";
   const known = ["/delegate", "/verify-delegation", INTROSPECTION].find((one) =>

@@ -8,7 +8,7 @@ export type BodyReading<Read> =
   | { readonly ok: true; readonly read: Read }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** What a delegator may ask for at once: no grant has more operations than a hop may name. */
+/** Most scopes in one request; a hop cannot name more operations. */
 const MOST_SCOPES = 256;
 const LONGEST_ID = 256;
 
@@ -26,7 +26,7 @@ export function readDelegation(body: unknown): BodyReading<DelegationRequest> {
   return { ok: true, read: { delegatee, scopes, ttl } };
 }
 
-/** Reads the body of a request to verify a delegation: any text at all. */
+/** Reads the body of a request to verify a delegation; the token may be any string. */
 export function readVerification(body: unknown): BodyReading<string> {
   const members = membersOf(body, ["delegationToken"]);
   if (!members.ok) return members;
@@ -68,7 +68,7 @@ export function delegationAnswer({ token, record }: Delegation): object {
   };
 }
 
-/** The answer to a verification: the reason alone where the text is not a delegation of this issuer's. */
+/** The answer to a verification; only the reason if the token is not a delegation of this issuer. */
 export function verdictAnswer(verdict: DelegationVerdict): object {
   const reason = verdict.valid ? {} : { reason: verdict.reason };
   const chain = verdict.chain === undefined ? {} : chainAnswer(verdict.chain);
@@ -89,7 +89,7 @@ function chainAnswer(chain: ChainState): object {
   };
 }
 
-/** The answer to an introspection: what the caller has, all together and each by itself. */
+/** The answer to an introspection: the caller's capabilities, together and one by one. */
 export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefined): object {
   const scopes = [...new Set(held.flatMap((one) => one.scopes))].sort();
   const first = Math.min(...held.map(({ expires }) => expires));

@@ -1,16 +1,16 @@
 import { NONCE_HEADER } from "./statement.js";
 
-/** What a service asks, whatever serves it. */
+/** A service's question, independent of the server. */
 export interface FeedQuestion {
   /** The header `If-None-Match`. */
   readonly known?: string | undefined;
   /** The header `Proviso-Feed-Nonce`: up to 64 characters of base64url. */
   readonly nonce?: string | undefined;
-  /** The query's `page`: one page of entries, by its name in an answer that had none. */
+  /** The query's `page`: the name of one page, taken from an index. */
   readonly page?: string | undefined;
 }
 
-/** An answer to a service, whatever serves it. */
+/** The answer to a service, independent of the server. */
 export interface FeedAnswer {
   readonly status: 200 | 304 | 400 | 404 | 503;
   readonly headers: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export const UNAVAILABLE: FeedAnswer = failed(
   { "Retry-After": "5" },
 );
 
-/** An error, as clients of an agent read it. */
+/** Writes an error in the form that clients of an agent read. */
 export function faultBody(code: number, reason: string, message: string): string {
   return JSON.stringify({ error: { code, status: reason.toUpperCase(), message } });
 }

@@ -27,10 +27,10 @@ import {
 } from "./statement.js";
 
 export interface RevocationFeedOptions {
-  /** The issuer's root keys: a keyring, or a function that gives the present one each time. */
+  /** The issuer's root keys: a keyring, or a function that returns the current one. */
   readonly keys: Keyring | (() => Keyring);
   readonly revocations: PublishedRevocations;
-  /** Seconds for which services may rely on an answer, 86,400 at most; 300 unless given. */
+  /** Seconds for which services may rely on an answer, at most 86,400; 300 unless given. */
   readonly maxAge?: number | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
@@ -66,8 +66,8 @@ export class RevocationFeed {
   }
 
   /**
-   * Identifies the service that asks: `principal` is the service, `invoker` its key's id. A key that is revoked,
-   * by itself or with its root key, reads nothing.
+   * Identifies the asking service: `principal` is the service, `invoker` its key's id. Refuses a key that is
+   * revoked, itself or with its root key.
    */
   get authenticator(): Authenticator {
     return {
@@ -80,10 +80,10 @@ export class RevocationFeed {
   }
 
   /**
-   * The list's index, or a page of it, for a service that is known by now.
+   * Returns the list's index, or one page, for an identified service.
    *
-   * @param kid - Its key's id, as {@link RevocationFeed.authenticator} returns it.
-   * @throws Error whatever the list's `snapshot` rejects with, such as a StorageError.
+   * @param kid - The id of its key, as returned by {@link RevocationFeed.authenticator}.
+   * @throws Error as the list's `snapshot` does, such as a StorageError.
    */
   async answer(kid: string, { known, nonce = "", page }: FeedQuestion = {}): Promise<FeedAnswer> {
     if (page !== undefined) return this.#page(page);
@@ -112,7 +112,8 @@ export class RevocationFeed {
   }
 
   async #page(name: string): Promise<FeedAnswer> {
-    // The index that names it may be of another process of this issuer, with changes not written here yet.
+    // The index with this page may come from another process of this issuer, with changes that this one has not
+    // written yet.
     if (this.#publication.page(name) === undefined) {
       await this.#publication.list(formatTime(this.#clock()));
     }
@@ -122,8 +123,7 @@ export class RevocationFeed {
   }
 
   /**
-   * Answers a request of Fetch's, for a server of one's own: `GET` of any path. It counts no requests and
-   * reads no body.
+   * Answers a Fetch request, for your own server: `GET` of any path. Does not limit requests or read bodies.
    *
    * @throws Error as {@link RevocationFeed.answer} does.
    */
@@ -161,10 +161,10 @@ export class RevocationFeed {
 }
 
 /**
- * What an issuer publishes its revocation list by, to the services that have keys of it. `proviso serve`
- * mounts it; a server of one's own answers with {@link RevocationFeed.fetch}.
+ * Makes the feed by which an issuer publishes its revocation list to the services that have keys from it.
+ * `proviso serve` mounts it; your own server answers with {@link RevocationFeed.fetch}.
  *
- * @throws TypeError on wrong options.
+ * @throws TypeError if an option is wrong.
  *
  * @example
  * ```ts

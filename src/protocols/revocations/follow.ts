@@ -7,13 +7,13 @@ import { assertMaxAge, DEFAULT_MAX_AGE } from "./statement.js";
 export interface FollowRevocationsOptions {
   /** The feed's address, such as `https://agent.example/revocations`. */
   readonly url: string;
-  /** The service's own keys: a keyring, or a function that gives the present one each time. */
+  /** The service's own keys: a keyring, or a function that returns the current one. */
   readonly keys: Keyring | (() => Keyring);
-  /** Seconds after an answer for which the list is relied on, if its issuer allows as much; 300 unless given. */
+  /** Seconds after an answer for which the list is relied on, if the issuer allows as much; 300 unless given. */
   readonly maxAge?: number | undefined;
-  /** Seconds between two requests; 30 unless given, and a third of `maxAge` at most. */
+  /** Seconds between two requests; 30 unless given, at most a third of `maxAge`. */
   readonly interval?: number | undefined;
-  /** Whether plain HTTP to other machines is allowed. */
+  /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
   /** The global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
@@ -25,12 +25,12 @@ const OPTIONS = ["url", "keys", "maxAge", "interval", "insecure", "fetch", "cloc
 const INTERVAL = 30;
 
 /**
- * A copy of an issuer's revocation list, for a service that has its own keys alone. It asks at once, then
- * every `interval` seconds, and takes only what its issuer made for this service. Until the first answer,
+ * Follows an issuer's revocation list, for a service with keys of its own only. Asks at once, then every
+ * `interval` seconds, and accepts only answers that its issuer made for this service. Before the first answer,
  * and whenever the last one is too old, every check is refused as `revocation_stale`.
  *
- * @throws TypeError on wrong options, or for keys that are not a service's.
- * @throws ClientError `address_invalid` or `address_insecure` for an address that cannot be asked.
+ * @throws TypeError if an option is wrong, or the keys are not those of a service.
+ * @throws ClientError `address_invalid` or `address_insecure` if the address cannot be used.
  *
  * @example
  * ```ts

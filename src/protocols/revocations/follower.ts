@@ -17,7 +17,7 @@ import {
   tagOf,
 } from "./statement.js";
 
-/** What a follower asks, and how often; times in seconds. */
+/** Settings of a follower; times in seconds. */
 interface FollowerParts {
   readonly url: URL;
   readonly keys: () => Keyring;
@@ -28,29 +28,29 @@ interface FollowerParts {
   readonly clock: () => number;
 }
 
-/** Milliseconds for one answer. */
+/** Timeout of one request in milliseconds. */
 const PATIENCE = 10_000;
-/** Milliseconds for which a check waits for an answer. */
+/** Milliseconds that a check waits for an answer. */
 const CHECK_PATIENCE = 2000;
-/** Intervals after which the last answer is too old for a check that can wait. */
+/** Number of intervals after which a check that can wait waits for another answer. */
 const FEW = 3;
-/** Seconds after which it asks again when there was no answer. */
+/** Seconds before it asks again after a failure. */
 const AGAIN = 5;
 const ATTEMPTS = 3;
 
 /**
- * A service's copy of its issuer's revocation list. Look-ups do no I/O and never throw; what was known to
- * be revoked stays so while the issuer cannot be reached. Made by `followRevocations`.
+ * A service's copy of its issuer's revocation list. Look-ups do no I/O and never throw; known revocations stay
+ * in force while the issuer cannot be reached. Made by `followRevocations`.
  */
 export class RevocationFollower implements RevocationSource {
   readonly #parts: FollowerParts;
   #table: RevocationTable = new RevocationTable();
   readonly #pages: ReadPages = new ReadPages();
   #version = 0;
-  /** Of the list as it is; absent before the first answer. */
+  /** The tag of the current list; absent before the first answer. */
   #known: Pick<Statement, "version" | "digest"> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
-  /** When the request began that the last good answer came to, in milliseconds of `performance`. */
+  /** When the request of the last good answer began, in milliseconds of `performance`. */
   #readAt = Number.NEGATIVE_INFINITY;
   #problem: Error | undefined;
   #asking: Promise<void> | undefined;
@@ -67,24 +67,24 @@ export class RevocationFollower implements RevocationSource {
   }
 
   isCurrent(now: number): boolean {
-    // Also by a clock that no one sets: one that is set back must not make the list younger.
+    // Also by a monotonic clock: setting the clock back must not make the list younger.
     return now < this.#trustedUntil && this.age < this.#parts.maxAge;
   }
 
   /**
-   * Asks the issuer, where the last answer is older than a few intervals, as after this process was stopped. While
-   * questions fail, only the timer asks. @see RevocationSource.catchUp
+   * Asks the issuer if the last answer is older than a few intervals, as after this process was stopped. While
+   * requests fail, only the timer asks. @see RevocationSource.catchUp
    */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age > FEW * this.#parts.interval;
     if (!isBehind() || this.#closed || this.#problem !== undefined) return;
-    // What is under way may have begun before: then one question more.
+    // A pending request may have begun before; then ask once more.
     for (let asked = 0; asked < 2 && isBehind(); asked++) {
       if (!(await this.#answered())) return;
     }
   }
 
-  /** Whether there is an answer within the time for which a check waits. */
+  /** Returns whether there is an answer within the time that a check waits. */
   #answered(): Promise<boolean> {
     return new Promise((resolve) => {
       const late = setTimeout(() => resolve(false), CHECK_PATIENCE);
@@ -102,28 +102,28 @@ export class RevocationFollower implements RevocationSource {
     return this.#version;
   }
 
-  /** How many entries there are. */
+  /** Number of entries. */
   get size(): number {
     return this.#table.size;
   }
 
-  /** Seconds since the issuer was last asked with success; `Infinity` before. */
+  /** Seconds since the last successful request; `Infinity` before the first. */
   get age(): number {
     return (performance.now() - this.#readAt) / 1000;
   }
 
-  /** Why the last request failed: a ClientError, or the error that was answered; absent if it did not. */
+  /** The reason why the last request failed: a ClientError, or the error in the answer; absent if it succeeded. */
   get problem(): Error | undefined {
     return this.#problem;
   }
 
   /**
-   * Asks now; where a request is under way, waits for that.
+   * Asks now, or waits for a pending request.
    *
-   * @throws ClientError if there is no answer, or none that the issuer made for this service.
-   * @throws AgentFault if the answer is an error, such as 401 where the service's key is gone or revoked.
-   * @throws TypeError once this is closed.
-   * @throws Error whatever `keys` throws.
+   * @throws ClientError if there is no answer, or it was not made by the issuer for this service.
+   * @throws AgentFault if the answer is an error, such as 401 because the service's key was removed or revoked.
+   * @throws TypeError after {@link close}.
+   * @throws Error as `keys` does.
    */
   refresh(): Promise<void> {
     if (this.#closed) return Promise.reject(closed());
@@ -134,7 +134,7 @@ export class RevocationFollower implements RevocationSource {
     return this.#asking;
   }
 
-  /** Asks no more. The list grows too old by itself. */
+  /** Stops asking. The list then becomes too old. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -142,7 +142,7 @@ export class RevocationFollower implements RevocationSource {
 
   /** @internal */
   start(): void {
-    // What goes wrong is kept as the problem.
+    // Failures are kept as the problem.
     this.refresh().catch(() => {});
   }
 
@@ -162,11 +162,11 @@ export class RevocationFollower implements RevocationSource {
     const seconds = this.#problem === undefined ? interval : Math.min(interval, AGAIN);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.start(), seconds * 1000);
-    // Where there is a process, the list does not keep it alive.
+    // In Node, the timer does not keep the process alive.
     if (typeof this.#timer === "object") this.#timer.unref();
   }
 
-  /** @param attempts - How often it asks at the most, where the list changes while it is read. */
+  /** @param attempts - Most requests if the list changes while it is read. */
   async #ask(attempts: number): Promise<void> {
     const { url, keys, ask, clock, maxAge } = this.#parts;
     const present = keys();
@@ -193,7 +193,7 @@ export class RevocationFollower implements RevocationSource {
       throw this.#malformed("it changes faster than it can be read");
     }
     this.#known = reading.statement;
-    // The clock may have been behind when the last answer came: a later promise is not undone by it.
+    // The clock may have been slow at the last answer; a longer promise is not shortened.
     const trustedUntil = Math.min(reading.trustedUntil, now + maxAge * 1000);
     this.#trustedUntil = Math.max(this.#trustedUntil, trustedUntil);
     this.#readAt = began;

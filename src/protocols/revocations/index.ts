@@ -1,6 +1,5 @@
 /**
- * An issuer's revocation list, read by services that have no root key: what publishes it, and the copy that
- * a service keeps. Runs everywhere.
+ * Publishes an issuer's revocation list, and follows it in services without a root key. Runs everywhere.
  *
  * @module proviso/revocations
  */

@@ -10,19 +10,19 @@ import { faultBody } from "./answer.js";
 import type { RevocationFeed } from "./feed.js";
 import { FEED_PATH, NONCE_HEADER, PAGE_PARAMETER } from "./statement.js";
 
-/** A feed, and what its requests are logged in. */
+/** A feed, and the log for its requests. */
 export interface MountRevocationsOptions {
   readonly feed: RevocationFeed;
   readonly log: AgentLog;
   readonly metrics?: AgentMetrics | undefined;
 }
 
-/** A feed that is mounted. */
+/** A mounted feed. */
 export interface MountedRevocations extends Mounted {
   readonly feedUrl: string;
 }
 
-/** Of one service's key: it asks twice a minute, and once for each page that it does not have. */
+/** Limit of each service key; a service asks twice a minute, and once for each page that it does not have. */
 const RATE = { requests: 600, seconds: 60 };
 
 /** Mounts a revocation feed on an app that serves other protocols too. */

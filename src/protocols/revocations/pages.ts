@@ -5,28 +5,32 @@ import { Pace } from "../../revocation/pace.js";
 import { RevocationTable } from "../../revocation/table.js";
 import { digestOf } from "./statement.js";
 
-/** A list as it is sent. Pages have the digests of their texts for names: one that has not changed is known. */
+/** A list in the form in which it is sent. A page is named by the digest of its text, so an unchanged page is known. */
 export interface WrittenList {
   readonly version: number;
   /** The pages' names in the order of the list, in canonical JSON. */
   readonly index: string;
-  /** Of the index. */
+  /** The digest of the index. */
   readonly digest: string;
-  /** Canonical JSON of some of the entries, by name. */
+  /** Pages by name: canonical JSON of some of the entries. */
   readonly pages: ReadonlyMap<string, string>;
 }
 
-/** Characters; in UTF-8 three times as many bytes at most, and a service reads an answer of 16 MiB. */
+/**
+ * Size of a page in characters; in UTF-8 at most three times as many bytes, and a service reads answers of up
+ * to 16 MiB.
+ */
 const PAGE = 4 * 1024 * 1024;
-/** A page that is as long ends at the next entry that may end one; one in so many may. */
+/** A page of this length ends at the next entry that may end a page; one entry in so many may. */
 const SHORTEST: number = PAGE / 2;
 const ENDS = 8192;
 
 /**
- * Writes a list out. Oldest come first, and an entry by itself decides whether it ends a page: entries that are added
- * change the last page, and those that are removed change their own and few behind it. Other work runs meanwhile.
+ * Writes a list as pages. The oldest entries come first, and each entry alone determines whether it ends a
+ * page: added entries change the last page, removed ones change their own page and a few after it. Other work
+ * runs meanwhile.
  *
- * @param before - The list as it was written before: what has not changed takes no memory twice.
+ * @param before - The list as written before; unchanged pages share its memory.
  */
 export async function writtenList(
   { version, entries }: RevocationSnapshot,
@@ -57,7 +61,7 @@ export async function writtenList(
   return { version, index, digest: digestOf(index), pages };
 }
 
-/** A half of a surrogate pair has no canonical form, and no token has one in its names. */
+/** A lone surrogate has no canonical form, and names in tokens have none. */
 function textOf(entry: RevocationEntry): string {
   const { id, reason } = entry;
   return canonicalJson({
@@ -67,7 +71,7 @@ function textOf(entry: RevocationEntry): string {
   });
 }
 
-/** By the end of the id: most are random, and no one gains by choosing theirs. */
+/** By the end of the id: most ids are random, and choosing one gains nothing. */
 function mayEnd(id: string): boolean {
   let hash = 0x811c9dc5;
   for (let at = Math.max(0, id.length - 16); at < id.length; at++) {
@@ -76,17 +80,17 @@ function mayEnd(id: string): boolean {
   return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0) % ENDS === 0;
 }
 
-/** The pages that a service has read, as texts: of a list that has changed it asks for the other pages alone. */
+/** The pages that a service has read, as strings; after a change it asks only for new pages. */
 export class ReadPages {
   readonly #texts: Map<string, string> = new Map();
 
   /**
-   * Reads what is missing, one page after the other. Those that were read stay for the next call where one fails.
-   * Other work runs meanwhile.
+   * Reads the missing pages one after the other. If one fails, the others are kept for the next call. Other
+   * work runs meanwhile.
    *
-   * @param names - From an index that its issuer made.
+   * @param names - From an index made by the issuer.
    * @returns The entries of all pages.
-   * @throws TypeError if a page is not what its name says, or an entry is not well formed.
+   * @throws TypeError if a page does not match its name, or an entry is not well formed.
    */
   async table(
     names: readonly string[],

@@ -4,24 +4,24 @@ import { type WrittenList, writtenList } from "./pages.js";
 
 /** A revocation list that can be published: a `RevocationList`, or a store. */
 export interface PublishedRevocations extends RevocationSource {
-  /** Grows with every change and never shrinks, also when the issuer starts again. */
+  /** Grows with every change and never shrinks, also after the issuer restarts. */
   readonly version: number;
-  /** Until when it may itself be relied on, in milliseconds since 1970; absent or `Infinity` for good. */
+  /** Milliseconds since 1970 until which it may itself be relied on; absent or `Infinity` for ever. */
   readonly trustedUntil?: number;
   snapshot(trustedUntil: string): RevocationSnapshot | Promise<RevocationSnapshot>;
 }
 
 interface Writing {
-  /** What it is at least as new as. */
+  /** The time that the list is at least as new as. */
   version: number;
   readonly done: Promise<WrittenList>;
 }
 
-/** A list written out once for each version. */
+/** Writes each version of a list once. */
 export class Publication {
   readonly #revocations: PublishedRevocations;
   #finished: WrittenList | undefined;
-  /** The list before: a service may be reading its pages yet. */
+  /** The previous list, whose pages a service may still be reading. */
   #before: WrittenList | undefined;
   #writing: Writing | undefined;
 
@@ -30,9 +30,9 @@ export class Publication {
   }
 
   /**
-   * The newest list. Questions that come while one is written out share the next write.
+   * Returns the newest list. Calls during a write share the next one.
    *
-   * @throws Error whatever `snapshot` rejects with.
+   * @throws Error as `snapshot` does.
    */
   async list(trustedUntil: string): Promise<WrittenList> {
     const { version } = this.#revocations;
@@ -43,7 +43,7 @@ export class Publication {
     return this.#writing.done;
   }
 
-  /** A page of the newest list, or of the one before. */
+  /** Returns a page of the newest list, or of the previous one. */
   page(name: string): string | undefined {
     return this.#finished?.pages.get(name) ?? this.#before?.pages.get(name);
   }
@@ -57,10 +57,10 @@ export class Publication {
       this.#finished = await writtenList(snapshot, this.#before);
       return this.#finished;
     };
-    // Until it begins, it is going to be as new as any question: one write at most waits for another.
+    // Until it begins, the next write serves every new call, so that at most one write waits for another.
     const writing = { version: Number.POSITIVE_INFINITY };
     const done = write().finally(() => {
-      // Where it failed, the next question tries again.
+      // After a failure, the next call tries again.
       if (this.#writing?.done === done) this.#writing = undefined;
     });
     return Object.assign(writing, { done });

@@ -9,25 +9,25 @@ import { digestOf, MAC_HEADER, type Statement, statementMac, TRUST_HEADER } from
 
 /** An answer of the feed that the issuer made for this service. */
 export interface FeedReading {
-  /** The names of the list's pages; absent where the list has not changed. */
+  /** The names of the list's pages; absent if the list has not changed. */
   readonly pages?: readonly string[];
   readonly statement: Statement;
-  /** The statement's, in milliseconds since 1970. */
+  /** From the statement, in milliseconds since 1970. */
   readonly trustedUntil: number;
 }
 
-/** What an answer is read with. */
+/** The context in which an answer is read. */
 interface ReadingContext {
   readonly key: FeedKey;
-  /** The list that is here already, by which the request was conditional. */
+  /** The ETag of the present list, which made the request conditional. */
   readonly known: Pick<Statement, "version" | "digest"> | undefined;
-  /** Of the question. */
+  /** The nonce of the question. */
   readonly nonce: string;
   readonly origin: string;
 }
 
 /**
- * Reads an answer; nothing in it counts before its MAC holds.
+ * Reads an answer; uses nothing in it before its MAC is verified.
  *
  * @throws ClientError `answer_malformed`
  */

@@ -9,11 +9,11 @@ import type { Keyring } from "../../issuer/keyring.js";
 import type { RevocationSource } from "../../revocation/source.js";
 
 const ADVICE = "a service reads the revocations by a credential derived from its key";
-/** Characters; key ids are short. */
+/** Longest key id in characters. */
 const LONGEST_CREDENTIAL = 2048;
 const NOT_KNOWN = `the credential is not of a service of this issuer; ${ADVICE}`;
 
-/** Which service asks, by its credential. A key that is revoked, by itself or with its root key, is refused. */
+/** Identifies the asking service by its credential. Refuses a key that is revoked, itself or with its root key. */
 export function authenticateService(
   request: CallerRequest,
   keys: Keyring,

@@ -7,9 +7,9 @@ import { assertQuery, readEvents, readGaps, readIssued } from "./reading.js";
 import { eventRow } from "./row.js";
 import { insertEvents, insertIssued, KnownHops, removeOld } from "./writing.js";
 
-/** How a ledger is kept. */
+/** Options of a ledger. */
 export interface LedgerOptions extends NotesOptions {
-  /** Days for which `prune` keeps events; 90 unless given. */
+  /** Days that `prune` keeps events; 90 unless given. */
   readonly retention?: number;
 }
 
@@ -21,8 +21,8 @@ const MAX_RETENTION = 36_500;
 /**
  * A ledger in a database, which several processes may write and others read meanwhile.
  *
- * What `commit` wrote survives any crash. What `note` took is written within `interval` milliseconds
- * or after 512 events, and then survives any crash too.
+ * Events written by `commit` survive any crash. Events passed to `note` are written within `interval`
+ * milliseconds or after 512 events, and survive any crash from then on.
  */
 export class LedgerStore implements Ledger {
   readonly #database: TableDatabase;
@@ -34,7 +34,7 @@ export class LedgerStore implements Ledger {
 
   /**
    * @param database - Stays open when the ledger is closed.
-   * @throws TypeError on wrong options.
+   * @throws TypeError if an option is wrong.
    */
   constructor(database: StoreDatabase, options: LedgerOptions = {}) {
     assertMembers(options, OPTIONS, "options");
@@ -57,14 +57,14 @@ export class LedgerStore implements Ledger {
     );
   }
 
-  /** Why the last batch of noted events could not be written; absent if it was. */
+  /** The reason why the last batch of noted events could not be written; absent if it was written. */
   get problem(): Error | undefined {
     return this.#notes.problem;
   }
 
   /**
-   * Notes an event, to be written soon. Costs next to nothing: the event is kept as it is, so it must
-   * not be changed afterwards.
+   * Notes an event, to be written soon. Costs next to nothing: the event is not copied, so do not change it
+   * afterwards.
    *
    * @throws TypeError if the ledger is closed.
    */
@@ -76,9 +76,9 @@ export class LedgerStore implements Ledger {
   /**
    * Writes an event, with the capabilities that it issued. Fulfilled once they are committed.
    *
-   * @param options.urgent - Writes it even when the disk is nearly full: for revocations alone.
-   * @throws TypeError if the event or a capability is invalid, or one of its id is there already.
-   * @throws StorageError if it could not be written: what it records must not happen then.
+   * @param options.urgent - Writes the event even if the disk is nearly full; for revocations only.
+   * @throws TypeError if the event or a capability is invalid, or a capability with this id exists.
+   * @throws StorageError if the event could not be written; the recorded action must then not happen.
    */
   async commit(
     event: LedgerEvent,
@@ -101,7 +101,7 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * An issued capability that has not expired.
+   * Returns an issued capability that has not expired.
    *
    * @throws StorageError if the database cannot be read.
    */
@@ -111,11 +111,11 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Events, oldest first, among them all that this process noted before. What the hops of a path say
-   * is added wherever an event has carried it.
+   * Returns events, oldest first, including those that this process noted before. Adds the contents of the hops
+   * of a path wherever an event has carried them.
    *
-   * @throws TypeError if the query asks for what there is not.
-   * @throws StorageError if what was noted cannot be written, or the database not be read.
+   * @throws TypeError if the query is invalid.
+   * @throws StorageError if noted events cannot be written, or the database cannot be read.
    */
   async list(query: LedgerQuery = {}): Promise<readonly LedgerEvent[]> {
     this.#assertOpen();
@@ -125,7 +125,8 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * When events were lost because they could not be written, and how many, oldest first.
+   * Returns the periods in which events were lost because they could not be written, with their number, oldest
+   * first.
    *
    * @throws StorageError if the database cannot be read.
    */
@@ -135,10 +136,10 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Removes events that are older than `retention`, and issued capabilities that have expired, in small
-   * steps. The issuance of a capability that has not expired stays, and so does its query.
+   * Removes events older than `retention`, and issued capabilities that have expired, in small steps. Keeps the
+   * issuance of a capability that has not expired, with its query.
    *
-   * @returns How many rows were removed.
+   * @returns The number of rows removed.
    * @throws StorageError
    */
   async prune(): Promise<number> {
@@ -148,9 +149,9 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Writes all that was noted before.
+   * Writes all events noted so far.
    *
-   * @throws StorageError if that fails: it still waits then.
+   * @throws StorageError if that fails; the events are kept for another attempt.
    */
   async flush(): Promise<void> {
     this.#assertOpen();
@@ -158,9 +159,9 @@ export class LedgerStore implements Ledger {
   }
 
   /**
-   * Writes what is left, and takes no more. The database stays open.
+   * Writes the remaining events and accepts no more. The database stays open.
    *
-   * @throws StorageError if what is left cannot be written: it is lost then.
+   * @throws StorageError if they cannot be written; they are then lost.
    */
   async close(): Promise<void> {
     this.#closed ??= this.#notes.drain().finally(() => this.#notes.stop());
@@ -182,9 +183,9 @@ export class LedgerStore implements Ledger {
 }
 
 /**
- * The ledger in a database of the stores, which the caller closes after the ledger.
+ * Opens the ledger in a database of the stores. Close the ledger before the database.
  *
- * @throws TypeError on wrong options.
+ * @throws TypeError if an option is wrong.
  *
  * @example
  * ```ts

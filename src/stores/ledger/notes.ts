@@ -3,64 +3,61 @@ import { formatTime } from "../../caveats/time.js";
 import { errorCode } from "../../system/error-code.js";
 import { type EventRow, eventRow } from "./row.js";
 
-/** A stretch of time of which the ledger does not have everything. */
+/** A period for which the ledger is incomplete. */
 export interface LedgerGap {
-  /** When the first event was lost, and when the last: `YYYY-MM-DDTHH:MM:SSZ`. */
+  /** The times of the first and the last lost event: `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly from: string;
   readonly until: string;
-  /** How many were lost. */
+  /** Number of events lost. */
   readonly lost: number;
 }
 
-/** Why events that were noted are not in the database yet, or never will be. */
+/** The reason why noted events are not in the database yet, or never will be. */
 export interface LedgerProblem {
-  /** A StorageError, or a TypeError for an event that is invalid. */
+  /** A StorageError, or a TypeError for an invalid event. */
   readonly error: Error;
-  /** How many events wait to be written. */
+  /** Number of events waiting to be written. */
   readonly waiting: number;
-  /** How many were lost since the last batch that was written. */
+  /** Number of events lost since the last batch that was written. */
   readonly lost: number;
 }
 
-/** How noted events are written. */
+/** Options for writing noted events. */
 export interface NotesOptions {
   /**
-   * Milliseconds for which an event may wait to be written, and so what a crash may lose of those
-   * noted; 100 unless given.
+   * Milliseconds that an event may wait to be written; a crash loses at most the events of this time. 100
+   * unless given.
    */
   readonly interval?: number;
-  /** How many events may wait if they cannot be written; 100,000 unless given. More are lost. */
+  /** Number of events that may wait while they cannot be written; 100,000 unless given. Further ones are lost. */
   readonly capacity?: number;
-  /**
-   * Called when noting goes wrong: once when it starts to, and when the error becomes another. Must
-   * not throw.
-   */
+  /** Called when noting begins to fail, and when the error changes. Must not throw. */
   readonly onProblem?: (problem: LedgerProblem) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
 }
 
-/** Events that are written together, as rows and as they were noted, and what was lost before. */
+/** One batch: events as rows and as they were noted, and the number lost before. */
 export interface Batch {
   readonly rows: readonly EventRow[];
   readonly events: readonly LedgerEvent[];
   readonly lost: LedgerGap | undefined;
 }
 
-/** Events of one batch: the agent does nothing else while it is written. */
+/** Events in one batch; the agent does nothing else while a batch is written. */
 const MAX_BATCH = 512;
-/** Milliseconds after which a batch that failed is tried again. */
+/** Milliseconds before a failed batch is retried. */
 const RETRY = 1000;
 
-/** Events that were noted and wait to be written, one batch at a time. */
+/** The queue of noted events, written one batch at a time. */
 export class Notes {
   readonly #write: (batch: Batch) => Promise<void>;
   readonly #options: Required<NotesOptions>;
   readonly #queue: LedgerEvent[] = [];
-  /** How many events have left the queue. */
+  /** Number of events that have left the queue. */
   #settled = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** The batch that is being written. */
+  /** The batch being written. */
   #writing: Promise<void> | undefined;
   #problem: Error | undefined;
   #lost: LedgerGap | undefined;
@@ -71,7 +68,7 @@ export class Notes {
     this.#write = write;
   }
 
-  /** Why the last batch could not be written; absent if it was. */
+  /** The reason why the last batch could not be written; absent if it was written. */
   get problem(): Error | undefined {
     return this.#problem;
   }
@@ -87,9 +84,9 @@ export class Notes {
   }
 
   /**
-   * Writes all that waits at this moment.
+   * Writes all events that wait now.
    *
-   * @throws StorageError if that fails: the rest still waits then.
+   * @throws StorageError if that fails; the unwritten events still wait.
    */
   async drain(): Promise<void> {
     const until = this.#settled + this.#queue.length;
@@ -98,7 +95,7 @@ export class Notes {
     }
   }
 
-  /** Writes nothing more of its own accord. */
+  /** Stops writing on its own. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#queue.length = 0;
@@ -109,7 +106,7 @@ export class Notes {
     this.#timer = setTimeout(() => void this.#writeSome(), after).unref();
   }
 
-  /** Writes a batch, and more while there are whole ones; reports what fails. */
+  /** Writes a batch, and more while there are full ones; reports failures. */
   async #writeSome(): Promise<void> {
     try {
       if (this.#queue.length > 0) await this.#writeBatch();
@@ -129,7 +126,7 @@ export class Notes {
     return this.#writing;
   }
 
-  /** Writes up to a batch; what could not be written still waits. */
+  /** Writes up to one batch; unwritten events still wait. */
   async #writeNext(): Promise<void> {
     const batch = this.#nextBatch();
     this.#lost = undefined;
@@ -144,7 +141,7 @@ export class Notes {
     this.#problem = undefined;
   }
 
-  /** The first that wait, without those that are invalid: they are lost. */
+  /** Returns the first waiting events without the invalid ones, which are lost. */
   #nextBatch(): Batch {
     const taken = this.#queue.slice(0, MAX_BATCH);
     const events: LedgerEvent[] = [];

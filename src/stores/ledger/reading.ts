@@ -11,10 +11,10 @@ import { eventOf, hopOfText, issuedOf, KINDS, textKey, whatOf } from "./row.js";
 
 const QUERY_KEYS = ["principal", "invoker", "capability", "since", "decision", "kind", "limit"];
 const DECISIONS = ["allowed", "refused"] as const;
-/** Hops that are looked up at once. */
+/** Hops looked up in one query. */
 const MAX_HOPS = 500;
 
-/** @throws TypeError if the query asks for what there is not. */
+/** @throws TypeError if the query is invalid. */
 export function assertQuery(query: LedgerQuery): void {
   assertMembers(query, QUERY_KEYS, "query");
   const { since, decision, kind, limit } = query;
@@ -32,7 +32,7 @@ export function assertQuery(query: LedgerQuery): void {
   }
 }
 
-/** Events, oldest first, with what is known of the hops of their paths. */
+/** Returns events, oldest first, with the known contents of the hops of their paths. */
 export async function readEvents(
   database: TableDatabase,
   { principal, invoker, capability, since, decision, kind, limit }: LedgerQuery,
@@ -64,7 +64,7 @@ export async function readEvents(
   });
 }
 
-/** Of the events of a principal, those of an agent: no text in a body has quotes that are not escaped. */
+/** Selects the events of an agent among those of a principal; quotes in the strings of a body are always escaped. */
 function hasInvoker(invoker: string): RawBuilder<SqlBool> {
   const member = `"invoker":${JSON.stringify(invoker)}`;
   return sql<SqlBool>`replace(body, ${member}, '') <> body`;
@@ -100,7 +100,7 @@ function withHops(event: LedgerEvent, hops: ReadonlyMap<string, Hop>): LedgerEve
   return { ...event, path };
 }
 
-/** An issued capability that has not expired. @param now - Milliseconds since 1970. */
+/** Returns an issued capability that has not expired. @param now - Milliseconds since 1970. */
 export async function readIssued(
   database: TableDatabase,
   id: string,

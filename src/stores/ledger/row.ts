@@ -15,21 +15,21 @@ import { isRevocationId } from "../../revocation/id.js";
 import type { StoreTables } from "../database.js";
 import { textOf, whole } from "../stored-values.js";
 
-/** Most characters of one text; of a longer one the start is kept, and an ellipsis. */
+/** Longest string in characters; a longer one is cut and ends with an ellipsis. */
 const LONGEST_TEXT = 1024;
-/** Most bytes of a hop, members of a list, and links of a token. */
+/** Limits: bytes of a hop, items of a list, links of a token. */
 const {
   caveatBytes: LONGEST_HOP,
   setMembers: MOST_MEMBERS,
   caveats: MOST_HOPS,
 } = CAPABILITY_LIMITS;
-/** Most characters in all members of a list. */
+/** Longest total of the items of a list, in characters. */
 const LONGEST_LIST = 16_384;
 
 /** An event as it is written. */
 export type EventRow = Omit<StoreTables["event"], "seq">;
 
-/** Every kind, in the order of their numbers in the database: new ones go to the end. */
+/** Every kind, in the order of its number in the database; append new ones. */
 export const KINDS: readonly LedgerEventKind[] = [
   "issuance",
   "invocation",
@@ -41,8 +41,8 @@ export const KINDS: readonly LedgerEventKind[] = [
 const AUTHORITIES: readonly AuthorityKind[] = ["capability", "legacy", "ambient"];
 
 /**
- * The row of an event. Only the fields that an event has are taken, so that nothing else that an
- * object may carry gets into the database.
+ * Converts an event to a row. Copies only the fields of an event, so that no other property of the object gets
+ * into the database.
  *
  * @throws TypeError if the kind, the decision or the time is invalid.
  */
@@ -76,15 +76,15 @@ export function eventRow(event: LedgerEvent): EventRow {
   };
 }
 
-/** Members of an event that are texts, and stand in the body as they are. */
+/** String properties of an event, which the body has unchanged. */
 const TEXTS = ["invoker", "purpose", "grant", "skill", "operation", "change", "record"] as const;
 
-/** The number of a kind with a decision. */
+/** Encodes kind and decision as one number. */
 export function whatOf(kind: LedgerEventKind, decision: LedgerEvent["decision"]): number {
   return KINDS.indexOf(kind) * 2 + (decision === "refused" ? 1 : 0);
 }
 
-/** What a hop says, as it is written; `undefined` if that is not known, or not a token's hop. */
+/** Returns the canonical text of a hop; `undefined` if it is unknown, or not a token's hop. */
 export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   if (hop === undefined || !isRevocationId(revocationId)) return undefined;
   try {
@@ -95,12 +95,12 @@ export function hopText({ revocationId, hop }: LedgerHop): string | undefined {
   }
 }
 
-/** What a text is found by. */
+/** Returns the form in which a string is looked up. */
 export function textKey(text: string): string {
   return JSON.stringify(clipped(text));
 }
 
-/** The text, or its start with an ellipsis. */
+/** Returns the string, or its start with an ellipsis. */
 function clipped(text: string): string {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
 }
@@ -140,7 +140,7 @@ function shownValue(value: unknown): unknown {
     const text = JSON.stringify(value);
     return text === undefined || text.length <= LONGEST_TEXT ? value : clipped(text);
   } catch {
-    // Cyclic, too deep, or a bigint: what is recorded must not stop the recording.
+    // The value is cyclic, too deep, or a bigint; it must not stop the recording.
     return `a ${typeof value} that has no JSON form`;
   }
 }
@@ -154,7 +154,7 @@ function moment(at: string): number {
 }
 
 /**
- * The event of a row as the database gives it, without what the hops of its path say.
+ * Converts a database row to an event, without the contents of the hops of its path.
  *
  * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */
@@ -186,14 +186,14 @@ export function eventOf({ at, what, principal, capability, body }: EventRow): Le
 
 type Defined<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** @throws TypeError if the text is not a hop. */
+/** @throws TypeError if the string is not a hop. */
 export function hopOfText(text: string): Hop {
   const reading = readHop(encodeUtf8(text));
   if (!reading.ok) throw new TypeError("this is not a hop");
   return reading.hop;
 }
 
-/** The row of an issued capability. Texts of the canonical JSON have neither NUL nor lone surrogates. */
+/** Converts an issued capability to a row. Strings of its canonical JSON have neither NUL nor lone surrogates. */
 export function issuedRow(capability: IssuedCapability): StoreTables["issued"] {
   const { id, identifier, hop, further, principal, invoker, expires, query = null } = capability;
   const hops = further === undefined ? null : JSON.stringify(further);

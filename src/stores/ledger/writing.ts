@@ -9,23 +9,23 @@ import { type EventRow, hopText, issuedRow, whatOf } from "./row.js";
 type Writing = StoreQueries;
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Hops of one INSERT, which may name so many values only. */
+/** Hops in one INSERT, which can bind only so many values. */
 const MAX_HOPS = 1000;
-/** Hops that are known to be kept. */
+/** Number of stored hops that are remembered. */
 const KNOWN = 10_000;
 
-/** What a hop says, and when an event carried it, in milliseconds since 1970. */
+/** The contents of a hop, and when an event carried it, in milliseconds since 1970. */
 interface ToldHop {
   readonly revocation: string;
   readonly hop: string;
   readonly at: number;
 }
 
-/** Hops that are known to be kept, so that most events write none. */
+/** Remembers which hops are stored, so that most events write none. */
 export class KnownHops {
   readonly #kept = new LRUCache<string, number>({ max: KNOWN });
 
-  /** Hops in events that are not known to be kept, or were last written long ago. */
+  /** Returns the hops of events that are not known to be stored, or were last written long ago. */
   newIn(events: readonly LedgerEvent[]): readonly ToldHop[] {
     const told = new Map<string, ToldHop>();
     for (const { at, path = [] } of events) {
@@ -37,11 +37,11 @@ export class KnownHops {
         if (text !== undefined) told.set(revocation, { revocation, hop: text, at: now });
       }
     }
-    // In one order, so that two processes cannot each wait for a row of the other's.
+    // In a fixed order, so that two processes cannot wait for each other's rows.
     return [...told.values()].sort((a, b) => (a.revocation < b.revocation ? -1 : 1));
   }
 
-  /** Notes that they are committed. */
+  /** Records that these hops are committed. */
   add(hops: readonly ToldHop[]): void {
     for (const { revocation, at } of hops) this.#kept.set(revocation, at);
   }
@@ -64,7 +64,7 @@ export async function insertEvents(
   }
 }
 
-/** @throws TypeError if a capability of one of the ids is kept already, or given twice. */
+/** @throws TypeError if a capability with one of the ids is stored already, or given twice. */
 export async function insertIssued(
   db: Writing,
   issued: readonly IssuedCapability[],
@@ -82,12 +82,12 @@ export async function insertIssued(
 }
 
 /**
- * Removes, in small steps, events from before a moment, and issued capabilities that have expired.
- * The issuance of a capability that lives is never removed.
+ * Removes, in small steps, events from before a moment, and issued capabilities that have expired. Never
+ * removes the issuance of a live capability.
  *
- * @param before - Milliseconds since 1970, and so is `now`.
- * @param isOver - Asked after each step: whether the rest is left for another time.
- * @returns How many rows were removed.
+ * @param before - Milliseconds since 1970; so is `now`.
+ * @param isOver - Called after each step; returns whether to leave the rest for another time.
+ * @returns The number of rows removed.
  */
 export async function removeOld(
   database: TableDatabase,

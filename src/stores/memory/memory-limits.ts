@@ -1,12 +1,12 @@
 import { assertMembers } from "../../checks/members.js";
 
-/** What is kept for one principal at most. */
+/** Limits for one principal. */
 export interface MemoryLimits {
-  /** Bytes of a key in UTF-8; 256 unless given, 1,024 at most. */
+  /** Largest key in bytes of UTF-8; 256 unless given, 1,024 at most. */
   readonly keyBytes: number;
-  /** Bytes of a value as JSON; 64 KiB unless given, 1 MiB at most. */
+  /** Largest value in bytes of JSON; 64 KiB unless given, 1 MiB at most. */
   readonly valueBytes: number;
-  /** Entries of one principal; 1,000 unless given. */
+  /** Number of entries of one principal; 1,000 unless given. */
   readonly entries: number;
   /** Bytes of all keys and values of one principal; 4 MiB unless given. */
   readonly bytes: number;
@@ -18,7 +18,7 @@ const USUAL: MemoryLimits = {
   entries: 1000,
   bytes: 4 * 1024 * 1024,
 };
-/** PostgreSQL indexes no text of more than 2,700 bytes, and a key stands beside its principal. */
+/** PostgreSQL cannot index a string of more than 2,700 bytes, and the index also has the principal. */
 const MOST = { keyBytes: 1024, valueBytes: 1024 * 1024 };
 
 /** @throws TypeError naming the limit that is wrong. */
@@ -39,15 +39,15 @@ export function settledLimits(limits: Partial<MemoryLimits>): MemoryLimits {
 }
 
 /**
- * Why an entry cannot be kept. Stable.
+ * The reason why an entry cannot be stored. Stable.
  *
  * - `key_invalid`: empty, too long, or with a control character, a lone surrogate or U+10FFFF.
- * - `value_too_large`: more bytes than a value may have.
- * - `quota_exceeded`: the principal has as many entries or bytes as are kept for it.
+ * - `value_too_large`: larger than the limit on values.
+ * - `quota_exceeded`: the principal has its maximum of entries or bytes.
  */
 export type MemoryErrorCode = "key_invalid" | "value_too_large" | "quota_exceeded";
 
-/** An entry that cannot be kept. The message is for the caller. */
+/** An entry that cannot be stored. The message is for the caller. */
 export class MemoryError extends Error {
   override readonly name = "MemoryError";
   readonly code: MemoryErrorCode;
@@ -58,7 +58,7 @@ export class MemoryError extends Error {
   }
 }
 
-// The last character of all marks the end of a range of keys.
+// The last character of Unicode marks the end of a range of keys.
 const UNFIT = /[\p{Cc}\p{Cs}\u{10ffff}]/u;
 
 /** @throws MemoryError `key_invalid` */
@@ -67,7 +67,7 @@ export function assertKey(key: string, { keyBytes }: MemoryLimits): void {
   assertKeyText(key, keyBytes, "the key");
 }
 
-/** The beginning of keys: may be empty. @throws MemoryError `key_invalid` */
+/** Validates the prefix of keys, which may be empty. @throws MemoryError `key_invalid` */
 export function assertKeyText(text: string, most: number, what: string): void {
   if (Buffer.byteLength(text) > most) {
     throw new MemoryError("key_invalid", `${what} has more than ${most} bytes`);

@@ -17,40 +17,40 @@ import {
   settledLimits,
 } from "./memory-limits.js";
 
-/** How memories are kept. */
+/** Options of memories. */
 export interface MemoryStoreOptions {
-  /** What is kept for one principal at most. */
+  /** Limits for one principal. */
   readonly limits?: Partial<MemoryLimits> | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** A key, and what stands at it. */
+/** A key with its value. */
 export interface MemoryEntry {
   readonly key: string;
-  /** Of key and value as JSON, in UTF-8. */
+  /** Bytes of key and value as JSON, in UTF-8. */
   readonly bytes: number;
-  /** Milliseconds since 1970 of the last time that it was set. */
+  /** Time of the last `set`, in milliseconds since 1970. */
   readonly updated: number;
 }
 
-/** Which keys to list. */
+/** The keys to list. */
 export interface MemoryQuery {
-  /** What they begin with; anything unless given. */
+  /** Prefix of the keys; empty unless given. */
   readonly prefix?: string | undefined;
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after?: string | undefined;
   /** 1 to 1,000. */
   readonly limit: number;
 }
 
 const MAX_PAGE = 1000;
-/** After every key that begins with what stands before it. */
+/** The end of the range of all keys with a prefix. */
 const END = "\u{10ffff}";
 
 /**
- * JSON values by key, for each principal apart, in a database of the stores. Keys are the bytes that they
- * are: nothing is folded or normalized. Made by {@link openMemory}.
+ * JSON values by key in a database of the stores, separate for each principal. Keys are compared byte by byte,
+ * without folding or normalization. Made by {@link openMemory}.
  */
 export class MemoryStore {
   readonly limits: MemoryLimits;
@@ -66,7 +66,7 @@ export class MemoryStore {
   }
 
   /**
-   * What stands at a key.
+   * Reads the value of a key.
    *
    * @throws MemoryError `key_invalid`
    * @throws StorageError
@@ -89,10 +89,10 @@ export class MemoryStore {
   }
 
   /**
-   * Puts a value at a key, in place of what stands there. Fulfilled once it is on the disk.
+   * Sets the value of a key. Fulfilled once it is on the disk.
    *
-   * @returns What it comes to, and whether nothing stood there.
-   * @throws MemoryError `key_invalid`, `value_too_large` or `quota_exceeded`; then nothing is changed.
+   * @returns The size of the entry, and whether the key is new.
+   * @throws MemoryError `key_invalid`, `value_too_large` or `quota_exceeded`; nothing is changed then.
    * @throws StorageError
    */
   async set(principal: string, key: string, value: Json): Promise<MemoryEntry & { made: boolean }> {
@@ -127,16 +127,16 @@ export class MemoryStore {
   }
 
   /**
-   * Removes what stands at a key.
+   * Removes a key and its value.
    *
-   * @returns Whether something stood there.
+   * @returns Whether the key existed.
    * @throws MemoryError `key_invalid`
    * @throws StorageError
    */
   async delete(principal: string, key: string): Promise<boolean> {
     assertPlace(principal, key, this.limits);
     const owner = JSON.stringify(principal);
-    // It makes room.
+    // Allowed on a nearly full disk, because it makes room.
     return this.#database.write(
       async (db) => {
         const { entries, bytes } = await lockedUse(db, owner);
@@ -155,10 +155,10 @@ export class MemoryStore {
   }
 
   /**
-   * Keys in the order of their bytes, a page at a time.
+   * Lists keys in the order of their bytes, a page at a time.
    *
    * @throws TypeError if the limit is not 1 to 1,000.
-   * @throws MemoryError `key_invalid` for a prefix or a last key that no key can be.
+   * @throws MemoryError `key_invalid` if the prefix or `after` could not be part of any key.
    * @throws StorageError
    */
   async list(
@@ -181,7 +181,7 @@ export class MemoryStore {
         .where("key", "<", `${prefix}${END}`)
         .where("key", ">", after)
         .orderBy("key")
-        // One more, to know whether there are more.
+        // One more than the page, to know whether there are further keys.
         .limit(limit + 1)
         .execute(),
     );
@@ -191,7 +191,7 @@ export class MemoryStore {
     return { entries: entries.slice(0, limit), more: entries.length > limit };
   }
 
-  // What makes a memory smaller is never refused: limits may have been lowered.
+  // A write that shrinks the memory is always accepted, since limits may have been lowered.
   #assertRoom(use: Use, { entries, bytes }: Use): void {
     const most = this.limits;
     if (entries > most.entries && entries > use.entries) {
@@ -212,7 +212,7 @@ interface Use {
   readonly bytes: number;
 }
 
-/** What a principal's entries come to. Until the transaction ends, no other process changes it. */
+/** Returns the totals of a principal's entries. No other process changes them until the transaction ends. */
 /**
  * @throws TypeError unless both are strings.
  * @throws MemoryError `key_invalid`
@@ -255,7 +255,7 @@ function entryOf({ key, bytes, updated }: MemoryEntry): MemoryEntry {
 }
 
 /**
- * Memories in a database of the stores, which the caller closes.
+ * Opens memories in a database of the stores, which the caller closes.
  *
  * @throws TypeError naming the option that is wrong.
  */

@@ -9,25 +9,25 @@ import { APPROVERS, type Approver, CLAIMS, COLUMNS, type Kind, key, TABLES } fro
 import { SHAPES } from "./shapes.js";
 import { viewOf } from "./view.js";
 
-/** Another change came between what was read and what is written: the change is to run again. */
+/** Another change was made between reading and writing: run the change again. */
 export class Conflict extends Error {
   override readonly name = "Conflict";
 }
 
-/** Where a change writes. */
+/** The target of a change. */
 export interface Target {
   readonly db: StoreQueries;
-  /** The database's name. */
+  /** The name of the database. */
   readonly name: string;
   readonly dialect: DatabaseDialect;
 }
 
-/** A change under way: what it has read and written, in a transaction that is not committed yet. */
+/** A change in progress: its reads and writes, in a transaction that is not committed yet. */
 export class Change {
-  /** What it is made with. */
+  /** The arguments of a change. */
   readonly draft: RegistryDraft;
   readonly #target: Target;
-  /** By kind and id, the version that was read first, or written last; 0 for a new record. */
+  /** By kind and id, the version read first or written last; 0 for a new record. */
   readonly #versions = new Map<string, number>();
   readonly #events: LedgerEvent[] = [];
   readonly #rows: EventRow[] = [];
@@ -53,10 +53,10 @@ export class Change {
   }
 
   /**
-   * Writes the events, and takes no more.
+   * Writes the events, and accepts no more.
    *
-   * @returns What they say of hops, to be known as kept once all is committed.
-   * @throws Conflict also if the change has passed over one.
+   * @returns The hops of the events, to be remembered as stored once the transaction is committed.
+   * @throws Conflict also if the change caught a conflict itself.
    */
   async finish(hops: KnownHops): Promise<ReturnType<KnownHops["newIn"]>> {
     if (this.#conflict !== undefined) throw this.#conflict;
@@ -66,7 +66,7 @@ export class Change {
     return told;
   }
 
-  /** Takes no more, however the change ended: the connection is another transaction's soon. */
+  /** Rejects further use, however the change ended: another transaction will use the connection soon. */
   end(): void {
     this.#over = true;
   }
@@ -85,7 +85,7 @@ export class Change {
   #saw(kind: Kind, id: string, version: number): void {
     const known = this.#versions.get(versionKey(kind, id));
     if (known === undefined) this.#versions.set(versionKey(kind, id), version);
-    // PostgreSQL shows what others have committed since.
+    // PostgreSQL shows data that others have committed since.
     else if (known !== version) throw this.#conflicts();
   }
 
@@ -111,7 +111,7 @@ export class Change {
     this.#versions.set(versionKey(kind, id), 0);
   }
 
-  /** A record as it was read. One that another transaction is changing is a conflict at once, too. */
+  /** Reads a record. A record that another transaction is changing is a conflict at once, too. */
   #unchanged(kind: Kind, id: string, version: number): RawBuilder<unknown> {
     const read = sql`id = ${id} AND version = ${version}`;
     if (this.#target.dialect !== "postgres") return read;
@@ -120,8 +120,8 @@ export class Change {
   }
 
   /**
-   * Whether no other transaction is claiming the same: one that waits for it, and holds what it waits for, would
-   * be a deadlock.
+   * Returns whether no other transaction is claiming the same value. Waiting for one that waits for this
+   * transaction would be a deadlock.
    */
   async #claim<K extends Kind>(kind: K, kept: RegistryKinds[K]): Promise<boolean> {
     const claim = CLAIMS[kind](kept);
@@ -150,7 +150,7 @@ export class Change {
     return numAffectedRows === 1n;
   }
 
-  /** @throws TypeError if a record is there that the change has not read: it would never run without conflict. */
+  /** @throws TypeError if the record exists and the change has not read it: it would conflict on every run. */
   async #assertRead(kind: Kind, id: string): Promise<void> {
     const statement = sql`SELECT 1 FROM ${sql.table(TABLES[kind])} WHERE id = ${key(id)}`;
     const { rows } = await statement.execute(this.#open());
@@ -161,14 +161,14 @@ export class Change {
     }
   }
 
-  // Also kept, since the change might catch what is thrown here.
+  // Also remembered, since the change might catch this error.
   #conflicts(): Conflict {
     this.#conflict ??= new Conflict("another change came between");
     return this.#conflict;
   }
 }
 
-/** A record as it is written. */
+/** Converts a record to the form in which it is written. */
 interface Row {
   readonly id: string;
   readonly [column: string]: string | number | null;
@@ -177,7 +177,7 @@ interface Row {
 /** @throws TypeError if this is not a record. */
 function rowOf<K extends Kind>(kind: K, kept: RegistryKinds[K]): Row {
   const body = JSON.stringify(kept);
-  // What is written can be read again.
+  // A record that is written must be readable.
   if (!SHAPES[kind](JSON.parse(body))) throw new TypeError(`this is not a record of ${kind}`);
   return { ...COLUMNS[kind](kept), id: key(kept.id), created: kept.created, body };
 }

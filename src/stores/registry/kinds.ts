@@ -3,10 +3,10 @@ import type { Approval } from "../../agent/approvals/approval.js";
 import { isFromStranger } from "../../agent/approvals/approval-result.js";
 import type { RegistryKinds } from "../../agent/registry/registry-store.js";
 
-/** Records' kinds. */
+/** The kinds of records. */
 export type Kind = keyof RegistryKinds;
 
-/** A text as a column keeps it, by which a record is looked up. */
+/** Encodes a string for a column by which records are looked up. */
 export function key(text: string): string;
 export function key(text: string | undefined): string | null;
 export function key(text: string | undefined): string | null {
@@ -23,12 +23,12 @@ export const TABLES: { readonly [K in Kind]: string } = {
   requests: "answered_request",
 };
 
-/** What each table says of a record besides its body. */
+/** The columns of each table beside the body. */
 export const COLUMNS: {
   readonly [K in Kind]: (kept: RegistryKinds[K]) => { readonly [column: string]: Column };
 } = {
   hosts: ({ thumbprint, unproven, principal, status, from }) => ({
-    // A revoked host keeps no key from others that it had not proven.
+    // A revoked host does not keep a key that it had not proven from others.
     thumbprint: key(thumbprint ?? (status === "revoked" ? undefined : unproven?.thumbprint)),
     held: status === "revoked" ? null : key(thumbprint),
     principal: key(principal),
@@ -56,7 +56,7 @@ export const COLUMNS: {
   requests: ({ expires }) => ({ expires }),
 };
 
-/** What only one record of a kind may have, where not the store's callers draw it at random. */
+/** Columns that are unique for a kind, unless the store's callers draw the value at random. */
 export const CLAIMS: { readonly [K in Kind]: (kept: RegistryKinds[K]) => string | undefined } = {
   hosts: ({ thumbprint, status }) => (status === "revoked" ? undefined : thumbprint),
   agents: () => undefined,
@@ -68,7 +68,7 @@ export const CLAIMS: { readonly [K in Kind]: (kept: RegistryKinds[K]) => string 
 
 type Column = string | number | null;
 
-/** What a record's table says where a member of a query holds; `undefined` if it cannot have this value. */
+/** The columns that a property of a query selects by; `undefined` if no record can have this value. */
 type Lookup = (value: unknown) => RawBuilder<unknown> | undefined;
 
 const by =
@@ -129,7 +129,7 @@ export const LOOKUPS: { readonly [K in Kind]: { readonly [member: string]: Looku
   requests: {},
 };
 
-/** When an approval ended, or ends at the latest. */
+/** The time when an approval ended, or ends at the latest. */
 function endOf({ state, updated, expires }: Approval): number {
   return state === "pending" || state === "approved" ? Math.max(updated, expires) : updated;
 }
@@ -137,13 +137,13 @@ function endOf({ state, updated, expires }: Approval): number {
 /** A principal that may decide about an approval, or has decided. */
 export interface Approver {
   readonly principal: string;
-  /** 1 once it has decided; or anybody has, about what a host of a user asks for. */
+  /** 1 once the principal has decided, or once anybody has decided about the request of a user's host. */
   readonly decided: 0 | 1;
 }
 
 const none = (): readonly Approver[] => [];
 
-/** The approvers of a record. */
+/** Returns the approvers of a record. */
 export const APPROVERS: {
   readonly [K in Kind]: (kept: RegistryKinds[K]) => readonly Approver[];
 } = {
@@ -161,7 +161,7 @@ function approversOf(approval: Approval): readonly Approver[] {
   const { approvers = principal === undefined ? [] : [principal] } = rule;
   const hinted = hintedUser === undefined ? [] : [hintedUser];
   const deciders = decisions.map(({ approver }) => approver);
-  // What others decide about strangers fills no history of a user that these named.
+  // Decisions of others about strangers do not fill the history of a user named by these strangers.
   const concernsAll = deciders.length > 0 && !isFromStranger(approval);
   return [...new Set([...approvers, ...hinted, ...deciders])].map((one) => ({
     principal: one,

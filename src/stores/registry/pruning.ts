@@ -6,19 +6,19 @@ import type { TableDatabase } from "../database.js";
 import { key, TABLES } from "./kinds.js";
 import { keptIn, type Row } from "./view.js";
 
-/** Removes some of the used ids that have expired. @param now - Milliseconds since 1970. */
+/** Removes some of the expired used ids. @param now - Milliseconds since 1970. */
 export function usedOnceOver(now: number): RawBuilder<unknown> {
   return sql`DELETE FROM used_once WHERE key IN
     (SELECT key FROM used_once WHERE expires <= ${now} LIMIT ${sql.lit(BATCH)})`;
 }
 
 /**
- * Removes, in small steps, used ids and answered requests that have expired; and approvals, grants, agents and
- * hosts that ended, and delegations that expired, long ago.
+ * Removes, in small steps, expired used ids and answered requests, and, if they ended long ago, approvals,
+ * grants, agents, hosts and delegations.
  *
- * @param now - Milliseconds since 1970, and so is `before`: when the latter must have been over.
- * @param places - What {@link pruneEnded} keeps between the calls.
- * @returns How many rows were removed.
+ * @param now - Milliseconds since 1970; so is `before`, the time before which the latter must have ended.
+ * @param places - The state that {@link pruneEnded} keeps between calls.
+ * @returns The number of rows removed.
  */
 export async function pruneRegistry(
   database: TableDatabase,
@@ -35,7 +35,7 @@ export async function pruneRegistry(
       (SELECT id FROM delegation WHERE expires <= ${before} LIMIT ${most})`,
     sql`DELETE FROM approval WHERE id IN
       (SELECT id FROM approval WHERE until <= ${before} LIMIT ${most})`,
-    // Of approvals that are gone.
+    // Rows of removed approvals.
     sql`DELETE FROM approver WHERE approval IN
       (SELECT approval FROM approver
         WHERE NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = approver.approval) LIMIT ${most})`,
@@ -51,20 +51,19 @@ export async function pruneRegistry(
 
 type Ending = "grants" | "agents" | "hosts";
 
-/** Up to where the records of each kind have been looked at: the next call goes on there. */
+/** The position up to which the records of each kind have been examined; the next call continues there. */
 export type PruneCursors = { [Kind in Ending]?: PruneCursor | undefined };
 
 /** Pages of each kind that one call reads at most. */
 const PAGES = 50;
 
 /**
- * Removes grants, agents and hosts that ended before a moment: first grants, then agents that have no grant
- * left, then hosts that have no agent left. Each page of records is read without a lock; a record that has
- * changed since stays.
+ * Removes grants, agents and hosts that ended before a moment: first grants, then agents without grants, then
+ * hosts without agents. Reads each page of records without a lock; keeps a record that has changed since.
  *
  * @param before - Milliseconds since 1970.
- * @param places - Kept between the calls; at the end of a kind's records, the next call begins again.
- * @returns How many were removed.
+ * @param places - Kept between calls; at the end of a kind's records, the next call begins again.
+ * @returns The number of records removed.
  */
 async function pruneEnded(
   database: TableDatabase,
@@ -77,7 +76,7 @@ async function pruneEnded(
   return grants + agents + hosts;
 }
 
-// What keeps a record although it is over.
+// Finds records that keep an ended record in place.
 const NO_APPROVAL = sql`NOT EXISTS (SELECT 1 FROM approval WHERE approval.id = registry_grant.approval
   AND approval.state IN (${key("pending")}, ${key("approved")}))`;
 const NO_GRANT = sql`NOT EXISTS
@@ -90,7 +89,7 @@ function grantIsOver({ status, updated, expires }: AgentGrant, before: number): 
   return updated <= before;
 }
 
-/** An agent that is expired can be used again, but not so long after. */
+/** An expired agent can be reactivated, but not after this long. */
 function agentIsOver(agent: AgentRecord, before: number): boolean {
   const { status, updated, expires, lastUsed = 0 } = agent;
   if (status === "active") return expires !== undefined && Math.max(expires, lastUsed) <= before;
@@ -152,7 +151,7 @@ async function prunePages<K extends Ending>(
   return removed;
 }
 
-/** A row that cannot be read stays: looking the record up reports it. */
+/** Keeps a row that cannot be read; looking the record up reports it. */
 function endedRow<K extends Ending>(
   kind: K,
   row: Row,

@@ -1,4 +1,4 @@
-// src/stores/registry: what is kept of hosts, agents, their grants, approvals and delegations.
+// src/stores/registry: hosts, agents, their grants, approvals and delegations in a database.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
@@ -18,18 +18,18 @@ import { type PruneCursors, pruneRegistry } from "./pruning.js";
 import { UsedOnce } from "./used-once.js";
 import { viewOf } from "./view.js";
 
-/** How a registry is kept. */
+/** Options of a registry. */
 export interface RegistryStoreOptions {
   /**
-   * Days for which `prune` keeps approvals, grants, agents and hosts that have ended, hosts that no user has taken
-   * on and that are not used, and delegations that have expired; 90 unless given.
+   * Days that `prune` keeps ended approvals, grants, agents and hosts, unused hosts that no user has taken on,
+   * and expired delegations; 90 unless given.
    */
   readonly retention?: number | undefined;
-  /** How often a change runs at most, where others change the same records; 50 unless given. */
+  /** Number of runs of a change while others change the same records; 50 unless given. */
   readonly runs?: number | undefined;
   /**
-   * How many uses of ids that are good once are remembered at once: of strangers, and of all others, as many of each;
-   * 500,000 unless given. Further ones are refused then, until some expire.
+   * Number of uses of one-time ids remembered at once, for strangers and for all others separately; 500,000
+   * each unless given. Further ones are refused until some expire.
    */
   readonly mostUsed?: number | undefined;
 }
@@ -38,7 +38,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const MAX_RETENTION = 36_500;
 const MAX_RUNS = 1000;
 const MOST_USED = 500_000;
-/** Milliseconds before a change runs again: up to the first, then growing up to the second. */
+/** Milliseconds before a change runs again: at first up to the lower bound, growing up to the upper bound. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [4, 100];
 
 class StoredRegistry implements RegistryStore {
@@ -118,19 +118,19 @@ class StoredRegistry implements RegistryStore {
   }
 }
 
-/** Another change of the same records, or one that made what only one record may have. */
+/** Returns true for a version conflict or a unique-constraint violation. */
 function isConflict(error: unknown): boolean {
   if (error instanceof Conflict) return true;
   const code = error instanceof StorageError ? errorCode(error.cause) : "";
   return TAKEN.includes(code);
 }
 
-/** What each database calls a value that another record has. */
+/** The error code of a unique-constraint violation in each database. */
 const TAKEN = ["23505", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"];
 
 /**
- * Hosts, agents, their grants, approvals and delegations in a database of the stores, which the caller closes
- * and several processes may share.
+ * Hosts, agents, their grants, approvals and delegations in a database of the stores. The caller closes the
+ * database; several processes may share it.
  *
  * @throws TypeError naming the option that is wrong.
  */

@@ -1,4 +1,4 @@
-// What stored records look like, checked when they are read: a damaged one is an error of the database.
+// Shapes of stored records, checked when they are read: a damaged record is an error of the database.
 
 import type {
   Approval,
@@ -28,10 +28,10 @@ import type { Resource } from "../../agent/resources/resource.js";
 import { canonicalBytes, isObject, isTexts, type Json } from "../../bytes/json.js";
 import { readHop } from "../../caveats/read-hop.js";
 
-/** Whether a value that was read is of one shape. */
+/** Checks whether a value that was read has a shape. */
 type Shape = (value: unknown) => boolean;
 
-/** An object, whose every member has its shape; what it has besides is not looked at. */
+/** An object whose named properties each have their shape; other properties are not checked. */
 function record<Kept>(
   members: {
     readonly [Name in keyof Required<Kept>]: Shape;
@@ -48,22 +48,22 @@ const texts: Shape = isTexts;
 const object: Shape = isObject;
 const isTrue: Shape = (value) => value === true;
 
-/** A hop of a token; anything else would not be what was agreed. */
+/** A hop of a token; anything else would not be what the parties agreed on. */
 function hop(value: unknown): boolean {
   try {
-    // It was read as JSON.
+    // The value was read as JSON.
     return readHop(canonicalBytes(value as Json)).ok;
   } catch {
     return false;
   }
 }
 
-/** One of the values of a type, all of which are named. */
+/** One of the listed values of a type. */
 function oneOf<Value extends string>(values: { readonly [One in Value]: true }): Shape {
   return (value) => typeof value === "string" && Object.hasOwn(values, value);
 }
 
-/** What may be absent. */
+/** A shape, or absent. */
 function maybe(fits: Shape): Shape {
   return (value) => value === undefined || fits(value);
 }
@@ -72,7 +72,7 @@ function listOf(fits: Shape): Shape {
   return (value) => Array.isArray(value) && value.every(fits);
 }
 
-/** An object whose members, whatever their names, have one shape. */
+/** An object whose properties, of any name, all have one shape. */
 function mapOf(fits: Shape): Shape {
   return (value) => isObject(value) && Object.values(value).every(fits);
 }
@@ -85,7 +85,7 @@ const grantHops = listOf(
   }),
 );
 
-/** The records of each kind, as they stand in the database. */
+/** The shapes of the stored records of each kind. */
 export const SHAPES: {
   readonly [Kind in keyof RegistryKinds]: (value: unknown) => value is RegistryKinds[Kind];
 } = {

@@ -5,13 +5,13 @@ import { inBatches } from "../batches.js";
 import type { StoreQueries, TableDatabase } from "../database.js";
 import { usedOnceOver } from "./pruning.js";
 
-/** Uses that are written together. */
+/** Uses written in one transaction. */
 const CHUNK = 500;
-/** Uses after which those that have expired are removed. */
+/** Number of uses after which expired ones are removed. */
 const SWEEP = 1000;
-/** Steps of one removal: more than are added meanwhile. */
+/** Steps of one removal; they remove more than is added meanwhile. */
 const STEPS = 10;
-/** Milliseconds after which a full table is looked at again. */
+/** Milliseconds after which a full table is counted again. */
 const PAUSE = 1000;
 
 interface Waiting {
@@ -23,27 +23,27 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** The rows that are counted together. */
+/** The rows counted together. */
 interface Room {
-  /** How many there may be. */
+  /** Largest number of rows. */
   readonly most: number;
-  /** 1 where strangers make them, 0 where others do. */
+  /** 1 for the uses of strangers, 0 for all others. */
   readonly stranger: 0 | 1;
 }
 
 /**
- * What may be used once, of one room. Calls that come while others are being written go together next, in the order of their
- * keys: two processes that use the same ids must not each wait for the other.
+ * One-time ids of one room. Calls made during a write go together in the next one, ordered by key, so that two
+ * processes with the same ids do not wait for each other.
  */
 export class UsedOnce {
   readonly #database: TableDatabase;
   readonly #room: Room;
   #waiting: Waiting[] = [];
   #working: Promise<void> | undefined;
-  /** Rows, as they were counted last; unknown before. */
+  /** Number of rows at the last count; unknown before. */
   #counted: number | undefined;
   #countedAt = 0;
-  /** Uses since. */
+  /** Uses since that count. */
   #since = 0;
 
   constructor(database: TableDatabase, room: Room) {
@@ -61,7 +61,7 @@ export class UsedOnce {
   }
 
   async #work(): Promise<void> {
-    // Calls of this turn go together.
+    // Calls of this turn of the event loop go together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const some = this.#waiting.splice(0, CHUNK);
@@ -76,7 +76,7 @@ export class UsedOnce {
     this.#working = undefined;
   }
 
-  /** Removes what has expired, every so many uses, and says whether the table takes more. */
+  /** Removes expired uses after every so many, and returns whether the table takes more. */
   async #hasRoom(now: number): Promise<boolean> {
     const isFull = (): boolean => (this.#counted ?? 0) + this.#since >= this.#room.most;
     const looked = performance.now() - this.#countedAt < PAUSE;
@@ -113,7 +113,7 @@ export class UsedOnce {
       const first = await insert(db, [...fitting.values()], this.#room);
       const added = first.size;
       const outcomes = some.map(({ key }): UseOutcome => {
-        // Of calls for the same id, one.
+        // Keeps one of several calls for the same id.
         if (first.delete(key)) return "first";
         return fitting.has(key) ? "used" : "scope_full";
       });
@@ -124,7 +124,7 @@ export class UsedOnce {
   }
 }
 
-/** How many uses of each scope with a limit are remembered. */
+/** Counts the remembered uses of each scope with a limit. */
 async function countsOf(
   db: StoreQueries,
   some: readonly Waiting[],
@@ -143,7 +143,7 @@ async function countsOf(
   return new Map(rows.map(({ scope, count }) => [scope, Number(count)]));
 }
 
-/** @returns The keys that were not there. */
+/** @returns The keys that are new. */
 async function insert(
   db: StoreQueries,
   some: readonly Waiting[],

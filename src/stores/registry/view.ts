@@ -11,12 +11,12 @@ import { readStored, whole } from "../stored-values.js";
 import { type Kind, key, LOOKUPS, TABLES } from "./kinds.js";
 import { SHAPES } from "./shapes.js";
 
-/** Where records are read from. */
+/** The source of records. */
 export interface Source {
   readonly db: StoreQueries;
-  /** The database's name. */
+  /** The name of the database. */
   readonly name: string;
-  /** Sees each record that is read, and each id without a record, at version 0. */
+  /** Called with each record that is read, and with each id without a record, at version 0. */
   readonly saw?: (kind: Kind, id: string, version: number) => void;
 }
 
@@ -29,7 +29,7 @@ export interface Row {
 
 type Query = Page & { readonly [member: string]: unknown };
 
-/** What is kept, as it is looked up. */
+/** Looks up stored records. */
 export function viewOf(source: Source): RegistryView {
   const records = <K extends Kind>(kind: K) => ({
     get: async (id: string) => (await rowsOf(source, kind, { id }))[0],

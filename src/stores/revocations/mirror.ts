@@ -8,40 +8,40 @@ import type { StoreQueries, TableDatabase } from "../database.js";
 import { PackedTable } from "./packed-table.js";
 import type { RevocationRows, RevocationState } from "./rows.js";
 
-/** Milliseconds after which a look is given up: another one may be answered. */
+/** Milliseconds after which a look at the database is abandoned; another may be answered. */
 const PATIENCE = 2000;
-/** Intervals after which a look is too long ago for who can wait: this process was stopped, or is busy. */
+/** Number of intervals after which code that can wait waits for another look: this process was stopped or is busy. */
 const FEW = 3;
 
 /** A moment, in milliseconds. */
 interface Moment {
-  /** Of `performance`. */
+  /** By `performance`. */
   readonly running: number;
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly ofDay: number;
 }
 
 /** Reads from the database. */
 type Read = <T>(action: (db: StoreQueries) => Promise<T>) => Promise<T>;
 
-/** Called with the part that is done, from 0 to 1. */
+/** Called with the fraction done, from 0 to 1. */
 type Progress = (part: number) => void;
 
-/** How the database is followed. */
+/** Options for following the database. */
 export interface Following {
   /** Milliseconds. */
   readonly refreshEvery: number;
   readonly onLoading: Progress;
 }
 
-/** What the database says is revoked, in memory: enough for a check. */
+/** A copy of the database's revocations in memory, with all that a check needs. */
 export class RevocationMirror {
   readonly #database: TableDatabase;
   readonly #rows: RevocationRows;
   readonly #table: PackedTable = new PackedTable();
   #state: RevocationState = { version: 0, pruned: 0 };
   #pruning: Promise<void> = Promise.resolve();
-  /** When the last look that succeeded began, by both clocks. */
+  /** Start of the last successful look, by both clocks. */
   #readAt: Moment = { running: Number.NEGATIVE_INFINITY, ofDay: 0 };
   #problem: StorageError | undefined;
   #refreshEvery = 0;
@@ -60,13 +60,16 @@ export class RevocationMirror {
     return this.#table.size;
   }
 
-  /** Seconds: by a clock that no one sets back, and by the time of day, since the first may stop with the machine. */
+  /**
+   * Seconds since then, by the larger of two clocks: one that nobody sets back but that may stop with the
+   * machine, and the time of day.
+   */
   get age(): number {
     const { running, ofDay } = this.#readAt;
     return Math.max(performance.now() - running, Date.now() - ofDay) / 1000;
   }
 
-  /** Why the last look failed; absent if it did not. */
+  /** The reason why the last look failed; absent if it succeeded. */
   get problem(): StorageError | undefined {
     return this.#problem;
   }
@@ -75,13 +78,13 @@ export class RevocationMirror {
     return this.#table.find(query);
   }
 
-  /** Reads everything, then looks every so often for what has changed. */
+  /** Reads everything, then looks for changes at each interval. */
   async follow({ refreshEvery, onLoading }: Following): Promise<void> {
     const [database, rows] = [this.#database, this.#rows];
     this.#refreshEvery = refreshEvery;
     await database.read((db) => rows.check(db, database.dialect));
     await this.look((action) => database.read(action), onLoading);
-    // The first may have begun longer ago than the list may be relied on.
+    // The first look may have begun longer ago than the list may be relied on.
     await this.look((action) => database.read(action));
     const again = (): void => {
       setTimeout(async () => {
@@ -91,10 +94,11 @@ export class RevocationMirror {
     again();
   }
 
-  /** As {@link RevocationSource.catchUp} promises. */
+  /** Implements {@link RevocationSource.catchUp}. */
   async catchUp(): Promise<void> {
     const isBehind = (): boolean => this.age * 1000 > FEW * this.#refreshEvery;
-    // One that is under way may have been read, or given up, because this process was stopped: then one look more.
+    // The pending look may have read before this process was stopped, or been abandoned for that: look once
+    // more.
     for (let looks = 0; looks < 2 && isBehind(); looks++) {
       const isUnderWay = this.#refreshing !== undefined;
       await this.#refresh();
@@ -102,14 +106,14 @@ export class RevocationMirror {
     }
   }
 
-  /** Takes over an entry that the database has. */
+  /** Takes over an entry that is in the database. */
   async add(entry: KeptRevocation): Promise<void> {
     await this.#pruning;
     this.#table.add(entry);
   }
 
   /**
-   * Takes over what the database has beyond what is known.
+   * Takes over changes of the database since the last look.
    *
    * @throws StorageError
    */
@@ -122,15 +126,15 @@ export class RevocationMirror {
       this.#state = { ...this.#state, pruned };
       this.#pruning = this.#pruning.then(() => this.#remove(pruned));
     }
-    // What is revoked anew after that must not go with it.
+    // Entries revoked anew after that must not be removed with it.
     await this.#pruning;
     const pace = new Pace();
-    // Past `version` too: what is revoked anew during the look has moved there.
+    // Reads past `version` too: entries revoked anew during the look have moved there.
     for (let [since, more] = [known, known < version]; more; ) {
       const changes = await read((db) => this.#rows.changes(db, since));
       for (const entry of changes.entries) this.#table.add(entry);
       ({ reached: since, more } = changes);
-      // Not past it: entries that are newer than `pruned` are read again after the next pruning.
+      // Not past it: entries newer than `pruned` are read again after the next pruning.
       const reached = Math.max(this.version, more ? Math.min(since, version) : version);
       this.#state = { ...this.#state, version: reached };
       progress((reached - known) / (version - known));
@@ -139,7 +143,7 @@ export class RevocationMirror {
     if (began.running > this.#readAt.running) this.#readAt = began;
   }
 
-  /** One look, shared by all that ask while it is under way; `false` once the database is closed. */
+  /** One look, shared by all callers while it is pending; `false` once the database is closed. */
   #refresh(): Promise<boolean> {
     this.#refreshing ??= this.#refreshed().finally(() => {
       this.#refreshing = undefined;
@@ -160,7 +164,7 @@ export class RevocationMirror {
     return true;
   }
 
-  /** Removes what has been removed from the database. */
+  /** Removes the entries that were removed from the database. */
   async #remove(pruned: number): Promise<void> {
     const pace = new Pace();
     for (const _ of this.#table.pruning(pruned)) if (pace.isOver) await pace.rest();

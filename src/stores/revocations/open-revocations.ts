@@ -4,19 +4,16 @@ import { RevocationStore } from "./revocation-store.js";
 
 /** How current a store's answers must be. */
 export interface RevocationStoreOptions {
-  /**
-   * Milliseconds between two looks whether another process has revoked something; 50 unless given, or
-   * 250 for PostgreSQL.
-   */
+  /** Milliseconds between two looks for revocations by other processes; 50 unless given, 250 for PostgreSQL. */
   readonly refreshEvery?: number;
   /**
-   * Seconds after the last successful look at the database for which the list may be relied on; 5
-   * unless given. Then every check is refused as `revocation_stale`, until a look succeeds again.
+   * Seconds after the last successful look for which the list may be relied on; 5 unless given. Later, every
+   * check is refused as `revocation_stale` until a look succeeds.
    */
   readonly staleAfter?: number;
-  /** Milliseconds since 1970; the issuer's clock, `Date.now` unless given. */
+  /** Returns milliseconds since 1970; the issuer's clock; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
-  /** Called while the list is read at the start, with the part that has been read, from 0 to 1. */
+  /** Called while the list is read at the start, with the fraction read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;
 }
 
@@ -28,8 +25,8 @@ const OPTIONS = ["refreshEvery", "staleAfter", "clock", "onLoading"];
 /**
  * Opens the revocations in a database, and follows them until it is closed.
  *
- * @throws TypeError on wrong options.
- * @throws StorageError `store_corrupt` if they cannot be what proviso wrote, or what reading throws.
+ * @throws TypeError if an option is wrong.
+ * @throws StorageError `store_corrupt` if proviso cannot have written them, or the error of reading.
  *
  * @example
  * ```ts

@@ -1,17 +1,17 @@
-/** The text before the bits of an id. */
+/** The prefix of an id, before its bits. */
 type IdPrefix = "rv_" | "cap_";
 
-/** Ids that fit: 128 bits of a link, whose last character has bits of no byte, or 96 of a capability. */
+/** Ids that fit: 128 bits of a link, with no spare bits set in the last character, or 96 bits of a capability. */
 const FORMS: Readonly<Record<IdPrefix, RegExp>> = {
   rv_: /^rv_[\w-]{21}[AQgw]$/,
   cap_: /^cap_[\w-]{16}$/,
 };
 
-/** Words of an entry: the four of an id, then the time when it goes. */
+/** Words of an entry: the four of an id, then the time of its removal. */
 const ENTRY = 5;
 /** Entries of a page. */
 const PAGE = 512;
-/** An id's time that never comes. Times after 2106 do not fit, and are taken for it. */
+/** The removal time that stands for never. Later times than 2106 do not fit, and count as never. */
 const NEVER = 0xffff_ffff;
 
 /** Entries in ascending order of their ids. */
@@ -21,18 +21,18 @@ interface Page {
 }
 
 /**
- * Ids of one kind, each with the time when it goes, in 20 bytes and some room to grow: 28 bytes at 1 million. They
- * are kept in ascending order in pages, which are split when they are full. Ids are compared whole, so look-ups are
- * exact, and no choice of ids makes them slow. An id of another form is for the caller to keep in another way.
+ * Ids of one kind, each with its removal time, in 20 bytes and room to grow: 28 bytes at 1 million. They are in
+ * ascending order in pages, which are split when they are full. Ids are compared in full, so look-ups are
+ * exact, and no choice of ids makes them slow. The caller has to keep ids of other forms elsewhere.
  */
 export class PackedIds {
   readonly #prefix: IdPrefix;
   readonly #pages: Page[] = [newPage()];
-  /** The first word of each page, next to each other in memory. */
+  /** The first word of each page, contiguous in memory. */
   readonly #firsts: number[] = [0];
-  /** The id that is looked up or added. */
+  /** The id to look up or add. */
   readonly #id: Uint32Array = new Uint32Array(4);
-  /** Its bytes; the last four of a capability's stay 0. */
+  /** Its bytes; the last four of a capability id stay 0. */
   readonly #bytes = Buffer.alloc(16);
   #size = 0;
 
@@ -50,10 +50,10 @@ export class PackedIds {
   }
 
   /**
-   * Adds an id, or keeps the later of its times.
+   * Adds an id, or keeps the later of its two times.
    *
    * @param until - Seconds since 1970; `Infinity` for never.
-   * @returns Whether the id fits: it is not here where its length or form is another.
+   * @returns Whether the id fits; an id of another length or form is not added.
    */
   add(id: string, until: number): boolean {
     if (!this.#seek(id)) return false;
@@ -81,7 +81,7 @@ export class PackedIds {
     return true;
   }
 
-  /** When an id goes: seconds since 1970, `Infinity` for never, `undefined` if it is not here. */
+  /** Returns the removal time of an id: seconds since 1970, `Infinity` for never, `undefined` if the id is absent. */
   get(id: string): number | undefined {
     if (!this.#seek(id)) return undefined;
     const page = this.#pageAt(this.#pageOf());
@@ -92,8 +92,8 @@ export class PackedIds {
   }
 
   /**
-   * Removes ids whose time is `now` or earlier, a page at a time: between two yields a caller can let other work
-   * run. Ids that are not reached yet are still found.
+   * Removes ids whose time is `now` or earlier, a page at a time, so that the caller can let other work run
+   * between two yields. Ids not reached yet are still found.
    *
    * @param now - Seconds since 1970.
    */
@@ -117,7 +117,7 @@ export class PackedIds {
     }
   }
 
-  /** Takes an id for the one that is looked up. @returns Whether it fits. */
+  /** Parses an id as the one to look up. @returns Whether it fits. */
   #seek(id: string): boolean {
     if (!FORMS[this.#prefix].test(id)) return false;
     this.#bytes.write(id.slice(this.#prefix.length), "base64url");
@@ -125,7 +125,7 @@ export class PackedIds {
     return true;
   }
 
-  /** The number of the last page that begins with the id or a lower one; otherwise 0. */
+  /** Returns the number of the last page that begins with the id or a lower one; otherwise 0. */
   #pageOf(): number {
     const first = this.#id[0] ?? 0;
     let [low, high] = [0, this.#pages.length - 1];
@@ -140,7 +140,7 @@ export class PackedIds {
     return low;
   }
 
-  /** The place of the id in a page: that of the first entry which is not lower. */
+  /** Returns the position of the id in a page: that of the first entry that is not lower. */
   #placeIn(page: Page): number {
     let [low, high] = [0, page.size];
     while (low < high) {
@@ -155,7 +155,7 @@ export class PackedIds {
     return at < page.size && this.#compare(page, at) === 0;
   }
 
-  /** Below 0 if an entry is lower than the id, 0 if it is the id, above 0 if it is higher. */
+  /** Compares an entry with the id: below 0 if it is lower, 0 if equal, above 0 if higher. */
   #compare({ words }: Page, at: number): number {
     for (let word = 0; word < 4; word++) {
       const difference = (words[at * ENTRY + word] ?? 0) - (this.#id[word] ?? 0);
@@ -164,7 +164,7 @@ export class PackedIds {
     return 0;
   }
 
-  /** Moves the second half of a full page to a new one behind it. */
+  /** Moves the second half of a full page to a new page behind it. */
   #split(number: number): void {
     const page = this.#pageAt(number);
     const half = PAGE / 2;
@@ -187,7 +187,7 @@ function newPage(): Page {
   return { words: new Uint32Array(PAGE * ENTRY), size: 0 };
 }
 
-/** Removes the entries of a page whose time is `last` or earlier. @returns How many. */
+/** Removes the entries of a page whose time is `last` or earlier. @returns The number removed. */
 function removeOver(page: Page, last: number): number {
   const { words, size } = page;
   let kept = 0;

@@ -8,19 +8,19 @@ import { concerns, findIn, type RevocationLookup } from "../../revocation/lookup
 import type { RevocationQuery } from "../../revocation/source.js";
 import { PackedIds } from "./packed-ids.js";
 
-/** A thing that is revoked, and until when. */
+/** Something revoked, and until when. */
 interface PackedEntry {
   readonly kind: RevocationKind;
   readonly id: string;
   readonly record: Bounds;
 }
 
-/** Loose entries that are worked through at once. */
+/** Unpacked entries processed in one step. */
 const SOME = 1000;
 
 /**
- * The things that a list revokes, each with the time until when: enough for a check, and no more. Ids of links and
- * capabilities are packed; keys, principals and ids of another form, of which there are few, are in maps.
+ * The revoked things of a list, each with its end: all that a check needs. Link and capability ids are packed;
+ * keys, principals and ids of other forms, which are few, are in maps.
  */
 export class PackedTable implements RevocationLookup {
   readonly #links = new PackedIds("rv_");
@@ -37,7 +37,7 @@ export class PackedTable implements RevocationLookup {
     return Object.values(this.#loose).reduce((sum, { size }) => sum + size, packed);
   }
 
-  /** Adds to what is known of a thing: what either says is revoked, for as long as either says. */
+  /** Adds a record. If the thing has one already, the result revokes what either does, for the longer time. */
   add({ kind, id, record: { before, until } }: PackedEntry): void {
     if (this.#packedOf(kind)?.add(id, until ?? Number.POSITIVE_INFINITY) === true) return;
     const known = this.#loose[kind].get(id);
@@ -45,7 +45,7 @@ export class PackedTable implements RevocationLookup {
     this.#loose[kind].set(id, known === undefined ? record : mergeBounds(known, record));
   }
 
-  /** The kind and id of every entry that concerns the token. */
+  /** Returns the kind and id of every entry that concerns the token. */
   find(query: RevocationQuery): RevocationEntry[] {
     return findIn(this, query);
   }
@@ -68,8 +68,8 @@ export class PackedTable implements RevocationLookup {
   }
 
   /**
-   * Removes entries whose tokens have all expired, some at a time: between two yields a caller can let other
-   * work run. What is not reached yet is still found.
+   * Removes entries whose tokens have all expired, some at a time, so that the caller can let other work run
+   * between two yields. Entries not reached yet are still found.
    *
    * @param now - Seconds since 1970.
    */

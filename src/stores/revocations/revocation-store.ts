@@ -24,11 +24,11 @@ import { RevocationRows } from "./rows.js";
 
 /**
  * Revocations in a database that several processes share. Each process holds in memory what is revoked and
- * until when, so that a look-up does no I/O, and follows what the others revoke; when and why is read from the
- * database. A million revoked links take 28 bytes each. Made by `openRevocations`.
+ * until when, so that a look-up does no I/O, and follows the revocations of other processes; time and reason
+ * are read from the database. A million revoked links take 28 bytes each. Made by `openRevocations`.
  *
- * Look-ups never throw. While the database cannot be read, what is known goes on being refused, and
- * after `staleAfter` seconds everything is. So it is once the database is closed.
+ * Look-ups never throw. While the database cannot be read, known revocations go on being refused, and after
+ * `staleAfter` seconds, or once the database is closed, everything is.
  */
 export class RevocationStore implements RevocationSource, RevocationSink, RevocationRecords {
   readonly #database: TableDatabase;
@@ -36,7 +36,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   readonly #staleAfter: number;
   readonly #clock: () => number;
   readonly #mirror: RevocationMirror;
-  /** What is read back next, in one go. */
+  /** Changes to read back next, in one go. */
   #written: KeptRevocation[] = [];
   #readingBack: Promise<void> | undefined;
 
@@ -49,13 +49,13 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     this.#clock = clock;
   }
 
-  /** The kind and id of every entry that concerns the token. */
+  /** Returns the kind and id of every entry that concerns the token. */
   find(query: RevocationQuery): RevocationEntry[] {
     return this.#mirror.find(query);
   }
 
   /**
-   * Every entry that concerns the token, as the database has it: with when and why.
+   * Returns every entry that concerns the token from the database, with its time and reason.
    *
    * @throws StorageError
    */
@@ -63,7 +63,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     const found = await this.#database.read((db) =>
       Promise.all(this.find(query).map((thing) => this.#rows.known(db, thing))),
     );
-    // What is over may have been removed since it was found.
+    // An expired entry may have been removed since it was found.
     return found.filter((entry) => entry !== undefined).map(entryOf);
   }
 
@@ -71,27 +71,27 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.age < this.#staleAfter;
   }
 
-  /** Looks at the database, unless the last look is but a few `refreshEvery` ago. @see RevocationSource.catchUp */
+  /** Looks at the database, unless the last look is only a few `refreshEvery` ago. @see RevocationSource.catchUp */
   catchUp(): Promise<void> {
     return this.#mirror.catchUp();
   }
 
-  /** The version of the list: grows with every change and never shrinks. */
+  /** The version of the list; grows with every change and never shrinks. */
   get version(): number {
     return this.#mirror.version;
   }
 
-  /** How many entries there are. */
+  /** Number of entries. */
   get size(): number {
     return this.#mirror.size;
   }
 
-  /** Seconds since the list was last known to be what the database says. */
+  /** Seconds since the list was last known to match the database. */
   get age(): number {
     return this.#mirror.age;
   }
 
-  /** Why the last look at the database failed; absent if it did not. */
+  /** The reason why the last look at the database failed; absent if it succeeded. */
   get problem(): StorageError | undefined {
     return this.#mirror.problem;
   }
@@ -108,7 +108,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   /**
    * Reads the list as data, oldest entry first, as `RevocationList` gives it.
    *
-   * @param trustedUntil - Until when a copy elsewhere may rely on it; a time such as `2026-01-31T23:59:59Z`.
+   * @param trustedUntil - The time until which a copy elsewhere may rely on it, such as `2026-01-31T23:59:59Z`.
    * @throws StorageError
    */
   async snapshot(trustedUntil: string): Promise<RevocationSnapshot> {
@@ -117,7 +117,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return { version, trustedUntil, entries };
   }
 
-  /** Reads every entry, oldest first, with the version of the list that they are. */
+  /** Reads every entry, oldest first, with the version of the list. */
   async #read(): Promise<Pick<RevocationSnapshot, "version" | "entries">> {
     const { version } = await this.#database.read((db) => this.#rows.state(db));
     this.#rows.assertGrown(this.version, version);
@@ -135,17 +135,16 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
       entries.push(entryOf(kept));
       if (pace.isOver) await pace.rest();
     }
-    // A newer change that was read is part of the list: under `version` it would be of two contents.
+    // A newer change that was read is part of the list: one `version` would stand for two contents.
     return { version: Math.max(version, since), entries };
   }
 
   /**
-   * Adds an entry. When the promise is fulfilled, the entry is in the database, has been read back
-   * from there and counts here; other processes see it within their `refreshEvery`. Of two for the
-   * same thing, what either revokes is revoked, for as long as either says. It is written even when
-   * the disk is nearly full.
+   * Adds an entry. Fulfilled once the entry is in the database, has been read back from there and is in force
+   * here; other processes see it within their `refreshEvery`. If there is one for the same thing, the result
+   * revokes what either does, for the longer time. Written even if the disk is nearly full.
    *
-   * @param quota - The party that the entry counts against; none unless given.
+   * @param quota - The party whose quota the entry counts against; none unless given.
    * @throws TypeError if the entry is not well formed.
    * @throws StorageError The entry must then be taken as not added.
    */
@@ -162,7 +161,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
    * Removes entries whose tokens have all expired.
    *
    * @param now - Milliseconds since 1970; the store's clock unless given.
-   * @returns How many were removed.
+   * @returns The number of entries removed.
    * @throws TypeError if `now` is not a finite number.
    * @throws StorageError as `add` does.
    */
@@ -174,14 +173,14 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
   }
 
   /**
-   * Runs `action` while no other process can write to the list, or be in its own `exclusively`: a
-   * lock that is lifted if the process dies. What `action` adds is committed when it is done; if it
-   * throws, nothing is, and its error is thrown on.
+   * Runs `action` while no other process can write to the list, or be in its own `exclusively`. The lock is
+   * released if the process dies. The entries that `action` adds are committed when it is fulfilled; if it
+   * throws, none is, and its error is rethrown.
    *
-   * @param action - Adds entries by the function that it is given, and waits for each; once the action has settled, that
-   *   function refuses. It must not wait for `store.add`, which waits for the action.
-   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds; `store_timeout` if
-   *   the action has not settled within 10 seconds (`writeTimeout` of `openStores`).
+   * @param action - Adds entries with the function that it is passed, and awaits each; that function throws
+   *   once the action has settled. It must not await `store.add`, which waits for the action.
+   * @throws StorageError as `add` does; `store_locked` if another process held the lock for 2 seconds;
+   *   `store_timeout` if the action has not settled within 10 seconds (`writeTimeout` of `openStores`).
    */
   async exclusively<T>(
     action: (add: (entry: RevocationEntry) => Promise<void>) => T | Promise<T>,
@@ -216,7 +215,7 @@ export class RevocationStore implements RevocationSource, RevocationSink, Revoca
     return this.#rows.put(db, entry, { now, least: this.version, quota });
   }
 
-  /** Reads back what was written. All that is written in one turn is read back at once. */
+  /** Reads written entries back; all those of one turn of the event loop at once. */
   async #confirm(entries: readonly KeptRevocation[]): Promise<void> {
     if (entries.length === 0) return;
     this.#written.push(...entries);

@@ -12,23 +12,23 @@ import { BATCH, inBatches } from "../batches.js";
 import type { StoreQueries, StoreTables, TableDatabase } from "../database.js";
 import { corrupt, readStored, textOf, whole } from "../stored-values.js";
 
-/** How an entry is added. */
+/** Options for adding an entry. */
 interface PutOptions {
-  /** Seconds since 1970: entries that are over count against no quota. */
+  /** Seconds since 1970; expired entries count against no quota. */
   readonly now: number;
   /** A version that the list has had. */
   readonly least: number;
   readonly quota?: RevocationQuota | undefined;
 }
 
-/** What the list is at. */
+/** The state of the list. */
 export interface RevocationState {
   readonly version: number;
   /** Seconds since 1970: entries whose `until` is this or earlier have been removed. */
   readonly pruned: number;
 }
 
-/** Some of the entries that have changed. */
+/** A batch of changed entries. */
 interface RevocationChanges {
   readonly entries: readonly KeptRevocation[];
   /** The version in which the last of them changed. */
@@ -36,26 +36,23 @@ interface RevocationChanges {
   readonly more: boolean;
 }
 
-/** Entries that are read at once: their rows are many times as large as what is kept of them. */
+/** Entries read at once; their rows are many times as large as the data kept in memory. */
 const CHUNK = 5000;
 
-/** Of the years 0000 and 9999, which a time can be written with. */
+/** Milliseconds at the bounds of the years 0000 and 9999, which a time can be written with. */
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
-/**
- * The rows of revocations in one database; every value that comes out of it is checked. All methods
- * throw StorageErrors.
- */
+/** The revocation rows of a database; every value read is validated. All methods throw StorageErrors. */
 export class RevocationRows {
   readonly #name: string;
 
-  /** @param name - Of the database, for messages. */
+  /** @param name - The name of the database, for messages. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Looks for damage that reading need not come upon; PostgreSQL does so by itself. */
+  /** Looks for damage that normal reads may not notice; PostgreSQL does so itself. */
   async check(db: StoreQueries, dialect: DatabaseDialect): Promise<void> {
     if (dialect !== "sqlite") return;
     const check = sql<{ readonly quick_check: string }>`PRAGMA quick_check(revocation)`;
@@ -74,9 +71,10 @@ export class RevocationRows {
   }
 
   /**
-   * Entries that have changed since a version, in the order of their changes.
+   * Returns entries that have changed since a version, in the order of their changes.
    *
-   * @returns The entries, the version of the last (`since` without entries), and whether there may be more.
+   * @returns The entries, the version of the last one (`since` if there is none), and whether there may be
+   *   more.
    */
   async changes(db: StoreQueries, since: number): Promise<RevocationChanges> {
     const rows = await db
@@ -92,7 +90,7 @@ export class RevocationRows {
     return { entries, reached, more: rows.length === CHUNK };
   }
 
-  /** The entry for the same thing, if there is one. */
+  /** Returns the existing entry for the same thing. */
   async known(
     db: StoreQueries,
     { kind, id }: Pick<KeptRevocation, "kind" | "id">,
@@ -111,13 +109,13 @@ export class RevocationRows {
     return this.#advance(db, 0);
   }
 
-  /** Adds an entry to what is there, and returns the outcome. */
+  /** Adds an entry, merged with an existing one, and returns the outcome. */
   async put(
     db: StoreQueries,
     entry: KeptRevocation,
     { now, least, quota }: PutOptions,
   ): Promise<RevocationAddition> {
-    // First of all: other writers wait here, so that versions are committed in their order.
+    // Comes first: other writers wait here, so that versions are committed in order.
     this.assertGrown(least, await this.lock(db));
     const known = await this.known(db, entry);
     if (known !== undefined && covers(known.record, entry.record)) return "known";
@@ -127,7 +125,7 @@ export class RevocationRows {
     }
     const { kind, id, record } = entry;
     const merged = known === undefined ? record : mergeRecords(known.record, record);
-    // Only where a row changes: each version of the list is written out and sent.
+    // Only if a row changes, since each version of the list is written out and sent.
     const changed = await this.#advance(db, 1);
     const columns = {
       before: merged.before ?? null,
@@ -145,10 +143,10 @@ export class RevocationRows {
   }
 
   /**
-   * Removes what is over, some in each transaction. Other processes go on finding it until all of it is gone.
+   * Removes expired entries, some in each transaction. Other processes still find them until all are gone.
    *
    * @param now - Seconds since 1970.
-   * @returns How many were removed.
+   * @returns The number of records removed.
    */
   async prune(database: TableDatabase, now: number): Promise<number> {
     const removed = await inBatches(database, async (db) => {
@@ -167,17 +165,17 @@ export class RevocationRows {
     return removed;
   }
 
-  /** Refuses a version that is lower than one that the list has had. */
+  /** Refuses a version lower than one that the list has had. */
   assertGrown(known: number, version: number): void {
     if (version < known) throw this.corrupt(`its version fell from ${known} to ${version}`);
   }
 
-  /** The error for contents that cannot be. */
+  /** Makes the error for impossible contents. */
   corrupt(detail: string): StorageError {
     return corrupt(this.#name, detail);
   }
 
-  /** The version after it has grown. */
+  /** Returns the version after the change. */
   async #advance(db: StoreQueries, by: number): Promise<number> {
     const row = await db
       .updateTable("revocation_state")

@@ -1,19 +1,19 @@
-/** What principals keep by key. Principals are JSON strings; keys have nothing that a column cannot hold. */
+/** Memories of principals by key. Principals are JSON strings; keys hold nothing that a column cannot store. */
 export const MEMORY_TABLES = {
   memory_entry: {
     columns: {
       principal: "text",
       key: "text",
-      /** JSON. */
+      /** The value as JSON. */
       value: "text",
-      /** Of key and value, in UTF-8. */
+      /** Bytes of key and value, in UTF-8. */
       bytes: "integer",
-      /** Milliseconds since 1970 of the last time that it was set. */
+      /** Time of the last `set`, in milliseconds since 1970. */
       updated: "integer",
     },
     key: ["principal", "key"],
   },
-  /** What the entries of a principal come to. */
+  /** The totals of a principal's entries. */
   memory_use: {
     columns: { principal: "text", entries: "integer", bytes: "integer" },
     key: ["principal"],

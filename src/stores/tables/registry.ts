@@ -1,17 +1,18 @@
 /**
- * Hosts, agents, their grants, approvals and delegations: of each kind a table. `body` is the record as JSON;
- * the other columns say again what it is looked up by, texts as JSON strings, since a column keeps neither NUL
- * nor lone surrogates. `version` grows with every change of the record. Times are milliseconds since 1970.
+ * Hosts, agents, their grants, approvals and delegations, one table for each kind. `body` is the record as
+ * JSON; the other columns repeat the values that it is looked up by, strings as JSON strings, since a column
+ * keeps neither NUL nor lone surrogates. `version` grows with every change of the record. Times are
+ * milliseconds since 1970.
  */
 export const REGISTRY_TABLES = {
   registry_host: {
     columns: {
       id: "text",
       thumbprint: "text?",
-      /** The thumbprint, until the host is revoked: no other host has it then. */
+      /** The thumbprint, unique until the host is revoked. */
       held: "text?",
       principal: "text?",
-      /** Where it registered itself from, until a user takes it on. */
+      /** The address that it registered from, until a user takes it on. */
       address: "text?",
       network: "text?",
       created: "integer",
@@ -88,7 +89,10 @@ export const REGISTRY_TABLES = {
       ["created", "id"],
     ],
   },
-  /** Who may decide about an approval, or has decided; `decided` is 1 where its history shows the decision. */
+  /**
+   * Principals that may decide about an approval, or have decided; `decided` is 1 if their history shows the
+   * decision.
+   */
   approver: {
     columns: { principal: "text", approval: "text", decided: "integer" },
     key: ["principal", "approval"],
@@ -117,7 +121,10 @@ export const REGISTRY_TABLES = {
     key: ["id"],
     indexes: [["expires"]],
   },
-  /** What may be used once, by a hash of its scope and its id; `scope` is a hash of the scope alone, and `stranger` is 1 for the strangers' room. */
+  /**
+   * One-time ids, by a hash of scope and id; `scope` is a hash of the scope alone, and `stranger` is 1 for the
+   * strangers' room.
+   */
   used_once: {
     columns: { key: "text", scope: "text", stranger: "integer", expires: "integer" },
     key: ["key"],

@@ -1,4 +1,4 @@
-/** The number of each resource name, given once and shared by all capabilities. A JSON string each. */
+/** The number of each resource name, assigned once and shared by all capabilities. Names are JSON strings. */
 export const RESOURCE_NUMBER_TABLES = {
   resource_number: {
     columns: { number: "integer", name: "text" },

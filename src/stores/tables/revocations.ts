@@ -11,17 +11,17 @@ export const REVOCATION_TABLES = {
       until: "integer?",
       at: "integer",
       reason: "text?",
-      /** The caller whose quota the entry counts against; null for an operator's. */
+      /** The caller whose quota the entry counts against; null for an operator's entry. */
       party: "text?",
-      /** The version of the list that this entry last changed in; no two entries share one. */
+      /** The version of the list in which this entry last changed; unique. */
       changed: "integer",
     },
     key: ["kind", "id"],
     indexes: [["changed"], ["party", "until"], ["until"]],
   },
   /**
-   * One row. Each write changes it first and holds it until the commit, so that versions are seen in
-   * their order. Entries whose `until` is `pruned` or earlier have been removed.
+   * One row. Each write changes it first and holds it until the commit, so that versions become visible in
+   * order. Entries whose `until` is `pruned` or earlier have been removed.
    */
   revocation_state: {
     columns: { one: "integer", version: "integer", pruned: "integer" },

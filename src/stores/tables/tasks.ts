@@ -1,18 +1,18 @@
-/** Tasks and push configurations. Texts that callers chose are JSON strings. */
+/** Tasks and push configurations. Strings that callers chose are JSON strings. */
 export const TASK_TABLES = {
-  /** On whose authority something was made. */
+  /** The authority that something was made with. */
   access: {
     columns: {
       seq: "serial",
-      /** A hash of tenant, principal and paths: each access stands here once. */
+      /** A hash of tenant, principal and paths; unique. */
       key: "text",
       tenant: "text",
       principal: "text",
-      /** How many paths there are. */
+      /** Number of paths. */
       size: "integer",
-      /** What it takes with its links, for the quota of the principal. */
+      /** Bytes of the row with its links, for the quota of the principal. */
       bytes: "integer",
-      /** Milliseconds since 1970 of the last time that something was made with it, to about a day. */
+      /** When something was last made with it, to about a day, in milliseconds since 1970. */
       used: "integer",
     },
     unique: ["key"],
@@ -32,39 +32,39 @@ export const TASK_TABLES = {
       principal: "text",
       /** Tenant, principal and invoker that made it; null unless it was made with capabilities. */
       party: "text?",
-      /** What it was done with. */
+      /** The uses that it was done with. */
       uses: "text",
       context: "text",
       state: "integer",
-      /** Where it runs; null if nothing runs in it. */
+      /** The instance that runs it; null if nothing runs in it. */
       instance: "text?",
-      /** Milliseconds since 1970 of the status. */
+      /** Time of the status, in milliseconds since 1970. */
       updated: "integer",
-      /** Milliseconds since 1970 of the last time that it was saved; not of what its own request ends it with. */
+      /** When it was last saved, in milliseconds since 1970; the end of its own request does not count. */
       saved: "integer",
-      /** Of `body` and `artifacts`, in UTF-8. */
+      /** Bytes of `body` and `artifacts`, in UTF-8. */
       bytes: "integer",
       body: "text",
       artifacts: "text",
-      /** The keys of the messages that have begun something in it, a JSON array; null for none. */
+      /** The keys of the messages that have started something in it, a JSON array; null for none. */
       messages: "text?",
     },
     unique: ["id"],
-    // Each index costs a page or more in every commit: the quota of a principal is counted through its accesses, and
-    // the index of instances, which a migration makes, has only the rows of tasks that run.
+    // Each index costs a page or more in every commit. The quota of a principal is therefore counted through
+    // its accesses, and the index of instances, which a migration makes, has only the rows of running tasks.
     indexes: [["access", "updated", "bytes"], ["saved"]],
   },
-  /** A message that has begun something, by a hash of who sent it and of its id. */
+  /** A message that has started something, by a hash of its sender and id. */
   message: {
     columns: {
       key: "text",
-      /** Of what it asked for. */
+      /** A hash of what it asked for. */
       hash: "text",
       task: "text",
     },
     key: ["key"],
   },
-  /** An instance of the agent, and until when it has its lease, in milliseconds since 1970. */
+  /** An instance of the agent, and the end of its lease in milliseconds since 1970. */
   instance: { columns: { id: "text", until: "integer" }, key: ["id"] },
   push: {
     columns: {
@@ -74,7 +74,7 @@ export const TASK_TABLES = {
       access: "integer",
       principal: "text",
       saved: "integer",
-      /** Of `body`, in UTF-8. */
+      /** Bytes of `body`, in UTF-8. */
       bytes: "integer",
       version: "text",
       body: "text",

@@ -22,28 +22,28 @@ import {
 import { parseVersion, versionText } from "../../../discovery/versions.js";
 import { cardOf, destinationDenials, destinationOf, writtenCard } from "./destination.js";
 
-/** What an agent must be before it is called, and what becomes of what it does beside its card. */
+/** Requirements on an agent before it is called, and the handling of behaviour that its card does not declare. */
 export interface AgentCheckOptions {
   /**
-   * What its card must say; unless given, that it is one, and speaks the client's protocol version over the
-   * client's binding. With a `protocolVersion` of the same major version, the client asks in that one.
+   * Requirements on its card. Unless given, the card must be valid and have the client's protocol version over
+   * the client's binding. With a `protocolVersion` of the same major version, the client uses that one.
    */
   readonly requirements?: DiscoveryRequirements;
   /**
-   * Where the card is: the address of the agent, or of its card. The card is fetched there, and fetched and
-   * judged again before a call once it may have changed. Unless given, the card is the SDK client's own,
-   * which stays as it was when that client was made, and has A2A's own members alone: what a card says of
-   * the contract at its top, and not in the extension's params, is not in it. An extended card is not asked
-   * for: that request would take the access token to an agent that is not judged yet.
+   * The address of the agent or of its card. The card is fetched from there, and fetched and judged again
+   * before a call once it may have changed. Unless given, the card is the SDK client's own, which does not
+   * change after that client was made and has only A2A's properties: contract fields at the top of a card,
+   * outside the extension's params, are missing from it. No extended card is requested, since that request
+   * would send the access token to an agent that is not judged yet.
    */
   readonly card?: string | URL;
   /**
-   * How the card is fetched, whose signatures are trusted, and where calls may go beside public addresses
-   * (`allowHosts`). Without `card` they may go to loopback too.
+   * How the card is fetched, which signatures are trusted, and where calls may go besides public addresses
+   * (`allowHosts`). Without `card`, loopback is allowed too.
    */
   readonly discovery?: DiscoverOptions;
   /**
-   * Called when the agent does what its card does not declare. Unless given, the call fails with an
+   * Called when the agent does something that its card does not declare. Unless given, the call fails with an
    * `UndeclaredBehaviourError`.
    */
   readonly onDrift?: (denial: DiscoveryDenial) => void;
@@ -51,18 +51,18 @@ export interface AgentCheckOptions {
 
 const OPTIONS = ["requirements", "card", "discovery", "onDrift"];
 
-/** Judges an agent by its card before each call, and what it answers by the same card. */
+/** Judges an agent by its card before each call, and its answer by the same card. */
 export class AgentCheck {
   readonly #client: Client;
-  /** The card that the client is made from. */
+  /** The card of the client. */
   readonly #own: AgentCard;
   readonly #options: AgentCheckOptions;
   readonly #discovery: DiscoverOptions;
-  /** The protocol version that the agent is judged for, and asked in. */
+  /** The protocol version that is required and used. */
   readonly version: string;
   #known: UsableAgent | undefined;
 
-  /** @throws TypeError if an option is not valid, or the client is not the SDK's. */
+  /** @throws TypeError if an option is invalid, or the client is not the SDK's. */
   constructor(client: Client, options: AgentCheckOptions) {
     this.#own = cardOf(client);
     assertMembers(options, OPTIONS, "options");
@@ -74,12 +74,12 @@ export class AgentCheck {
   }
 
   /**
-   * Before a call: nothing is sent to an agent that fails.
+   * Judges the agent before a call; nothing is sent to an agent that fails.
    *
    * @throws AgentRefusedError
    */
   async before(): Promise<CardReading> {
-    // The client's own card stays as it is.
+    // The client's own card does not change.
     if (this.#options.card === undefined && this.#known !== undefined) return this.#known.card;
     const discovery = await this.#discover();
     const denials = discovery.ok ? await this.#elsewhere(discovery) : discovery.denials;
@@ -90,7 +90,7 @@ export class AgentCheck {
     return discovery.card;
   }
 
-  /** After a call. @throws UndeclaredBehaviourError unless the caller takes it otherwise. */
+  /** Judges an answer. @throws UndeclaredBehaviourError unless the caller handles it. */
   async after(result: NonNullable<AfterArgs["result"]>): Promise<void> {
     const behaviours = observedIn(result);
     if (behaviours.length === 0) return;
@@ -105,7 +105,7 @@ export class AgentCheck {
   async #discover(): Promise<Discovery> {
     const place = this.#options.card ?? writtenCard(this.#own);
     const requirements = this.#requirements();
-    // What has to hold at every agent is not known from the first one's card.
+    // The first agent's card does not show what must hold at every agent.
     if (endToEnd(settleRequirements(requirements)).length === 0) {
       return safeDiscover(place, requirements, this.#discovery);
     }
@@ -124,7 +124,7 @@ export class AgentCheck {
     };
   }
 
-  /** A client made from another card would go to another place than the one that was judged. */
+  /** A client made from another card could go to another place than the one judged. */
   #elsewhere({ card }: UsableAgent): Promise<readonly DiscoveryDenial[]> {
     const address = this.#options.card;
     return destinationDenials(destinationOf(this.#client, this.#own), {
@@ -137,18 +137,18 @@ export class AgentCheck {
   }
 }
 
-/** What a client asks in: the required version, which it must be able to speak, or its transport's own. */
+/** Returns the version that a client uses: the required one, which it must support, or its transport's own. */
 function versionFor({ transport }: Client, required: string | undefined): string {
   const [own, wanted] = [parseVersion(transport.protocolVersion), parseVersion(required ?? "")];
   if (own === undefined || wanted === undefined) return transport.protocolVersion;
-  // Until 1.0 a minor version changed what was sent.
+  // Before 1.0 a minor version changed the messages.
   const isSpoken = own.major === wanted.major && (own.major > 0 || own.minor === wanted.minor);
   if (isSpoken) return versionText(wanted);
   const message = `requirements.protocolVersion: the client speaks ${versionText(own)}, not ${versionText(wanted)}`;
   throw new TypeError(message);
 }
 
-/** What an agent was seen to do, in what the SDK's client took from its response. */
+/** Returns an agent's observed actions, from what the SDK's client read of its response. */
 function observedIn(result: NonNullable<AfterArgs["result"]>): readonly Behaviour[] {
   switch (result.method) {
     case "sendMessage":
@@ -185,7 +185,7 @@ function ofEvent({ payload }: StreamResponse): readonly Behaviour[] {
   }
 }
 
-/** A message in pieces: what `streaming_message` declares. */
+/** A message in pieces, as declared by `streaming_message`. */
 function partial({ metadata }: Message): readonly Behaviour[] {
   return metadata?.["partial"] === true ? [{ kind: "capability", name: "streaming_message" }] : [];
 }
@@ -214,10 +214,10 @@ function ofMetadata(metadata: { readonly [name: string]: Json } | undefined): re
   return delegatedTo(metadata);
 }
 
-/** An agent is not called: its card does not say what a caller needs it to say. Nothing was sent to it. */
+/** An agent is not called because its card does not meet the caller's requirements. Nothing was sent to it. */
 export class AgentRefusedError extends Error {
   override readonly name = "AgentRefusedError";
-  /** The first reason's. */
+  /** The code of the first reason. */
   readonly code: DiscoveryCode;
   /** Every reason. */
   readonly denials: readonly DiscoveryDenial[];
@@ -231,7 +231,7 @@ export class AgentRefusedError extends Error {
   }
 }
 
-/** An agent has done what its card does not declare. What was asked of it may be done. */
+/** An agent has done something that its card does not declare. The requested work may have been done. */
 export class UndeclaredBehaviourError extends Error {
   override readonly name = "UndeclaredBehaviourError";
   readonly code: DiscoveryCode;

@@ -18,49 +18,49 @@ import { dataPart, newMessage } from "../parts.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";
 import { presenting, speaking } from "./interceptor.js";
 
-/** What to ask an issuing agent for. */
+/** A request for capabilities to an issuing agent. */
 export interface CapabilityQuery extends Requested {
   readonly grants: readonly string[];
   readonly resourceQuery?: ResourceQuery;
   /**
-   * What distinguishes the request from others of the same party: the same again gets the same approval, and no
-   * second one. A random one unless given.
+   * Distinguishes the request from others of the same party: repeating it returns the same approval instead of
+   * a second one. Random unless given.
    */
   readonly requestId?: string;
 }
 
-/** What an issuing agent granted. */
+/** Capabilities granted by an issuing agent. */
 export interface GrantedCapabilities {
   readonly capabilities: readonly GrantedCapability[];
-  /** Grants under which nothing was issued. */
+  /** Grants for which nothing was issued. */
   readonly refused?: readonly RefusedGrant[];
-  /** Why there are no capabilities. */
+  /** The reason why there are no capabilities. */
   readonly reason?: string;
-  /** What waits until people have decided: {@link CapabilityClient.collect} gives it then. */
+  /** Requests that wait for people's decision; {@link CapabilityClient.collect} returns the result. */
   readonly pending?: PendingAnswer;
 }
 
-/** How to wait for people to decide. */
+/** How to wait for people's decision. */
 export interface WaitOptions {
-  /** Seconds between two looks; what the agent says unless given. */
+  /** Seconds between two requests; the agent's interval unless given. */
   readonly interval?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What a skill answered. */
+/** A skill's answer. */
 export interface SkillAnswer {
   readonly result: Json;
-  /** What the agent says the call rested on. */
+  /** The authority of the call, as stated by the agent. */
   readonly authority?: AuthorityMarks;
   readonly taskId: string;
 }
 
-/** The extension's methods, as calls. Made by {@link createCapabilityClient}. */
+/** The extension's methods as functions. Made by {@link createCapabilityClient}. */
 export class CapabilityClient {
   readonly #client: Client;
   readonly #check: AgentCheck;
 
-  /** @param client - The SDK's, which authenticates by itself. */
+  /** @param client - The SDK's client, which authenticates by itself. */
   constructor(client: Client, options: AgentCheckOptions = {}) {
     this.#check = new AgentCheck(client, options);
     this.#client = speaking(client, this.#check.version);
@@ -68,21 +68,21 @@ export class CapabilityClient {
 
   /**
    * @throws A2AError if the agent refuses: `reason` is the code, and its metadata has `problem` as JSON.
-   * @throws TypeError naming what of the query is not plain JSON.
+   * @throws TypeError naming the part of the query that is not plain JSON.
    */
   async request(query: CapabilityQuery): Promise<GrantedCapabilities> {
     const own = plainObject(plainCopy(query, "query", "arguments"), "query");
-    // What the agent says is for the caller to use, not to rely on: the agent checks every call again.
+    // The caller cannot rely on these statements of the agent; the agent checks every call again.
     return (await this.#method(METHODS.request, own)) as unknown as GrantedCapabilities;
   }
 
   /**
-   * Collects what an approval has granted: the same capabilities each time, for the party that asked alone.
+   * Collects the result of an approval: always the same capabilities, and only for the party that asked.
    *
-   * @param approvalId - As `pending` has it.
-   * @returns With `pending`, and no capabilities, while people have not decided.
-   * @throws A2AError with the reason `approval_denied`, also where no approver decided in time,
-   *   `approval_unknown`, or `nothing_left` where what was approved is gone.
+   * @param approvalId - From `pending`.
+   * @returns `pending`, and no capabilities, while people have not decided.
+   * @throws A2AError with the reason `approval_denied`, also if nobody decided in time, `approval_unknown`, or
+   *   `nothing_left` if everything approved is gone.
    */
   async collect(approvalId: string): Promise<GrantedCapabilities> {
     assertString(approvalId, "approvalId");
@@ -90,9 +90,9 @@ export class CapabilityClient {
   }
 
   /**
-   * Waits until people have decided, and collects what they have granted.
+   * Waits until people have decided, and collects the result.
    *
-   * @throws A2AError as {@link CapabilityClient.collect}; the signal's reason once it is aborted.
+   * @throws A2AError as {@link CapabilityClient.collect} does; the signal's reason once it is aborted.
    * @throws TypeError if the interval is not a positive number.
    */
   async waitFor(
@@ -111,14 +111,14 @@ export class CapabilityClient {
     }
   }
 
-  /** Revokes a token, with all that descends from it. @throws A2AError */
+  /** Revokes a token, with all tokens narrowed from it. @throws A2AError */
   async revoke(token: string, reason?: string): Promise<JsonObject> {
     assertString(token, "token");
     assertOptionalString(reason, "reason");
     return this.#method(METHODS.revoke, { token, reason });
   }
 
-  /** What a token is good for now. @throws A2AError */
+  /** Returns what a token allows now. @throws A2AError */
   async introspect(token: string): Promise<Introspection> {
     assertString(token, "token");
     return (await this.#method(METHODS.introspect, { token })) as unknown as Introspection;
@@ -127,13 +127,14 @@ export class CapabilityClient {
   /**
    * Calls a skill.
    *
-   * @param token - One or several; absent to rely on ambient authority, where that is accepted: the
+   * @param token - One token, or several. Leave it out to use ambient authority, if the agent accepts that; the
    *   client of `withAmbientAuthority` declares it.
    * @throws A2AError if the agent refuses.
    * @throws AgentRefusedError if the agent's card fails; nothing is sent then.
-   * @throws UndeclaredBehaviourError if the agent does what its card does not declare.
-   * @throws Error if the skill failed, or rejects what it was given.
-   * @throws TypeError if an argument of this call is of another type, or the skill's arguments are not plain JSON.
+   * @throws UndeclaredBehaviourError if the agent does something that its card does not declare.
+   * @throws Error if the skill failed, or rejects its arguments.
+   * @throws TypeError if an argument of this call has another type, or the skill's arguments are not plain
+   *   JSON.
    */
   async invoke(
     skill: string,
@@ -156,14 +157,14 @@ export class CapabilityClient {
 
   async #method(method: string, params: object): Promise<JsonObject> {
     const answer = await this.#send(this.#client, { method, params });
-    // What waits for people is a task.
+    // A request that waits for people is a task.
     const { parts: [part] = [] } = "messageId" in answer ? answer : (answer.status?.message ?? {});
     const data: Json = part?.content?.$case === "data" ? (part.content.value ?? null) : null;
     if (!isJsonObject(data)) throw new Error(`the agent's answer to ${method} is no object`);
     return data;
   }
 
-  /** Nothing is sent to an agent whose card fails; what it answers is held against that card. */
+  /** Sends nothing to an agent whose card fails, and checks answers against that card. */
   async #send(client: Client, data: object): Promise<SendMessageResult> {
     await this.#check.before();
     const answer = await client.sendMessage(messageWith(data), withExtension);
@@ -173,13 +174,13 @@ export class CapabilityClient {
 }
 
 /**
- * What a caller does with an issuing agent: ask for capabilities, use them, revoke them. Narrowing needs
- * no agent: `attenuate` of `proviso` does it. It works over every binding that the SDK's client speaks.
+ * Makes a client for an issuing agent: request capabilities, use them, revoke them. Narrowing needs no agent:
+ * use `attenuate` of `proviso`. Works over every binding of the SDK's client.
  *
- * The agent is judged by its card before each call: unless `options` says more, the card must be well
- * formed, not contradict itself, and offer what the client speaks.
+ * Judges the agent by its card before each call: unless `options` requires more, the card must be well formed,
+ * not contradict itself, and offer the client's binding and version.
  *
- * @throws TypeError if an option is not valid.
+ * @throws TypeError if an option is invalid.
  *
  * @example
  * ```ts
@@ -255,7 +256,7 @@ export function createCapabilityClient(
   return new CapabilityClient(client, options);
 }
 
-/** Seconds; an agent could say anything. */
+/** Longest interval in seconds, whatever the agent says. */
 const LONGEST_INTERVAL = 300;
 
 const withExtension = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };

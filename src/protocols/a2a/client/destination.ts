@@ -13,10 +13,10 @@ import type { DiscoveryRequirements } from "../../../discovery/requirements.js";
 import { checkedOptions, type DiscoverOptions } from "../../../discovery/safe-discover.js";
 
 /**
- * The card that a client of the SDK has, without a request: the SDK's `getAgentCard` sends one, with the
- * caller's access token, to an agent whose card is not judged yet, and takes the card that it answers.
+ * Returns the card of an SDK client without a request. The SDK's `getAgentCard` sends one, with the caller's
+ * access token, to an agent whose card is not judged yet, and uses the card in the answer.
  *
- * @throws TypeError if it is no client of the SDK.
+ * @throws TypeError if it is not an SDK client.
  */
 export function cardOf(client: Client): AgentCard {
   const card: unknown = isObject(client) ? client["agentCard"] : undefined;
@@ -30,15 +30,15 @@ function isCard(value: unknown): value is AgentCard {
   return typeof value === "object" && value !== null && "supportedInterfaces" in value;
 }
 
-/** A client's card as JSON. */
+/** Returns a client's card as JSON. */
 export function writtenCard(card: AgentCard): JsonObject {
   const written: Json = JSON.parse(JSON.stringify(AgentCard.toJSON(card)));
   return isJsonObject(written) ? written : {};
 }
 
 /**
- * Where a client's calls go: what its transport says; for one that says nothing, the interface that the
- * SDK takes from the card. `undefined` if that is not known.
+ * Returns the destination of a client's calls: that of its transport, or else the interface that the SDK takes
+ * from the card; `undefined` if unknown.
  */
 export function destinationOf({ transport }: Client, card: AgentCard): string | undefined {
   return endpointOf(transport) ?? chosenBySdk(card, transport.protocolName);
@@ -52,23 +52,23 @@ function endpointOf(transport: Transport): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** Of the interfaces with a binding, the SDK takes the last that says 1.0, or else the first. */
+/** Selects as the SDK does: of the interfaces with a binding, the last one with version 1.0, or else the first. */
 function chosenBySdk({ supportedInterfaces }: AgentCard, binding: string): string | undefined {
   const bound = (supportedInterfaces ?? []).filter((one) => isSame(one.protocolBinding, binding));
   return (bound.findLast(({ protocolVersion }) => protocolVersion === "1.0") ?? bound[0])?.url;
 }
 
-/** What a client's destination is held against. */
+/** Rules for a client's destination. */
 export interface Judged {
   readonly card: CardReading;
   readonly binding: string;
   readonly requirements: DiscoveryRequirements;
   readonly discovery: DiscoverOptions;
-  /** Origins that the caller wrote; `undefined` if its own client is all that it gave. */
+  /** Origins that the caller wrote; `undefined` if it only passed its client. */
   readonly named: readonly string[] | undefined;
 }
 
-/** Why a client's calls must not go where they go, by the card that was judged. */
+/** Returns the reason why the judged card forbids the destination of a client's calls. */
 export async function destinationDenials(
   place: string | undefined,
   { card, binding, requirements, discovery, named }: Judged,
@@ -100,7 +100,7 @@ async function addressDenials(
   named: readonly string[] | undefined,
 ): Promise<readonly DiscoveryDenial[]> {
   const { insecure = false, allowHosts, resolve, timeout } = checkedOptions(discovery);
-  // Addresses of gRPC are often a name and a port alone.
+  // gRPC addresses are often just a name and a port.
   const isBare = isSame(binding, "GRPC") && !place.includes("://");
   const text = isBare ? `https://${place}` : place;
   try {
@@ -119,19 +119,19 @@ function elsewhere(message: string): DiscoveryDenial {
   return { code: "interface_unsupported", rule: "client", message };
 }
 
-/** The SDK takes a binding in any case. */
+/** The SDK ignores the case of a binding. */
 function isSame(a: string, b: string): boolean {
   return a.toUpperCase() === b.toUpperCase();
 }
 
-// The SDK's transport for HTTP+JSON leaves them out.
+// The SDK's transport for HTTP+JSON omits them.
 function withoutSlash(url: string): string {
   let end = url.length;
   while (url[end - 1] === "/") end -= 1;
   return url.slice(0, end);
 }
 
-/** Without what may be a secret: user information, a query. */
+/** Removes the parts that may be secret: user information and the query. */
 function shown(place: string): string {
   if (!URL.canParse(place)) return "a place that is no URL";
   const { protocol, host, pathname } = new URL(place);

@@ -1,22 +1,22 @@
 import { assertMembers } from "../../../checks/members.js";
 import { ClientError } from "../../../client/client-error.js";
 
-/** How requests to an agent are made. */
+/** Options for requests to an agent. */
 export interface AgentFetchOptions {
-  /** Sent with each request, as `Authorization: Bearer`. Unless given, `fetch` authenticates by itself. */
+  /** Sent with each request as `Authorization: Bearer`. Unless given, `fetch` has to authenticate. */
   readonly accessToken?: string;
-  /** What makes the requests; the platform's unless given. */
+  /** Makes the requests; the platform's `fetch` unless given. */
   readonly fetch?: typeof fetch;
 }
 
 /**
- * A `fetch` for the SDK's transports that follows no redirect. The SDK's own follows them, and takes
- * capabilities along to a place that is judged by nothing: of all headers, the platform leaves out
- * `Authorization` alone, and of a body nothing.
+ * Makes a `fetch` for the SDK's transports that follows no redirects. The SDK's own follows them, and sends
+ * capabilities to an unjudged place: on a redirect the platform removes only the `Authorization` header, and
+ * nothing of the body.
  *
- * What it returns rejects with an error whose `code` is `redirected` where an agent answers with a redirect.
+ * The returned function rejects with an error whose `code` is `redirected` if an agent answers with a redirect.
  *
- * @throws TypeError if an option is not valid.
+ * @throws TypeError if an option is invalid.
  * @example
  * ```ts
  * import { JsonRpcTransportFactory } from "@a2a-js/sdk/client";

@@ -8,15 +8,14 @@ import { cardOf } from "./destination.js";
 const EXTENSIONS_HEADER = "A2A-Extensions";
 
 /**
- * Attaches capabilities to every call of an A2A client: to the metadata of requests that have
- * metadata, and to a header for all others; and says that the extension is known. Tokens never go into
- * a message, which is kept with its task.
+ * Attaches capabilities to every call of an A2A client, in the metadata of requests that have metadata and in a
+ * header of all others, and names the extension. Tokens never go into a message, which is stored with its task.
  */
 export class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
 
   /**
-   * @param token - One, or several.
+   * @param token - One token, or several.
    * @throws TypeError if there is no token, or one is not a string.
    */
   constructor(token: string | readonly string[]) {
@@ -41,10 +40,7 @@ export class CapabilityInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/**
- * Declares with every call of an A2A client that it uses ambient authority, as the caller's own
- * standing is called; and says that the extension is known.
- */
+/** Declares ambient authority, the caller's own standing, with every call of an A2A client, and names the extension. */
 export class AmbientInterceptor implements CallInterceptor {
   async before(args: BeforeArgs): Promise<void> {
     restOn(args, AMBIENT, { [AUTHORITY_HEADER]: AMBIENT.authority });
@@ -53,7 +49,7 @@ export class AmbientInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** Calls only an agent whose card has been judged, and judges what it answers by that card. */
+/** Calls only an agent whose card has been judged, and judges its answers by that card. */
 class CheckInterceptor implements CallInterceptor {
   readonly #check: AgentCheck;
 
@@ -70,7 +66,7 @@ class CheckInterceptor implements CallInterceptor {
   }
 }
 
-/** Asks for one version of the protocol with every call, in the place of the transport's own. */
+/** Requests one protocol version with every call, instead of the transport's own. */
 class VersionInterceptor implements CallInterceptor {
   readonly #version: string;
 
@@ -86,13 +82,13 @@ class VersionInterceptor implements CallInterceptor {
   async after(_args: AfterArgs): Promise<void> {}
 }
 
-/** The client, or one that asks for the version that its agent is judged for. */
+/** Returns the client, or one that requests the judged version. */
 export function speaking(client: Client, version: string): Client {
   if (version === client.transport.protocolVersion) return client;
   return intercepted(client, [], [new VersionInterceptor(version)]);
 }
 
-/** Says what a call rests on: in its metadata, or in a header if it has none. */
+/** States the authority of a call, in its metadata, or in a header if it has none. */
 function restOn(args: BeforeArgs, entry: object, header: Record<string, string>): void {
   const { input } = args;
   const given = args.options?.serviceParameters ?? {};
@@ -101,7 +97,7 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
   const sends = input?.method === "sendMessage" || input?.method === "sendMessageStream";
   if (sends) {
     const { metadata } = input.value;
-    // With both a declaration and capabilities in it, the agent refuses.
+    // The agent refuses a declaration together with capabilities.
     const merged = { ...metadata?.[EXTENSION_URI], ...entry };
     input.value.metadata = { ...metadata, [EXTENSION_URI]: merged };
   }
@@ -110,13 +106,13 @@ function restOn(args: BeforeArgs, entry: object, header: Record<string, string>)
 }
 
 /**
- * A client that presents capabilities with every call; the given one stays as it is. Before each call the
- * agent's card is judged: no token is sent to an agent that fails, and the call fails with an
+ * Returns a client that presents capabilities with every call; the given one does not change. Before each call
+ * the agent's card is judged: no token is sent to an agent that fails, and the call fails with an
  * `AgentRefusedError`.
  *
- * @param token - One token, or several: the agent uses the one that allows a call.
- * @param options - What the agent's card must say.
- * @throws TypeError if there is no token, one is not a text, or an option is not valid.
+ * @param token - One token, or several, of which the agent uses the one that allows a call.
+ * @param options - Requirements on the agent's card.
+ * @throws TypeError if there is no token, one is not a string, or an option is invalid.
  *
  * @example
  * ```ts
@@ -198,14 +194,14 @@ export async function withCapability(
   return intercepted(asking, [new CheckInterceptor(check)], [presenting]);
 }
 
-/** As {@link withCapability}, for a caller that judges the agent itself. */
+/** Does the work of {@link withCapability}, for a caller that judges the agent itself. */
 export function presenting(client: Client, token: string | readonly string[]): Client {
   return intercepted(client, [], [new CapabilityInterceptor(token)]);
 }
 
 /**
- * A client that declares with every call that it uses ambient authority; the given one stays as it is.
- * Only agents in the modes `advertise` and `prefer` accept that.
+ * Returns a client that declares ambient authority with every call; the given one does not change. Only agents
+ * in the modes `advertise` and `prefer` accept that.
  */
 export async function withAmbientAuthority(client: Client): Promise<Client> {
   return intercepted(client, [], [new AmbientInterceptor()]);

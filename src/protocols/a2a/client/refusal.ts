@@ -2,21 +2,17 @@ import { A2AError, isJsonRpcError, isRestError } from "@a2a-js/sdk/errors";
 import { denialsIn, type ReceivedDenial } from "../../../client/refusal.js";
 import { DENIAL_HEADER, ERROR_DOMAIN } from "../extension.js";
 
-/** A refusal, as a client learns of it. */
+/** A refusal as a client reads it. */
 export interface ClientRefusal {
-  /** The first reason's code. */
+  /** The code of the first reason. */
   readonly code: string;
   readonly message: string;
-  /**
-   * Every reason. Over HTTP+JSON, of which the SDK's client keeps less, only the codes of all but the
-   * first.
-   */
+  /** Every reason. Over HTTP+JSON the SDK's client keeps less: all but the first reason have only their code. */
   readonly denials: readonly ReceivedDenial[];
 }
 
 /**
- * What an agent's refusal says, from the error that the SDK's client threw; `undefined` if it is about
- * something else.
+ * Reads the refusal in the error that the SDK's client threw; `undefined` if the error is about something else.
  *
  * @example
  * ```ts

@@ -4,21 +4,21 @@ import type { AuthorityUse } from "../../../agent/coverage.js";
 import type { StoreQueries, StoreTables } from "../../../stores/database.js";
 import { type Asker, type TaskView, usesOf, viewOf } from "./task-access.js";
 
-// The accesses that tasks and push configurations were made with, and who sees what was made with them.
+// The accesses that tasks and push configurations were made with, and who sees these.
 
-/** Who looks: an access, and the tenant that the request names. */
+/** The viewer: an access, and the tenant that the request names. */
 export interface Viewer extends TaskView {
-  /** What the request's own task was done with so far. */
+  /** The uses of the request's own task so far. */
   readonly uses: readonly AuthorityUse[];
 }
 
-/** @throws TypeError if it is not known on whose authority the request is made. */
+/** @throws TypeError if the authority of the request is unknown. */
 export function viewerOf(asker: Asker): Viewer {
   const { access, tenant } = viewOf(asker);
   return { access, tenant, uses: "access" in asker ? [] : usesOf(asker) };
 }
 
-/** The party that makes a request with capabilities, where its agent is known. */
+/** The party that makes a request with capabilities, if its agent is known. */
 export function partyOf({ tenant, access }: Viewer): string | null {
   const { principal, invoker, paths } = access;
   return invoker === undefined || paths.length === 0
@@ -26,14 +26,14 @@ export function partyOf({ tenant, access }: Viewer): string | null {
     : JSON.stringify([tenant, principal, invoker]);
 }
 
-/** Milliseconds for which an access that was used is not written again: it is not pruned meanwhile. */
+/** Milliseconds for which a used access is not written again; it is not pruned meanwhile. */
 export const DAY: number = 24 * 60 * 60 * 1000;
-/** What a row of `link` takes on the disk with its indexes, about. */
+/** Approximate bytes of a row of `link` with its indexes. */
 const LINK_BYTES = 128;
 
 /**
- * The number of an access, which is written down if it is new, and counts against the quota of its
- * principal then; with the bytes that were written.
+ * Returns the number of an access and the bytes written. A new access is written, and counts against the quota
+ * of its principal.
  */
 export async function putAccess(
   db: StoreQueries,
@@ -52,7 +52,7 @@ export async function putAccess(
     .select(["seq", "used"])
     .where("key", "=", key)
     .executeTakeFirst();
-  // What was used within the day is not pruned, and need not be written.
+  // An access used within the day is not pruned, and need not be written.
   if (known !== undefined && known.used > now - DAY) return { seq: known.seq, written: 0 };
   const ids = paths.map((path) => [...new Set(path)]);
   const names = Buffer.byteLength(columns.tenant + columns.principal);
@@ -77,7 +77,7 @@ function sortedPaths({ paths }: TaskView["access"]): readonly (readonly string[]
   return [...paths].sort((a, b) => (a.join() < b.join() ? -1 : 1));
 }
 
-/** What distinguishes an access from others. Ambient authority is a principal's through one agent. */
+/** The key of an access. For ambient authority it includes the agent. */
 export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">): string {
   const { principal, invoker = null } = access;
   const paths = sortedPaths(access);
@@ -86,10 +86,10 @@ export function accessKey({ tenant, access }: Pick<Viewer, "tenant" | "access">)
 }
 
 /**
- * The numbers of all accesses whose tasks a viewer may see, as a query: for the same principal, and
- * with each of the maker's tokens, or one that it was narrowed from. What is narrowed from the maker's
- * token, or is its sibling, does not see them; nor do ambient authority and capabilities see each
- * other's. What was made with ambient authority is seen through the same agent alone.
+ * Returns, as a query, the numbers of all accesses whose tasks a viewer may see: those of the same principal
+ * for which the viewer presents each of the maker's tokens, or one that it was narrowed from. A token narrowed
+ * from the maker's, or a sibling of it, does not see them. Ambient authority and capabilities do not see each
+ * other's tasks. Tasks made with ambient authority are seen through the same agent only.
  */
 export function visibleTo(
   db: StoreQueries,
@@ -105,7 +105,7 @@ export function visibleTo(
   // The id that distinguishes each token from those it was narrowed from.
   const lasts = new Set(access.paths.flatMap((path) => path.slice(-1)));
   const ids = Array.from(lasts, (id) => JSON.stringify(id));
-  // A cross join: SQLite keeps its order, and does not go through all accesses of the principal.
+  // A cross join keeps its order in SQLite, which then does not read all accesses of the principal.
   return db
     .selectFrom("link")
     .crossJoin("access")
@@ -118,7 +118,7 @@ export function visibleTo(
     .having((of) => of(of.fn.count("link.path").distinct(), "=", of.ref("access.size")));
 }
 
-/** Removes up to so many accesses that nothing is left of. @returns How many were removed. */
+/** Deletes at most this many accesses that no task or push configuration refers to. @returns The number deleted. */
 export async function pruneAccesses(
   db: StoreQueries,
   before: number,

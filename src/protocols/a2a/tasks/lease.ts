@@ -4,29 +4,29 @@ import type { StoreQueries } from "../../../stores/database.js";
 import type { TaskDatabase } from "./task-database.js";
 import { columnsOf, taskOf } from "./task-rows.js";
 
-/** Milliseconds after which an instance that has not renewed its lease counts as gone. */
+/** Milliseconds without renewal after which an instance counts as gone. */
 const LEASE = 15_000;
-/** How often a lease is renewed within its time. */
+/** Number of renewals within one lease. */
 const RENEWALS = 5;
-/** Tasks that are failed in one transaction. */
+/** Tasks failed in one transaction. */
 const STEP = 100;
 
 /**
- * The lease of one instance, which renews it while it lives. Its running tasks carry it, so that other
- * instances on the same database fail them when it is gone, and not before. The clocks of instances on
- * several machines must agree to within seconds.
+ * The lease of one instance, renewed while it lives. Its running tasks refer to it, so that other instances on
+ * the same database fail them once it is gone, and not before. The clocks of instances on several machines must
+ * agree to within seconds.
  */
 export class Lease {
-  /** Which instance this is. */
+  /** The id of this instance. */
   readonly id: string = randomUUID();
   readonly #tasks: TaskDatabase;
   readonly #length: number;
-  /** Tasks whose end could not be written, with what to say of it. */
+  /** Tasks whose end could not be written, with the text for their status. */
   readonly #unwritten = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
 
-  /** @throws TypeError if the length is not 100 milliseconds or more. */
+  /** @throws TypeError if the length is less than 100 milliseconds. */
   constructor(tasks: TaskDatabase, length: number = LEASE) {
     if (!Number.isSafeInteger(length) || length < 100) {
       throw new TypeError("lease: must be a whole number of milliseconds, 100 or more");
@@ -36,7 +36,7 @@ export class Lease {
   }
 
   /**
-   * Takes the lease, and fails what instances that are gone have left.
+   * Takes the lease, and fails the tasks that gone instances have left.
    *
    * @throws StorageError
    */
@@ -55,7 +55,7 @@ export class Lease {
     this.#unwritten.set(taskId, why);
   }
 
-  /** Fails what is still under way, and gives the lease up. */
+  /** Fails the running tasks, and gives up the lease. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
@@ -82,7 +82,7 @@ export class Lease {
           .values({ id: this.id, until })
           .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
           .execute(),
-      // Also on a disk that is nearly full: other instances must not take this one for gone.
+      // Also on a nearly full disk: other instances must not take this one for gone.
       { urgent: true },
     );
   }
@@ -119,9 +119,10 @@ export class Lease {
   }
 
   /**
-   * Fails running tasks of an instance, a few, or the one named; of another instance only while its lease is over.
+   * Fails some running tasks of an instance, or the task named; those of another instance only if its lease is
+   * over.
    *
-   * @returns How many.
+   * @returns The number of tasks failed.
    */
   #fail(instance: string, why: string, only?: string): Promise<number> {
     const { clock, database } = this.#tasks;
@@ -160,9 +161,9 @@ export class Lease {
   }
 }
 
-/** Whether the lease of an instance is over; it cannot be renewed before the transaction ends. */
+/** Returns whether the lease of an instance is over; it cannot be renewed before the transaction ends. */
 async function isGone(db: StoreQueries, id: string, now: number): Promise<boolean> {
-  // Written, not read: PostgreSQL then makes a renewal wait, or waits for one under way.
+  // An UPDATE instead of a SELECT: it makes PostgreSQL block a renewal, or wait for a pending one.
   const { numUpdatedRows } = await db
     .updateTable("instance")
     .set((of) => ({ until: of.ref("until") }))

@@ -6,7 +6,7 @@ import type { TaskDatabase } from "./task-database.js";
 
 /** A message that asks for something to run. */
 export interface TaskMessage {
-  /** The user on whose behalf, and the agent that sends it. */
+  /** The user on whose behalf it is sent, and the sending agent. */
   readonly principal: string;
   readonly invoker: string;
   /** Unique among the messages of that party. */
@@ -15,17 +15,17 @@ export interface TaskMessage {
   readonly hash: string;
 }
 
-/** What a message of the same id has begun before. */
+/** What an earlier message with the same id has started. */
 export interface Earlier {
   /** The id of the task. */
   readonly task: string;
-  /** Whether it asked for the same. */
+  /** Whether that message asked for the same. */
   readonly same: boolean;
 }
 
 type KeptMessage = Pick<StoreTables["message"], "key" | "hash">;
 
-/** Keeps a message with the task that it begins, unless it has begun one before. */
+/** Stores a message with the task that it starts, unless it has started one already. */
 export async function keepMessage(
   db: StoreQueries,
   message: KeptMessage,
@@ -40,14 +40,14 @@ export async function keepMessage(
   return fresh > 0n ? undefined : earlierOf(db, message, tasks);
 }
 
-/** The keys of the messages that have begun something in a task, as its row has them. */
+/** The keys of the messages that have started something in a task, as stored in its row. */
 export function keysIn({ messages }: { readonly messages: string | null }): readonly string[] {
   const keys: unknown = messages === null ? [] : JSON.parse(messages);
   if (isTexts(keys)) return keys;
   throw new TypeError("these are no keys of messages");
 }
 
-/** What a message has begun before, if one of the same id came from the same party. */
+/** Returns what an earlier message with the same id from the same party has started. */
 export async function earlierOf(
   db: StoreQueries,
   { key, hash }: KeptMessage,
@@ -62,7 +62,7 @@ export async function earlierOf(
   return { task: tasks.readStored(() => textOf(row.task)), same: row.hash === hash };
 }
 
-/** A message as it is kept: under a hash of who sent it and of its id. */
+/** The key of a stored message: a hash of its sender and id. */
 export function keptMessage({ principal, invoker, id, hash: asked }: TaskMessage): KeptMessage {
   return {
     key: hash("sha256", JSON.stringify([principal, invoker, id]), "base64url"),

@@ -5,26 +5,26 @@ import { type StoreDatabase, type StoreTables, tablesOf } from "../../../stores/
 import { readStored, textOf } from "../../../stores/stored-values.js";
 import { taskOf, usesIn } from "./task-rows.js";
 
-/** What a task is to the operator, who sees the tasks of all principals. */
+/** A task as the operator sees it, who sees the tasks of all principals. */
 export interface TaskSummary {
   readonly id: string;
   readonly principal: string;
-  /** Absent where the task was made with ambient authority. */
+  /** Absent if the task was made with ambient authority. */
   readonly invoker?: string;
-  /** As A2A writes it, such as `TASK_STATE_COMPLETED`. */
+  /** The A2A name, such as `TASK_STATE_COMPLETED`. */
   readonly state: string;
-  /** When it was last saved, or a call began that has ended it since: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /** When it was last saved, or the start of the call that has ended it since: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly saved: string;
-  /** In UTF-8, as it is stored. */
+  /** Bytes in UTF-8, as stored. */
   readonly bytes: number;
-  /** What it was done with. */
+  /** The uses that it was done with. */
   readonly uses: readonly AuthorityUse[];
 }
 
 const COLUMNS = ["id", "principal", "party", "state", "saved", "bytes", "uses"] as const;
 
 /**
- * The tasks of all principals, or of one, the latest saved first: for the operator.
+ * Returns the tasks of all principals or of one, the latest saved first, for the operator.
  *
  * @throws StorageError
  */
@@ -48,7 +48,7 @@ export async function listAllTasks(
 }
 
 /**
- * A task of any caller: for the operator.
+ * Returns a task of any caller, for the operator.
  *
  * @throws StorageError
  */

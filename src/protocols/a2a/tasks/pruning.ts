@@ -3,14 +3,14 @@ import type { StoreQueries, TableDatabase } from "../../../stores/database.js";
 import { pruneAccesses } from "./access-rows.js";
 import { keysIn } from "./messages.js";
 
-/** Keys that one statement names. */
+/** Keys in one statement. */
 const MOST_KEYS = 1000;
 
 /**
- * Removes tasks that nothing has been saved to since `before`, push configurations that are left
- * without a task, and accesses that nothing is left of.
+ * Removes tasks not saved since `before`, push configurations without a task, and accesses that nothing refers
+ * to.
  *
- * @returns How many tasks were removed.
+ * @returns The number of tasks removed.
  */
 export async function pruneTasks(database: TableDatabase, before: number): Promise<number> {
   const removed = await inBatches(database, (db) => removeTasks(db, before));
@@ -38,7 +38,7 @@ async function removeTasks(db: StoreQueries, before: number): Promise<number> {
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
   await db.deleteFrom("push").where("task", "in", ids).execute();
-  // A damaged row goes with the others: what it says of its messages is not asked.
+  // A damaged row is removed with the others; its messages are not read.
   const damaged: string[] = [];
   const keys = rows.flatMap((row) => {
     try {

@@ -16,10 +16,10 @@ const MAX_CHARACTERS = 8192;
 const OLDEST_VERSION = "0.3";
 
 /**
- * Push configurations beside the tasks that they are of. A request that may see a task may add to its
- * configurations. They may hold credentials, so that `load`, by which callers get them, gives only
- * those that were saved with the caller's own capabilities, or with ones attenuated from these;
- * `loadWithMetadata`, by which the sender gets them, gives all of a task.
+ * Push configurations, stored beside their tasks. A request that may see a task may add configurations to it.
+ * Configurations may hold credentials: `load`, which serves callers, returns only those saved with the caller's
+ * own capabilities or with ones attenuated from these; `loadWithMetadata`, which serves the sender, returns all
+ * of a task.
  */
 export class PushConfigs implements PushNotificationStore {
   readonly #tasks: TaskDatabase;
@@ -33,11 +33,11 @@ export class PushConfigs implements PushNotificationStore {
    * Saves a configuration; gives it an id if it has none.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
-   * @throws TaskNotFoundError if there is a task of this id that the request may not see.
-   * @throws RequestMalformedError if the configuration is too large or the task has too many, or if
-   *   another party's configuration of the task has this id.
-   * @throws TaskQuotaError if the principal has as much as is kept for it.
-   * @throws A2AError if it could not be written; its cause is a StorageError.
+   * @throws TaskNotFoundError if a task with this id exists that the request may not see.
+   * @throws RequestMalformedError if the configuration is too large, the task has too many, or the id belongs
+   *   to another party's configuration of the task.
+   * @throws TaskQuotaError if the principal has reached its quota.
+   * @throws A2AError if the write fails; its cause is a StorageError.
    */
   async save(
     taskId: string,
@@ -73,7 +73,7 @@ export class PushConfigs implements PushNotificationStore {
       }
       const bytes = Buffer.byteLength(body);
       const principal = JSON.stringify(viewer.access.principal);
-      // A configuration stays its maker's.
+      // A configuration always belongs to its maker.
       const { seq: access, written } =
         known === undefined
           ? await putAccess(db, viewer, clock())
@@ -89,13 +89,13 @@ export class PushConfigs implements PushNotificationStore {
     });
   }
 
-  /** Those of a task's configurations that the request may read. */
+  /** Returns the configurations of a task that the request may read. */
   async load(taskId: string, context: ServerCallContext): Promise<TaskPushNotificationConfig[]> {
     const configs = await this.#read(taskId, context, "own");
     return configs.map(({ config }) => config);
   }
 
-  /** All of a task's configurations, to send to: not for callers' eyes. */
+  /** Returns all configurations of a task, to send to; not for callers. */
   async loadWithMetadata(
     taskId: string,
     context: ServerCallContext,
@@ -136,7 +136,7 @@ export class PushConfigs implements PushNotificationStore {
     });
   }
 
-  /** A task's own are those that the viewer may read; all, where it may see the task. */
+  /** Selects a task's configurations that the viewer may read, or all of them if it may see the task. */
   async #shown(db: StoreQueries, taskId: string, viewer: Viewer, which: "own" | "all") {
     const task = JSON.stringify(taskId);
     const found = await this.#task(db, task, viewer);
@@ -155,7 +155,7 @@ export class PushConfigs implements PushNotificationStore {
     return own;
   }
 
-  /** What a task is to a viewer. A configuration may be saved just before its task first is. */
+  /** A task's visibility to a viewer. A configuration may be saved just before its task is first saved. */
   async #task(
     db: StoreQueries,
     id: string,

@@ -1,32 +1,32 @@
 import { LRUCache } from "lru-cache";
 import type { StoreQueries } from "../../../stores/database.js";
 
-/** What is kept for one principal at most. */
+/** Limits for one principal. */
 export interface TaskQuota {
-  /** 10,000 unless given. */
+  /** Number of tasks; 10,000 unless given. */
   readonly tasks: number;
   /**
-   * Of tasks and push configurations as they are stored, and of the paths that they were made with;
-   * 64 MiB unless given.
+   * Bytes of tasks and push configurations as stored, and of the paths that they were made with; 64 MiB unless
+   * given.
    */
   readonly bytes: number;
 }
 
 const QUOTA: TaskQuota = { tasks: 10_000, bytes: 64 * 2 ** 20 };
-/** What counts: tasks, and what they were made with and are sent to. */
+/** The totals of tasks, their push configurations, and the accesses they were made with. */
 const TABLES = ["task", "push", "access"] as const;
 
 /**
- * Of the room that a count has found, the share that may be filled before the next one: each of as many
- * instances can fill its own, and none is beyond the quota. With little room left, each addition counts.
+ * The share of the free room that may be filled before the next count, so that this many instances together
+ * stay within the quota. With little room left, each addition counts.
  */
 const SHARE = 1 / 16;
-/** Milliseconds for which a count is taken for true. */
+/** Milliseconds for which a count is trusted. */
 const COUNTED = 60_000;
-/** Principals whose room is remembered. */
+/** Number of principals whose room is remembered. */
 const KNOWN = 10_000;
 
-/** A principal has as many tasks as are kept for it. The message is for the caller. */
+/** A principal has reached its quota of tasks. The message is for the caller. */
 export class TaskQuotaError extends Error {
   override readonly name = "TaskQuotaError";
 
@@ -35,13 +35,13 @@ export class TaskQuotaError extends Error {
   }
 }
 
-/** Holds each principal to what is kept for it: a caller must not fill the disk. */
+/** Holds each principal to its quota, so that a caller cannot fill the disk. */
 export class Quota {
   readonly #quota: TaskQuota;
-  /** By principal, what may be added before its tasks are counted anew. */
+  /** By principal, the room that may be used before its tasks are counted again. */
   readonly #room = new LRUCache<string, TaskQuota>({ max: KNOWN, ttl: COUNTED });
 
-  /** @throws TypeError if a number is not whole, or less than 1. */
+  /** @throws TypeError if a limit is not a whole number of at least 1. */
   constructor(quota: Partial<TaskQuota>) {
     this.#quota = { ...QUOTA, ...quota };
     for (const [name, value] of Object.entries(this.#quota)) {
@@ -52,9 +52,9 @@ export class Quota {
 
   /**
    * @param principal - As a JSON string.
-   * @param more - What is to be added to what is written.
-   * @param written - Bytes that the same call has written already, for the access that it is made with.
-   * @throws TaskQuotaError if that is more than is kept for the principal.
+   * @param more - The planned addition.
+   * @param written - Bytes that the same call has written already, for its access.
+   * @throws TaskQuotaError if the quota does not allow the addition.
    */
   async assertRoom(
     db: StoreQueries,
@@ -68,10 +68,10 @@ export class Quota {
   }
 
   /**
-   * Takes what is to be added off the room that the last count has found.
+   * Takes an addition off the room of the last count.
    *
    * @param principal - As a JSON string.
-   * @returns Whether there is so much; if not, nothing is taken.
+   * @returns Whether there is enough room; if not, nothing is taken.
    */
   takes(principal: string, { tasks, bytes }: TaskQuota): boolean {
     const known = this.#room.get(principal);
@@ -82,8 +82,7 @@ export class Quota {
   }
 
   /**
-   * Takes what was written without permission off the room, which may then be less than none: the next addition
-   * counts anew.
+   * Takes an unplanned write off the room, which may become negative; the next addition then counts anew.
    *
    * @param principal - As a JSON string.
    */
@@ -93,12 +92,12 @@ export class Quota {
     this.#room.set(principal, { ...known, bytes: known.bytes - bytes }, { noUpdateTTL: true });
   }
 
-  /** Forgets every count: one may have taken tasks for removed whose removal was not committed. */
+  /** Forgets every count, since a count may include a removal that was not committed. */
   forget(): void {
     this.#room.clear();
   }
 
-  /** Counts what is kept for a principal. @returns What may be added before it is counted again. */
+  /** Counts the data of a principal. @returns The room that may be used before it is counted again. */
   async #counted(db: StoreQueries, principal: string, more: TaskQuota): Promise<TaskQuota> {
     const most = this.#quota;
     let { tasks, bytes } = more;

@@ -1,41 +1,41 @@
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import type { AuthorityUse, Coverage } from "../../../agent/coverage.js";
 
-/** On whose authority a request is made: what decides which tasks it may see. */
+/** The authority of a request, which decides which tasks it may see. */
 export interface TaskAccess {
-  /** The user on whose behalf. */
+  /** The user on whose behalf the request is made. */
   readonly principal: string;
   /**
-   * Of each capability that was presented, and has passed its check, the revocation ids from the
-   * identifier's to the last hop's; empty if authority is ambient.
+   * For each presented and verified capability, the revocation ids from that of the identifier to that of the
+   * last hop; empty for ambient authority.
    */
   readonly paths: readonly (readonly string[])[];
   /** The agent that makes the request; without it, a task is read by its paths alone. */
   readonly invoker?: string;
   /**
-   * Whether what is presented now covers what a task was done with: the party that made the task reads
-   * it then once it has ended, whatever capabilities it was made with.
+   * Returns whether the capabilities presented now cover the uses of a task. If so, the party that made the
+   * task may read it after its end, whatever capabilities it was made with.
    */
   readonly covers?: Coverage;
 }
 
-/** Which tasks are asked for, and by whom, where a request has no context of the SDK's yet. */
+/** A query for tasks and its caller, for a request without an SDK context. */
 export interface TaskView {
   readonly access: TaskAccess;
-  /** Empty without one. */
+  /** Empty if there is none. */
   readonly tenant: string;
 }
 
-/** Who asks a store for tasks. */
+/** The caller that asks a store for tasks. */
 export type Asker = ServerCallContext | TaskView;
 
-// By context, and not in its state: what else may put something there does not count.
+// Keyed by the context, not kept in its state, which other code could write to.
 const accesses = new WeakMap<ServerCallContext, TaskAccess>();
 const uses = new WeakMap<ServerCallContext, readonly AuthorityUse[]>();
 
 /**
- * Says on whose authority a request is made. To be called before the request reaches a task store,
- * with what the gate has let through and nothing else.
+ * Sets the authority of a request. Call it before the request reaches a task store, with exactly what the gate
+ * has admitted.
  *
  * @throws TypeError if the principal is empty, or a path has no ids.
  */
@@ -63,20 +63,20 @@ function checkedAccess({ principal, paths, invoker, covers }: TaskAccess): TaskA
   });
 }
 
-/** Records what a request's task is done with. To be called before it is done. */
+/** Records a use of a request's task. Call it before the use. */
 export function recordUse(context: ServerCallContext, use: AuthorityUse): void {
   uses.set(context, [...usesOf(context), use]);
 }
 
-/** What a request's task was done with so far. */
+/** Returns the uses of a request's task so far. */
 export function usesOf(context: ServerCallContext): readonly AuthorityUse[] {
   return uses.get(context) ?? [];
 }
 
 /**
- * On whose authority a request is made.
+ * Returns the authority of a request.
  *
- * @throws TypeError if {@link setTaskAccess} has not said so: such a request sees no task.
+ * @throws TypeError if {@link setTaskAccess} was not called; such a request sees no task.
  */
 export function taskAccessOf(context: ServerCallContext): TaskAccess {
   const access = accesses.get(context);
@@ -84,7 +84,7 @@ export function taskAccessOf(context: ServerCallContext): TaskAccess {
   throw new TypeError("it is not known on whose authority this request is made");
 }
 
-/** Which tasks someone asks for. @throws TypeError as {@link taskAccessOf} does. */
+/** Returns the query of a caller. @throws TypeError as {@link taskAccessOf} does. */
 export function viewOf(asker: Asker): TaskView {
   if ("access" in asker) return asker;
   return { access: taskAccessOf(asker), tenant: asker.tenant ?? "" };

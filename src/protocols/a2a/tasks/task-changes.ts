@@ -1,17 +1,17 @@
 import type { TableDatabase } from "../../../stores/database.js";
 
-/** Milliseconds between two looks at what other processes have changed. */
+/** Milliseconds between two looks for changes by other processes. */
 const INTERVAL = 1000;
-/** Tasks that one query looks at. */
+/** Tasks checked in one query. */
 const AT_ONCE = 500;
 
 /** A watch on one task. */
 export interface TaskWatch {
   /**
-   * Fulfilled once the task may have changed since the last call, or after a while.
+   * Fulfilled once the task may have changed since the last call, or after a time limit.
    *
-   * @param most - Milliseconds of that while.
-   * @returns Whether it may have changed; `false` after the while.
+   * @param most - The time limit in milliseconds.
+   * @returns Whether it may have changed; `false` after the time limit.
    */
   changed(most: number): Promise<boolean>;
   /** Fulfils {@link TaskWatch.changed}. */
@@ -22,14 +22,14 @@ export interface TaskWatch {
 
 interface Watched {
   readonly wakes: Set<() => void>;
-  /** What the database last said of the task; `undefined` until the first look. */
+  /** The database's last state of the task; `undefined` until the first look. */
   seen?: string;
 }
 
-/** Notices changes of tasks: those of this process at once, those of others by looking every second. */
+/** Notices changes of tasks: those of this process at once, those of other processes by looking every second. */
 export class TaskChanges {
   readonly #database: TableDatabase;
-  /** By the id of the task. */
+  /** Watches by task id. */
   readonly #watched = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
@@ -38,12 +38,12 @@ export class TaskChanges {
     this.#database = database;
   }
 
-  /** Notes that this process has changed a task. */
+  /** Records that this process has changed a task. */
   note(id: string): void {
     for (const wake of this.#watched.get(id)?.wakes ?? []) wake();
   }
 
-  /** Watches a task: to be called before the task is read. */
+  /** Watches a task. Call it before reading the task. */
   watch(id: string): TaskWatch {
     const watched = this.#watched.get(id) ?? { wakes: new Set() };
     this.#watched.set(id, watched);
@@ -91,7 +91,7 @@ export class TaskChanges {
         await this.#lookAt(ids.slice(at, at + AT_ONCE));
       }
     } catch {
-      // The next read of a task reports what is wrong with the database.
+      // The next read of a task reports the database error.
     } finally {
       this.#looking = false;
     }

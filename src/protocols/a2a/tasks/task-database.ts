@@ -37,15 +37,15 @@ export class TaskDatabase {
     return this.#attempt(() => this.database.write(action, options));
   }
 
-  /** @throws StorageError `store_corrupt` if what is read is damaged. */
+  /** @throws StorageError `store_corrupt` if the data read is damaged. */
   readStored<T>(read: () => T): T {
     return readStored(this.database.name, "a task", read);
   }
 
   /**
-   * Whether a viewer may see what was made with the access of that number.
+   * Returns whether a viewer may see things made with the access of this number.
    *
-   * @throws StorageError `store_corrupt` if there is no such access.
+   * @throws StorageError `store_corrupt` if the access does not exist.
    */
   async visible(db: StoreQueries, seq: number, viewer: Viewer): Promise<boolean> {
     const shown = await visibleTo(db, viewer).where("access.seq", "=", seq).executeTakeFirst();
@@ -59,12 +59,12 @@ export class TaskDatabase {
     throw corrupt(this.database.name, "a task in it has no access");
   }
 
-  /** Reports what is wrong with the database to its operator. */
+  /** Reports a database error to the operator. */
   report(error: unknown): void {
     if (error instanceof StorageError) this.#onProblem(error);
   }
 
-  /** @throws A2AError in the place of a StorageError, whose message has a path that is not for callers. */
+  /** @throws A2AError in place of a StorageError, whose message has a path that is not for callers. */
   async #attempt<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();

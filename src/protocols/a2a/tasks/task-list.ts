@@ -8,12 +8,12 @@ import { taskOf, timeOf } from "./task-rows.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGE = 100;
-/** What a page holds, in bytes of JSON in UTF-8; the rest is on the next. */
+/** Largest page in bytes of JSON in UTF-8; further tasks are on the next page. */
 const PAGE_BYTES = 2 ** 20;
 
-/** The last task of a page, after which the next page begins. */
+/** The position after which the next page begins: the last task of the page. */
 interface PageCursor {
-  /** Milliseconds since 1970 of its status. */
+  /** Time of its status in milliseconds since 1970. */
   readonly updated: number;
   /** Its id, as a JSON string. */
   readonly id: string;
@@ -25,7 +25,7 @@ function encodePageToken({ updated, id }: PageCursor): string {
   return Buffer.from(JSON.stringify([updated, id])).toString("base64url");
 }
 
-/** @throws RequestMalformedError if no page has given this token. */
+/** @throws RequestMalformedError if the token is not one that a page has returned. */
 function decodePageToken(token: string): PageCursor {
   try {
     if (token.length > MAX_TOKEN) throw new TypeError("too long");
@@ -34,12 +34,12 @@ function decodePageToken(token: string): PageCursor {
       return { updated: whole(value[0]), id: JSON.stringify(textOf(value[1])) };
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new RequestMalformedError("pageToken must be the nextPageToken of an earlier page");
 }
 
-/** What a request asks for, with the protocol's filters. */
+/** The protocol's filters in a request. */
 function pageOf(params: ListTasksRequest) {
   const { pageSize = PAGE_SIZE, includeArtifacts = false, pageToken } = params;
   const { contextId, status = TaskState.TASK_STATE_UNSPECIFIED, statusTimestampAfter } = params;
@@ -61,7 +61,7 @@ function pageOf(params: ListTasksRequest) {
 }
 
 /**
- * One page of the tasks that a viewer may see, latest status first, as a request asks for it.
+ * Returns one page of the tasks that a viewer may see, latest status first.
  *
  * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
  */
@@ -82,7 +82,7 @@ export async function listTasks(
     .select((of) => of.fn.countAll().as("total"))
     .executeTakeFirstOrThrow();
   const { updated = 0, id = "" } = cursor ?? {};
-  // By their sizes first: bodies that do not fit would hold the event loop for nothing.
+  // Reads sizes first: parsing bodies that do not fit would block the event loop in vain.
   const rows = await listed
     .select((of) => ["id", "updated", of.fn<number>("octet_length", ["body"]).as("body")])
     .$if(includeArtifacts, (query) =>
@@ -104,10 +104,10 @@ export async function listTasks(
     .select(["id", "body"])
     .$if(includeArtifacts, (query) => query.select("artifacts"))
     .where("id", "in", ids);
-  // PostgreSQL knows no empty list.
+  // PostgreSQL has no empty list.
   const found = new Map((ids.length > 0 ? await read.execute() : []).map((row) => [row.id, row]));
   return {
-    // One that has gone or changed since it was chosen may be missing.
+    // A task that was removed or changed since it was chosen may be missing.
     tasks: tasks.readStored(() => ids.flatMap((one) => found.get(one) ?? []).map(taskOf)),
     nextPageToken: last === undefined ? "" : encodePageToken(last),
     pageSize,
@@ -116,7 +116,7 @@ export async function listTasks(
 }
 
 /**
- * How many of the rows fit into a page; at least one, so that there is progress.
+ * Returns the number of rows that fit into a page; at least one, so that there is progress.
  *
  * @param rows - The bytes of each task's columns.
  */

@@ -22,18 +22,18 @@ const EMPTY: Task = {
   metadata: undefined,
 };
 
-/** What a task's row says of the task itself. */
+/** The columns of a row that describe the task itself. */
 export type TaskColumns = Pick<
   StoreTables["task"],
   "context" | "state" | "updated" | "bytes" | "body" | "artifacts"
 >;
 
-/** What of a task mostly stays the same while it runs, and its JSON. */
+/** The parts of a task that rarely change while it runs, and their JSON. */
 export interface StableText extends Pick<Task, "id" | "history" | "metadata"> {
   readonly text: string;
 }
 
-/** @param known - What was said of it before: written anew only where it has changed since. */
+/** @param known - The previous row; only what has changed since is serialized again. */
 export function stableTextOf(
   { id, contextId, history, metadata }: Task,
   known?: StableText,
@@ -47,7 +47,7 @@ export function stableTextOf(
 export function columnsOf(task: Task, stable: StableText = stableTextOf(task)): TaskColumns {
   const { status, contextId } = task;
   const state = JSON.stringify(Task.toJSON({ ...EMPTY, status }));
-  // Two objects without a member in common, as one.
+  // Merges two objects without a common property.
   const body = `${stable.text.slice(0, -1)}${status === undefined ? "" : ","}${state.slice(1)}`;
   const artifacts = JSON.stringify(Task.toJSON({ ...EMPTY, artifacts: task.artifacts }));
   return {
@@ -61,7 +61,7 @@ export function columnsOf(task: Task, stable: StableText = stableTextOf(task)): 
 }
 
 /**
- * The task of a row; without its artifacts where the row was read without them.
+ * The task of a row; without artifacts if the row was read without them.
  *
  * @throws TypeError, SyntaxError or RangeError if the row is damaged.
  */
@@ -88,7 +88,7 @@ function taskFrom(text: string): Task {
   return task;
 }
 
-/** Gives data parts their null back, which the SDK reads as no content. */
+/** Restores null in data parts, which the SDK reads as no content. */
 function restoreNulls(owner: { readonly parts: Part[] } | undefined, json: Json | undefined): void {
   const { parts: listed } = membersOf(json);
   if (owner === undefined || !Array.isArray(listed)) return;
@@ -102,13 +102,13 @@ function membersOf(value: Json | undefined): JsonObject {
   return value !== undefined && isJsonObject(value) ? value : {};
 }
 
-/** What a task was done with, as it is kept: each use once. */
+/** The uses of a task as stored: each use once. */
 export function usesText(uses: readonly AuthorityUse[]): string {
   return JSON.stringify([...new Map(uses.map((use) => [JSON.stringify(use), use])).values()]);
 }
 
 /**
- * What the task of a row was done with.
+ * Returns the uses of the task of a row.
  *
  * @throws TypeError or SyntaxError if the row is damaged.
  */
@@ -124,23 +124,23 @@ function isUse(value: unknown): value is AuthorityUse {
   return isTexts([grant, operation]) && isTexts(resources);
 }
 
-/** Milliseconds since 1970 of a status; `undefined` if it has no time, or a malformed one. */
+/** Time of a status in milliseconds since 1970; `undefined` if it is missing or malformed. */
 export function timeOf(timestamp: string | undefined): number | undefined {
   const time = timestamp ? Date.parse(timestamp) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Whether something runs in a task of this state. */
+/** Returns whether a task in this state is running. */
 export function isRunning(state: number): boolean {
   return RUNNING.includes(state);
 }
 
-/** Whether a task of this state waits for a further message. */
+/** Returns whether a task in this state waits for a further message. */
 export function isWaiting(state: number): boolean {
   return WAITING.includes(state);
 }
 
-/** Whether a task of this state may come to something still. */
+/** Returns whether a task in this state can still change. */
 export function goesOn(state: number): boolean {
   return isRunning(state) || isWaiting(state);
 }
@@ -152,9 +152,9 @@ const WAITING: readonly number[] = [
 
 const RUNNING: readonly number[] = [TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING];
 
-// The queries of every call: one that begins a task, and one that ends it.
+// The queries of every call: one that starts a task, and one that ends it.
 
-/** What is read of a task. */
+/** The columns that are read of a task. */
 export type TaskRow = Omit<
   Selectable<StoreTables["task"]>,
   "id" | "principal" | "context" | "instance" | "updated" | "saved"
@@ -169,9 +169,9 @@ export function rowOf(db: StoreQueries, id: string): Promise<TaskRow | undefined
     .executeTakeFirst();
 }
 
-/** A task that is not there, and the access that it is made with. */
+/** A new task, and the access that it is made with. */
 export interface NewTask extends Omit<Selectable<StoreTables["task"]>, "seq" | "access"> {
-  /** The key of the access, and the time that it must have been used after. */
+  /** The key of the access, and the time since which it must have been used. */
   readonly key: string;
   readonly since: number;
 }
@@ -182,9 +182,9 @@ const NEW = [
 ] as const;
 
 /**
- * Inserts a task, made with an access that is there.
+ * Inserts a task made with an existing access.
  *
- * @returns Whether it did: not if there is a task of its id, or no such access.
+ * @returns Whether it was inserted; `false` if the id is taken, or the access does not exist.
  */
 export async function insertTask(db: StoreQueries, task: NewTask): Promise<boolean> {
   const access = db
@@ -202,14 +202,14 @@ export async function insertTask(db: StoreQueries, task: NewTask): Promise<boole
   return inserted > 0n;
 }
 
-/** What is written of a task that has ended, and which instance it must still be under way in. */
+/** The columns written for an ended task, and the instance that it must still be running in. */
 interface Ended extends Omit<TaskColumns, "context">, Pick<NewTask, "id" | "uses"> {
   readonly by: string;
 }
 
-/** Writes what a task has come to, if it is still under way in an instance. @returns Whether it was. */
+/** Writes the outcome of a task, if it is still running in an instance. @returns Whether it was. */
 export async function endTask(db: StoreQueries, { id, by, ...columns }: Ended): Promise<boolean> {
-  // When it was saved stays as it began, which spares an index: a call lasts no longer than its limit.
+  // Does not change the time of the last save, which spares an index; a call never outlasts its limit.
   const { numUpdatedRows } = await db
     .updateTable("task")
     .set({ ...columns, instance: null })

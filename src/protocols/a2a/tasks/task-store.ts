@@ -22,17 +22,17 @@ import { type Beginning, TaskWriting } from "./task-writing.js";
 export type { Earlier, TaskMessage } from "./messages.js";
 export type { Beginning } from "./task-writing.js";
 
-/** How tasks are kept. */
+/** Options of a task store. */
 export interface TaskStoreOptions {
-  /** Called when the database cannot be read or written: callers only learn that it does not work. */
+  /** Called with the error when the database cannot be read or written; callers only learn that it failed. */
   readonly onProblem?: (error: StorageError) => void;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: () => number;
-  /** What is kept for one principal at most. */
+  /** Limits for one principal. */
   readonly quota?: Partial<TaskQuota>;
   /**
-   * Milliseconds after which this instance counts as gone when it no longer renews its lease, and other
-   * instances fail its tasks; 15,000 unless given.
+   * Milliseconds without a renewed lease after which this instance counts as gone, and other instances fail its
+   * tasks; 15,000 unless given.
    */
   readonly lease?: number;
 }
@@ -40,8 +40,8 @@ export interface TaskStoreOptions {
 const OPTIONS = ["onProblem", "clock", "quota", "lease"];
 
 /**
- * Keeps tasks and push configurations in a database of the stores, which the caller closes after the
- * task store. Tasks that instances of the agent which are gone have left under way have failed then.
+ * Opens a store of tasks and push configurations in a database of the stores. Close the task store before the
+ * database. Fails the running tasks of instances that are gone.
  *
  * @throws TypeError if a quota or the lease is not a whole number.
  * @throws StorageError
@@ -59,13 +59,15 @@ export async function openTaskStore(
 }
 
 /**
- * Tasks in a database. Each belongs to the principal and the capabilities that it was first saved
- * with, as {@link setTaskAccess} set them, and is there only for requests with these capabilities, or
- * with ones they were attenuated from; to all others it is as if there were none. Made by
- * {@link openTaskStore}.
+ * Tasks in a database. Each belongs to the principal and the capabilities that it was first saved with, as set
+ * by {@link setTaskAccess}. Only requests with these capabilities, or with ones that they were attenuated from,
+ * can see it; for all others it does not exist. Made by {@link openTaskStore}.
  */
 export class TaskStore implements SdkTaskStore {
-  /** Where callers want notifications of their tasks' progress: in the same database, as visible. */
+  /**
+   * The addresses to which callers want notifications of their tasks sent, in the same database and with the
+   * same visibility.
+   */
   readonly pushConfigs: PushConfigs;
   readonly #tasks: TaskDatabase;
   readonly #lease: Lease;
@@ -80,31 +82,31 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves a task before anything runs in it, with the message that asks for it: of several with the
-   * same message, in whatever processes, one begins. Fulfilled once it is on the disk. The task is not changed in
-   * place afterwards: its history and metadata are compared by identity when it ends.
+   * Saves a task before anything runs in it, with the message that asks for it. Of several with the same
+   * message, in whatever processes, only one starts. Fulfilled once it is on the disk. Do not change the task
+   * in place afterwards: its history and metadata are compared by identity when it ends.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
-   * @throws TaskNotFoundError if there is a task of this id that the request may not see.
-   * @throws UnsupportedOperationError if something runs in the task, or it has ended.
-   * @throws TaskQuotaError if the principal has as much as is kept for it.
-   * @throws A2AError if it could not be written; its cause is a StorageError. Nothing may run then.
+   * @throws TaskNotFoundError if a task with this id exists that the request may not see.
+   * @throws UnsupportedOperationError if the task is running or has ended.
+   * @throws TaskQuotaError if the principal has reached its quota.
+   * @throws A2AError if the write fails; its cause is a StorageError. Nothing may run then.
    */
   async begin(task: Task, message: TaskMessage, asker: Asker): Promise<Beginning> {
     return this.#writing.begin(task, message, asker);
   }
 
   /**
-   * What a message has begun before, if one of the same id came from the same party.
+   * Returns what an earlier message with the same id from the same party has started.
    *
-   * @throws A2AError if it could not be read; its cause is a StorageError.
+   * @throws A2AError if the read fails; its cause is a StorageError.
    */
   async begunBy(message: TaskMessage): Promise<Earlier | undefined> {
     return this.#tasks.read((db) => earlierOf(db, keptMessage(message), this.#tasks));
   }
 
   /**
-   * Saves what a task has come to, unless it has ended meanwhile, such as by being cancelled.
+   * Saves the outcome of a task, unless it has ended meanwhile, such as by cancellation.
    *
    * @returns Whether it was saved.
    * @throws As {@link TaskStore.save} does.
@@ -114,19 +116,19 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Saves a task; one that is there stays its maker's. Fulfilled once it is on the disk.
+   * Saves a task; an existing one keeps its maker. Fulfilled once it is on the disk.
    *
    * @throws TypeError if the task has no id, or {@link setTaskAccess} was not called.
-   * @throws TaskNotFoundError if there is a task of this id that the request may not see.
-   * @throws TaskQuotaError if the principal has as much as is kept for it; not while the task runs.
-   * @throws A2AError if it could not be written; its cause is a StorageError.
+   * @throws TaskNotFoundError if a task with this id exists that the request may not see.
+   * @throws TaskQuotaError if the principal has reached its quota; never while the task runs.
+   * @throws A2AError if the write fails; its cause is a StorageError.
    */
   async save(task: Task, context: ServerCallContext): Promise<void> {
     await this.#writing.save(task, context);
   }
 
   /**
-   * Watches a task, which may be changed by any process that has the database open.
+   * Watches a task, which any process with the database may change.
    *
    * @internal
    */
@@ -134,17 +136,17 @@ export class TaskStore implements SdkTaskStore {
     return this.#tasks.changes.watch(taskId);
   }
 
-  /** Fails a task as soon as it can be written: what it came to could not be. */
+  /** Fails a task, whose outcome could not be written, as soon as it can be written. */
   failLater(taskId: string, why: string): void {
     this.#lease.failLater(taskId, why);
   }
 
   /**
-   * A task, if the request may see it; one that has ended also if its party made it and presents
-   * capabilities that cover what it was done with.
+   * Returns a task if the request may see it. An ended task is also returned to the party that made it, if it
+   * presents capabilities that cover the task's uses.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
-   * @throws A2AError if it could not be read; its cause is a StorageError.
+   * @throws A2AError if the read fails; its cause is a StorageError.
    */
   async load(taskId: string, asker: Asker): Promise<Task | undefined> {
     const viewer = viewerOf(asker);
@@ -158,11 +160,12 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Tasks that the request may see, latest status first, with the filters and pages of the protocol.
+   * Returns the tasks that the request may see, latest status first, with the filters and pages of the
+   * protocol.
    *
    * @throws TypeError if {@link setTaskAccess} was not called.
    * @throws RequestMalformedError if the page's size or token, or the time, is wrong.
-   * @throws A2AError if they could not be read; its cause is a StorageError.
+   * @throws A2AError if the read fails; its cause is a StorageError.
    */
   async list(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const viewer = viewerOf(context);
@@ -170,10 +173,10 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * The tasks that wait for something outside, made with a path that has this id; with the party that made
-   * each.
+   * Returns the tasks made with a path that has this id and waiting for something outside, with the party that
+   * made each.
    *
-   * @throws A2AError if they could not be read; its cause is a StorageError.
+   * @throws A2AError if the read fails; its cause is a StorageError.
    */
   async waitingUnder(id: string): Promise<readonly WaitingTask[]> {
     return this.#tasks.read(async (db) => {
@@ -190,26 +193,26 @@ export class TaskStore implements SdkTaskStore {
   }
 
   /**
-   * Removes tasks that nothing has been saved to for a while, in whatever state they are, and push
-   * configurations that are left without a task; a few in each transaction.
+   * Removes tasks not saved since `before`, in any state, and push configurations without a task; a few in each
+   * transaction.
    *
-   * @param before - Milliseconds since 1970: since when.
-   * @returns How many tasks were removed.
-   * @throws StorageError if they could not be.
+   * @param before - Milliseconds since 1970.
+   * @returns The number of tasks removed.
+   * @throws StorageError if the removal fails.
    */
   async prune(before: number): Promise<number> {
     return pruneTasks(this.#tasks.database, before);
   }
 
   /**
-   * Fails what is still under way here, and gives up the lease of this instance. To be called before
-   * the database is closed. Never throws: what cannot be written is reported.
+   * Fails the running tasks of this instance, and gives up its lease. Call it before closing the database.
+   * Never throws; reports what it cannot write.
    */
   async close(): Promise<void> {
     await this.#lease.stop();
   }
 
-  /** Whether the party that made a task presents what covers it, now that the task has ended. */
+  /** Returns whether the party that made an ended task presents capabilities that cover it. */
   async #covered(row: TaskRow, viewer: Viewer): Promise<boolean> {
     const party = partyOf(viewer);
     const { covers } = viewer.access;
@@ -222,7 +225,7 @@ export class TaskStore implements SdkTaskStore {
   }
 }
 
-/** A task that waits, and the party that made it. */
+/** A waiting task, and the party that made it. */
 export interface WaitingTask extends Caller {
   readonly id: string;
 }
@@ -233,7 +236,7 @@ function waitingTaskOf({ id, party }: Pick<Selectable<StoreTables["task"]>, "id"
   return [{ id: textOf(id), principal, invoker }];
 }
 
-/** @throws TypeError or SyntaxError if it is no list. */
+/** @throws TypeError or SyntaxError if it is not a list. */
 function listOf(text: string): readonly unknown[] {
   const list: unknown = JSON.parse(text);
   if (Array.isArray(list)) return list;

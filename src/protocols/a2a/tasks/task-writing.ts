@@ -22,36 +22,36 @@ import {
   usesText,
 } from "./task-rows.js";
 
-/** Whether a task was begun, or has been by the same message before. */
+/** Whether the task was started now, or earlier by the same message. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
 
-/** A task as its request has begun it. */
+/** A task as its request has started it. */
 interface Begun {
   readonly stable: StableText;
   readonly bytes: number;
-  /** What it was begun with, and its JSON. */
+  /** Its first state, and the JSON of that. */
   readonly with: Viewer["uses"];
   readonly uses: string;
 }
 
-/** How a task is written. */
+/** Options for writing a task. */
 interface Putting {
-  /** In which states a task that is there may be written; in any unless given. */
+  /** States in which an existing task may be overwritten; any unless given. */
   readonly may?: (state: number) => boolean;
-  /** Whether it is what the task has come to. */
+  /** Whether this is the outcome of the task. */
   readonly isEnd?: boolean;
-  /** What its row says of the task, where that is known. */
+  /** The columns of its row, if known. */
   readonly fields?: TaskColumns;
-  /** The key of the message that begins something in it. */
+  /** The key of the message that starts something in it. */
   readonly message?: string;
 }
 
-/** Writes the tasks of requests: what each is written with, and when it may be. */
+/** Writes the tasks of requests: their contents, and the states in which they may be written. */
 export class TaskWriting {
   readonly #tasks: TaskDatabase;
   /** This instance of the agent. */
   readonly #instance: string;
-  /** How a request's own task was begun: nothing else is written to it while it runs. */
+  /** How a request's own task was started; nothing else writes to it while it runs. */
   readonly #begun = new WeakMap<Asker, Begun>();
 
   constructor(tasks: TaskDatabase, instance: string) {
@@ -105,7 +105,10 @@ export class TaskWriting {
     this.#tasks.changes.note(task.id);
   }
 
-  /** Inserts a task in one statement. @returns Whether it did: not where anything is to be looked up. */
+  /**
+   * Inserts a task in one statement. @returns Whether it was inserted; `false` if something must be looked up
+   * first.
+   */
   async #insert(
     db: StoreQueries,
     task: Task,
@@ -145,10 +148,10 @@ export class TaskWriting {
   }
 
   /**
-   * Writes a task, unless one that is there is in a state in which it may not be written. What a task comes
-   * to is kept in any case.
+   * Writes a task, unless the existing one is in a state in which it must not be overwritten. The outcome of a
+   * task is always kept.
    *
-   * @returns The state that it was in; `undefined` if it is new.
+   * @returns Its previous state; `undefined` for a new task.
    */
   async #put(
     db: StoreQueries,
@@ -193,14 +196,14 @@ export class TaskWriting {
         if (free) quota.spent(principal, growth);
         return known.state;
       }
-      // Another instance has been faster: PostgreSQL lets both read what was there before.
+      // Another instance has been faster; PostgreSQL lets both read the previous state.
     }
   }
 
   /**
-   * Writes what a task has come to that this request has begun here, in one statement.
+   * Writes, in one statement, the outcome of a task that this request has started here.
    *
-   * @returns Whether it was still under way; if not, nothing is written.
+   * @returns Whether it was still running; if not, nothing is written.
    */
   async #endBegun(
     db: StoreQueries,
@@ -209,7 +212,7 @@ export class TaskWriting {
     { state, updated, bytes, body, artifacts }: TaskColumns,
     begun: Begun | undefined,
   ): Promise<boolean> {
-    // What still runs keeps its lease.
+    // A task that is still running keeps its lease.
     if (begun?.stable.id !== task.id || isRunning(state)) return false;
     const uses =
       viewer.uses === begun.with ? begun.uses : usesText([...begun.with, ...viewer.uses]);

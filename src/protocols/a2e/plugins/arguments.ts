@@ -12,21 +12,21 @@ export function assertArguments(check: ArgumentCheck | undefined, given: JsonObj
   throw new PluginError("arguments_invalid", `${first.message}${more}`, { detail: { denials } });
 }
 
-/** An argument that is a text. @throws PluginError `arguments_invalid` if it is not a text. */
+/** Reads an argument that must be a string. @throws PluginError `arguments_invalid` if it is not. */
 export function textArgument(given: JsonObject, name: string): string {
   const text = optionalText(given, name);
   if (text !== undefined) return text;
   throw new PluginError("arguments_invalid", `argument ${name} is missing`);
 }
 
-/** An argument that is a text, or absent. @throws PluginError `arguments_invalid` */
+/** Reads an optional string argument. @throws PluginError `arguments_invalid` */
 export function optionalText(given: JsonObject, name: string): string | undefined {
   const value = memberOf(given, name);
   if (value === undefined || typeof value === "string") return value;
   throw new PluginError("arguments_invalid", `argument ${name} must be a text`);
 }
 
-/** An argument that is a whole number within bounds, or absent. @throws PluginError `arguments_invalid` */
+/** Reads an optional whole number within bounds. @throws PluginError `arguments_invalid` */
 export function optionalWhole(
   given: JsonObject,
   name: string,
@@ -40,7 +40,7 @@ export function optionalWhole(
   throw new PluginError("arguments_invalid", message);
 }
 
-/** A member of its own, whatever its value. */
+/** Returns an own property, whatever its value. */
 export function memberOf(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

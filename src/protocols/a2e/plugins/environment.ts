@@ -4,11 +4,11 @@ import { texts } from "../../../issuer/grant.js";
 export interface Environment {
   /** Variables with their values. */
   readonly env?: { readonly [name: string]: string } | undefined;
-  /** Names of variables that it gets with the values that they have in this process. */
+  /** Names of variables that it inherits from this process. */
   readonly inherit?: readonly string[] | undefined;
 }
 
-/** The variables that are named, and no other. @throws TypeError naming the field that is wrong. */
+/** Returns only the named variables. @throws TypeError naming the field that is wrong. */
 export function environmentOf(
   { env = {}, inherit = [] }: Environment,
   where: string,
@@ -26,10 +26,10 @@ export function environmentOf(
 
 const pending = new Set<() => void>();
 
-/** Runs something when this process exits; it must not wait. @returns Takes it back. */
+/** Runs a function when this process exits; it must be synchronous. @returns A function that cancels it. */
 export function atExit(run: () => void): () => void {
   if (pending.size === 0) process.on("exit", runAll);
-  // A function that is given twice runs twice.
+  // A function that is added twice runs twice.
   const one = (): void => run();
   pending.add(one);
   return () => {
@@ -42,12 +42,12 @@ function runAll(): void {
     try {
       run();
     } catch {
-      // The others run whatever becomes of one.
+      // A failure of one must not stop the others.
     }
   }
 }
 
-/** Cuts what comes into lines; `most` characters of a line count. */
+/** Splits output into lines, cut at `most` characters. */
 export function linesTo(most: number, take: (line: string) => void): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();
   let held = "";

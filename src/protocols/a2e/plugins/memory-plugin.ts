@@ -14,20 +14,20 @@ export interface MemoryPluginOptions extends PluginOrder {
 
 const PAGE = 100;
 const MAX_PAGE = 1000;
-/** Bytes of a page's entries as JSON, so that it fits into a line. */
+/** Bytes of a page's entries as JSON, which must fit into a line. */
 const PAGE_BYTES = 128 * 1024;
 const TEXT = { type: "string" };
 
 /**
- * A plugin for the capability `memory`: JSON values by key, kept in a database, for each principal apart.
+ * Makes a plugin for the capability `memory`: JSON values by key in a database, separate for each principal.
  *
  * - `memory/set {key, value}` answers `{key, bytes, updated, made}`.
  * - `memory/get {key}` answers `{key, found: true, value, bytes, updated}`, or `{key, found: false}`.
  * - `memory/delete {key}` answers `{key, deleted}`.
- * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`: a page of
- *   100 unless `limit` says otherwise, 1,000 and 128 KiB at most; `next` is the `after` of the next page.
+ * - `memory/list {prefix?, after?, limit?}` answers `{entries: [{key, bytes, updated}], next?}`: a page of 100
+ *   unless `limit` says otherwise, 1,000 and 128 KiB at most; `next` is the `after` of the next page.
  *
- * Peers that speak as A2E's SDK does use `memory/init`, `store`, `retrieve` and `forget`, which are calls of these
+ * Peers with A2E's SDK use `memory/init`, `store`, `retrieve` and `forget`, which are calls of these
  * operations: an entry has the key `NAMESPACE/TIER/KEY`, with its own key as canonical JSON.
  *
  * Refusals have the codes `key_invalid`, `value_too_large` and `quota_exceeded`.
@@ -104,7 +104,7 @@ async function list(
   return { entries: page, ...next };
 }
 
-/** The entries that a page has room for, one at least. */
+/** Returns the entries that fit on a page, at least one. */
 function fitting(entries: readonly Json[]): readonly Json[] {
   let bytes = 0;
   const end = entries.findIndex((entry, at) => {
@@ -118,7 +118,7 @@ function written({ key, bytes, updated }: MemoryEntry): { readonly [name: string
   return { key, bytes, updated: new Date(updated).toISOString() };
 }
 
-/** Tells the caller which limit of the memory is reached. Failures of the database are not for callers. */
+/** Reports to the caller which limit of the memory is reached; database failures are not for callers. */
 async function refusing(action: () => Promise<Json>): Promise<Json> {
   try {
     return await action();

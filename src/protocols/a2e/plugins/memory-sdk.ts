@@ -1,5 +1,6 @@
-// The messages of A2E's SDK about memories, as calls of memory/get, memory/set, memory/delete and memory/list. An entry
-// has the key NAMESPACE/TIER/KEY there, with its own key as canonical JSON: default/episodic/{"name":"tea"}.
+// The messages of A2E's SDK about memories, as calls of memory/get, memory/set, memory/delete and memory/list.
+// An entry has the key NAMESPACE/TIER/KEY there, with its own key as canonical JSON:
+// default/episodic/{"name":"tea"}.
 
 import {
   canonicalJson,
@@ -11,12 +12,12 @@ import {
 import { isPluginError, PluginError, type SdkMessage, type SessionPlugin } from "../plugin.js";
 import { memberOf, optionalText, optionalWhole, textArgument } from "./arguments.js";
 
-/** Entries that one message is about at most: each is a call, which is judged and recorded. */
+/** Most entries in one message, since each is a call that is judged and recorded. */
 const MOST = 100;
 const USUAL_LIMIT = 10;
 const TIERS = ["episodic", "semantic"];
 const NAMESPACE = /^[A-Za-z0-9_.-]{1,64}$/;
-/** A namespace, and the canonical JSON of its scope if that is not empty. */
+/** A namespace, with the canonical JSON of its scope unless that is empty. */
 const MEMORY = /^([A-Za-z0-9_.-]{1,64})(\{.+\})?$/s;
 const ENTRY = [
   "key",
@@ -66,7 +67,7 @@ async function store({ members, call }: SdkMessage): Promise<JsonObject> {
     }
   }
   const [first] = failures;
-  // Nothing was done: the SDK's client shows no errors but those that are its whole answer.
+  // Nothing was done: the SDK's client shows an error only if it is the whole answer.
   if (first !== undefined && stored.length === 0) throw first.error;
   return { stored, errors: failures.map(({ text }) => text) };
 }
@@ -107,17 +108,17 @@ async function forget(message: SdkMessage): Promise<JsonObject> {
   return { deleted };
 }
 
-/** An entry that a message asks for, and its key in the store. */
+/** A requested entry, and its key in the store. */
 interface Found {
   readonly key: string;
   readonly entry: JsonObject;
 }
 
 /**
- * The entries that a message names by key, or all of its tiers, that have any of its tags.
+ * Returns the entries that a message names by key, or all of its tiers with any of its tags.
  *
- * @param usual - The tier of a message that names none; empty for all.
- * @throws PluginError `too_many_entries` if there are more than 100 to look at.
+ * @param usual - The tier of a message without one; empty for all.
+ * @throws PluginError `too_many_entries` if there are more than 100 to examine.
  */
 async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Found, void, void> {
   const { members, call } = message;
@@ -138,20 +139,20 @@ async function* entriesOf(message: SdkMessage, usual: string): AsyncGenerator<Fo
   }
 }
 
-/** The tiers that a message is about, with the beginning of their keys. @param usual - As in {@link entriesOf}. */
+/** Returns the tiers of a message, with the prefix of their keys. @param usual - As in {@link entriesOf}. */
 function tiersOf(
   { members }: SdkMessage,
   usual: string,
 ): readonly { readonly tier: string; readonly prefix: string }[] {
   const memory = memoryOf(members);
   const asked = optionalText(members, "tier") ?? usual;
-  // Nothing is kept in the tier "working".
+  // The tier "working" is not stored.
   if (![...TIERS, "working", ""].includes(asked)) throw invalid(`there is no tier "${asked}"`);
   const tiers = TIERS.filter((tier) => asked === "" || tier === asked);
   return tiers.map((tier) => ({ tier, prefix: `${memory}/${tier}/` }));
 }
 
-/** The keys that a message names, or else those that there are. */
+/** Returns the keys that a message names, or else all existing ones. */
 async function* keysOf(
   { members, call }: SdkMessage,
   prefix: string,
@@ -175,7 +176,7 @@ async function* keysOf(
   } while (after !== undefined);
 }
 
-/** An entry as it is kept: its key and its tier are in the key of the store. */
+/** An entry as stored; its key and tier are in the key of the store. */
 function entryFrom(entry: Json): {
   readonly key: JsonObject;
   readonly tier: string;
@@ -198,7 +199,7 @@ function entryFrom(entry: Json): {
   return { key, tier, value };
 }
 
-/** Says which member of a value the SDK's client could not read: it would drop the whole answer. */
+/** Returns the property of a value that the SDK's client could not read; it would drop the whole answer. */
 function faultOf(value: JsonObject): string | undefined {
   const { content, tags, source } = value;
   if (content === undefined) return "content is missing";
@@ -210,7 +211,7 @@ function faultOf(value: JsonObject): string | undefined {
   return wrong === undefined ? undefined : `${wrong} must be a number`;
 }
 
-/** An entry as the SDK's client reads it; `undefined` if it is missing, or has another kind of key. */
+/** Converts an entry for the SDK's client; `undefined` if it is missing, or has another kind of key. */
 function entryOf(answer: Json, tier: string, text: string): JsonObject | undefined {
   if (!isJsonObject(answer) || answer["found"] !== true) return undefined;
   const { value = null, updated } = answer;
@@ -241,7 +242,7 @@ function keyOf(memory: string, tier: string, key: JsonObject): string {
   return `${memory}/${tier}/${canonicalJson(key)}`;
 }
 
-/** The memory that a message is about: the beginning of its keys. */
+/** Returns the prefix of the keys of a message's memory. */
 function memoryOf(members: JsonObject): string {
   const id = textArgument(members, "memory_id");
   const [, , scope] = MEMORY.exec(id) ?? [];

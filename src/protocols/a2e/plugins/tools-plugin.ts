@@ -16,12 +16,13 @@ import {
 export interface SessionTool {
   /** The `tool_name` of its calls: 1 to 64 letters, digits, `_`, `.` or `-`. */
   readonly name: string;
-  /** Describes it to those who choose among tools. */
+  /** A description for those who choose a tool. */
   readonly description: string;
   /** JSON Schema (2020-12) of its arguments, an object. */
   readonly input: JsonObject;
   /**
-   * Its arguments satisfy the schema. The peer gets the result, or a {@link PluginError}'s code and message.
+   * Runs the tool with arguments that satisfy the schema. The peer gets the result, or a {@link PluginError}'s
+   * code and message.
    */
   run(call: PluginCall): Promise<Json> | Json;
 }
@@ -32,11 +33,11 @@ export interface ToolsPluginOptions extends PluginOrder {
 }
 
 /**
- * A plugin for the capability `tools`: functions of this process. `tool/list` answers
- * `{tools: [{name, description, input}]}`, those that the session's tokens may call. `tool/call` runs the one that
- * `tool_name` names, with arguments that satisfy its schema, and answers its result.
+ * Makes a plugin for the capability `tools`: functions of this process. `tool/list` answers `{tools: [{name,
+ * description, input}]}`, those that the session's tokens may call. `tool/call` runs the tool named in
+ * `tool_name`, with arguments that satisfy its schema, and answers with its result.
  *
- * @throws TypeError naming what is wrong, such as `tools[1].input`.
+ * @throws TypeError naming the value that is wrong, such as `tools[1].input`.
  * @throws Error if `ajv` is not installed.
  *
  * @example

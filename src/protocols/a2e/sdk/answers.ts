@@ -2,14 +2,14 @@ import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../byte
 import { ENVELOPE } from "../messages.js";
 import { hasSdkResult } from "./types.js";
 
-/** Members of every answer, which a result cannot have at its top. */
+/** Properties of every answer, which a result cannot have at its top. */
 export const TAKEN: readonly string[] = [...ENVELOPE, "version", "req_id", "correlation_id"];
 
 /**
- * An answer as the SDK's client reads it: with the result of a tool or a skill in `data`, and with the members of any
+ * Formats an answer for the SDK's client: the result of a tool or a skill in `data`, the properties of any
  * other result at the top.
  *
- * @param milliseconds - The time that the call took.
+ * @param milliseconds - The duration of the call.
  */
 export function sdkAnswer(
   operation: string,
@@ -25,7 +25,7 @@ export function sdkAnswer(
   return Object.fromEntries(Object.entries(result).filter(([member]) => !TAKEN.includes(member)));
 }
 
-/** A part ahead of an answer, with the type under which the SDK's client hands it on. */
+/** Formats a part, with the type under which the SDK's client passes it on. */
 export function sdkPart(operation: string, chunk: Json): JsonObject {
   const type = { "tool/call": "tool/event", "skill/call": "skill/event" }[operation];
   const data = isJsonObject(chunk) ? chunk : { value: chunk };
@@ -34,13 +34,13 @@ export function sdkPart(operation: string, chunk: Json): JsonObject {
 
 /** The filters of a list of tools. */
 export interface ToolFilter {
-  /** A part of the name, the description or a tag, in any case; empty for all. */
+  /** Part of the name, the description or a tag, ignoring case; empty for all. */
   readonly query: string;
-  /** A tool has all of these tags, in any case. */
+  /** Tags that a tool must have, ignoring case. */
   readonly tags: readonly string[];
 }
 
-/** Tools as the SDK's client reads them: {@link sdkAnswer} of `tool/list`. */
+/** Formats tools for the SDK's client: {@link sdkAnswer} of `tool/list`. */
 export function sdkTools(result: Json, { query, tags }: ToolFilter): JsonObject {
   const listed = isJsonObject(result) ? (result["tools"] ?? []) : result;
   const tools = (Array.isArray(listed) ? listed : []).flatMap(toolOf);
@@ -58,7 +58,7 @@ function tagsOf({ tags }: JsonObject): readonly string[] {
   return isTexts(tags) ? tags : [];
 }
 
-/** A listed tool as the SDK's client reads it; none if it has no name. */
+/** Formats a listed tool for the SDK's client; none if it has no name. */
 function toolOf(listed: Json): readonly JsonObject[] {
   const tool: JsonObject =
     typeof listed === "string" ? { name: listed } : isJsonObject(listed) ? listed : {};
@@ -75,7 +75,7 @@ function toolOf(listed: Json): readonly JsonObject[] {
   ];
 }
 
-/** The properties of a schema as the SDK's parameters; none for a schema without properties. */
+/** Converts the properties of a schema to the SDK's parameters. */
 function parametersOf(schema: Json | undefined): readonly JsonObject[] {
   if (schema === undefined || !isJsonObject(schema)) return [];
   const { properties, required } = schema;
@@ -95,7 +95,7 @@ function parameterOf(name: string, schema: Json): JsonObject {
     name,
     type: typeof first === "string" ? first : "any",
     description: typeof description === "string" ? description : "",
-    // The SDK reads no other values, and drops the whole list for one.
+    // The SDK reads no other values, and drops the whole list because of one.
     ...(isTexts(values) ? { enum: values } : {}),
     ...(nested.length === 0
       ? {}

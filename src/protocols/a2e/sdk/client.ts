@@ -4,7 +4,7 @@ import { SessionError } from "../received.js";
 import { TAKEN } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** A call as its caller gives it. */
+/** A call as passed by its caller. */
 interface SdkCall {
   readonly name: string | undefined;
   readonly server: string | undefined;
@@ -12,12 +12,12 @@ interface SdkCall {
 }
 
 /**
- * The members of a request to a host that speaks as the SDK does: `arguments` of a tool or a skill, and the arguments
- * themselves of any other.
+ * Builds a request to a host with the SDK's dialect: tools and skills have `arguments`, in all other types the
+ * arguments are the properties.
  *
- * @param called - The member in which the capability's messages name what they call.
- * @returns `undefined` for a message that the SDK does not have.
- * @throws TypeError for an argument that the SDK's host would pass over.
+ * @param called - The property with the name of what is called.
+ * @returns `undefined` if the SDK does not have the message.
+ * @throws TypeError for an argument that the SDK's host would ignore.
  */
 export function sdkRequest(
   operation: string,
@@ -42,13 +42,14 @@ export function sdkRequest(
   return given;
 }
 
-/** Returns whether `timeout` is the time of a call, and not a member of the request's own. */
+/** Returns whether `timeout` is the time of a call, rather than a property of the request. */
 export function hasTimeout(operation: string): boolean {
   return sdkMembers(operation)?.includes("timeout") !== true;
 }
 
 /**
- * The outcome in an answer of the SDK's host: what a tool or a skill gives, or the members of any other answer.
+ * Returns the outcome in an answer of the SDK's host: the result of a tool or a skill, or the properties of any
+ * other answer.
  */
 export function sdkOutcome(
   operation: string,

@@ -20,23 +20,23 @@ import {
 import { sdkAnswer, sdkPart, sdkTools } from "./answers.js";
 import { hasSdkResult, sdkMembers } from "./types.js";
 
-/** The context in which a request of the SDK is read. */
+/** The context for reading a request of the SDK. */
 export interface SdkContext {
   readonly operation: string;
   readonly capability: CapabilityName;
-  /** Answers it, where no plugin has the operation. */
+  /** Answers it if no plugin has the operation. */
   readonly handler: SdkHandler | undefined;
   readonly session: SessionScope;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Reads a message of a capability as the SDK writes it: with a member for everything, and many of them empty. */
+/** Reads a message of a capability in the SDK's form, in which every property is present and many are empty. */
 export function readSdkRequest(message: JsonObject, context: SdkContext): Read<Request> {
   const { operation, capability } = context;
   const { version: _, ...given } = message;
   const known = sdkMembers(operation);
-  // A message that is proviso's own, such as memory/get.
+  // A message of proviso's own, such as memory/get.
   if (known === undefined) return readRequest(withoutEmpty(given, TERMS), operation, capability);
   const misspelt = unknownMember(given, [...ENVELOPE, ...TERMS, ...known]);
   if (misspelt !== undefined) return misspelt;
@@ -71,7 +71,7 @@ function answerOf(members: JsonObject, context: SdkContext): Read<Request["answe
   return { ok: true, value: answer };
 }
 
-/** The call that a message makes. All of its members are arguments, and judged. */
+/** Returns the call that a message makes. All its properties are arguments, which are judged. */
 function stepFrom(members: JsonObject, operation: string, capability: CapabilityName): Read<Step> {
   if (!hasSdkResult(operation)) return stepOf(operation, capability, { arguments: members });
   const { called } = namingOf(capability);
@@ -87,7 +87,7 @@ function stepFrom(members: JsonObject, operation: string, capability: Capability
   return stepOf(operation, capability, { name, arguments: { ...given, ...others } });
 }
 
-/** A list that is filtered here: the plugin lists all, and the filters are judged. */
+/** Returns a list that is filtered here: the plugin lists all, and the filters are judged. */
 function toolList(members: JsonObject, capability: CapabilityName): Read<Request["answer"]> {
   const { filter_kind: kind, filter_tags: tags = [], query = "" } = members;
   const { include_deferred: deferred = false } = members;
@@ -102,7 +102,10 @@ function toolList(members: JsonObject, capability: CapabilityName): Read<Request
   return { ok: true, value: answer };
 }
 
-/** A call that a plugin makes to answer a message. @throws PluginError, TypeError for one of another capability */
+/**
+ * Makes a call for a plugin that answers a message. @throws PluginError, or TypeError for an operation of
+ * another capability
+ */
 function stepFor(
   operation: string,
   capability: CapabilityName,
@@ -118,7 +121,7 @@ function stepFor(
 
 type SdkStep = Parameters<Parameters<SdkHandler>[0]["call"]>[1] & object;
 
-/** The members that `names` has and `others` has not. */
+/** Returns the properties in `names` that are not in `others`. */
 function partOf(
   message: JsonObject,
   names: readonly string[],
@@ -130,7 +133,7 @@ function partOf(
   return Object.fromEntries(own);
 }
 
-/** Leaves out members of these names that are empty: the SDK's client writes every member. */
+/** Removes empty properties with these names, since the SDK's client writes every property. */
 function withoutEmpty(message: JsonObject, names: readonly string[]): JsonObject {
   const left = Object.entries(message).filter(
     ([name, value]) => !names.includes(name) || !isEmpty(name, value),

@@ -1,8 +1,7 @@
-// src/protocols/a2e/sdk/: the dialect of A2E's published SDK, for peers that speak it. Their messages are read into
-// calls of operations, each of which is judged as if a peer of proviso's own dialect had made it: what is judged is
-// what runs, and the dialect allows nothing that the other does not.
+// src/protocols/a2e/sdk/: the dialect of A2E's published SDK. Messages in it are converted to calls of
+// operations, each judged like a call in proviso's own dialect, so the dialect allows nothing more.
 
-/** The members of the SDK's requests beside those of every message, by type without its `/req`. */
+/** The properties of the SDK's requests besides those of every message, by type without `/req`. */
 export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "tool/list": ["filter_kind", "filter_tags", "query", "include_deferred"],
   "tool/call": ["tool_name", "arguments"],
@@ -45,15 +44,15 @@ export const SDK_TYPES: { readonly [operation: string]: readonly string[] } = {
   "mcp/prompt/get": ["name", "arguments", "server_id"],
 };
 
-/** The types whose own arguments stand in `arguments`; the members of all others are arguments themselves. */
+/** The types whose arguments are in `arguments`; in all others, the properties are the arguments. */
 const WITH_ARGUMENTS: readonly string[] = ["tool/call", "skill/call"];
 
-/** The members of an SDK's request; `undefined` for a type that the SDK does not have. */
+/** Returns the properties of an SDK request; `undefined` if the SDK does not have the type. */
 export function sdkMembers(operation: string): readonly string[] | undefined {
   return Object.hasOwn(SDK_TYPES, operation) ? SDK_TYPES[operation] : undefined;
 }
 
-/** Returns whether a type of the SDK has its arguments in `arguments`, and its answer in a result of its own. */
+/** Returns whether an SDK type has its arguments in `arguments`, and its answer in a result of its own. */
 export function hasSdkResult(operation: string): boolean {
   return WITH_ARGUMENTS.includes(operation);
 }

@@ -28,23 +28,23 @@ import {
 import { failing } from "./schema-check.js";
 import type { Wire } from "./wire.js";
 
-/** What to execute. */
+/** Options of an execution. */
 export interface ExecuteOptions {
-  /** The token to present, such as one that was narrowed; the agent's own unless given. */
+  /** The token to present, such as a narrowed one; the agent's own unless given. */
   readonly token?: string;
 }
 
-/** How to wait. */
+/** Options of waiting. */
 export interface WaitOptions {
-  /** Seconds between two looks; what the server says unless given. */
+  /** Seconds between two requests; the server's value unless given. */
   readonly interval?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What an agent is made of. @internal */
+/** The parts of an agent. @internal */
 export interface AgentParts {
   readonly wire: Wire;
-  /** The host's key, as it is now. */
+  /** Returns the host's current key. */
   readonly host: () => Signer;
   readonly key: Signer;
   readonly hostId: string;
@@ -52,21 +52,22 @@ export interface AgentParts {
   readonly clock: () => number;
 }
 
-/** Seconds between two looks, and for an approval, where the server does not say. */
+/** Seconds between two requests, and for an approval, if the server does not say. */
 const INTERVAL = 5;
 const LONGEST = 300;
-/** Milliseconds by which a token is renewed before it ends. */
+/** Milliseconds before its expiry at which a token is renewed. */
 const EARLY = 5_000;
 
 /**
- * A registered agent: asks for capabilities, narrows them offline and executes. {@link AgentAuthClient} makes
- * it. Methods throw AgentAuthError for an answer that is an error, ClientError for no answer.
+ * A registered agent: requests capabilities, narrows them offline and executes them. Made by {@link
+ * AgentAuthClient}. Methods throw AgentAuthError if the answer is an error, and ClientError if there is no
+ * answer.
  */
 export class AgentAuthAgent {
   readonly #parts: AgentParts;
   readonly #definitions = new Map<string, CapabilityDefinition>();
   #state: ReceivedAgent;
-  /** Milliseconds since 1970 at which what waits for an approval is over. */
+  /** When the pending approval expires, in milliseconds since 1970. */
   #deadline: number;
 
   /** @internal */
@@ -80,16 +81,16 @@ export class AgentAuthAgent {
     return this.#state.id;
   }
 
-  /** What the server said last. */
+  /** The server's last answer about the agent. */
   get state(): ReceivedAgent {
     return this.#state;
   }
 
-  /** Asks the server for the agent's state, with new tokens. */
+  /** Requests the agent's state from the server, with new tokens. */
   async status(): Promise<ReceivedAgent> {
     const waiting = this.#state.status !== "active";
     const { wire } = this.#parts;
-    // Only its host can ask about an agent that is not active.
+    // Only its host can ask about an inactive agent.
     const jwt = await (waiting ? this.#hostJwt() : this.#jwt());
     const query = { agent_id: this.id };
     const body = await wire.ask("status", "/agent/status", { jwt, query });
@@ -98,7 +99,7 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Waits until nothing is pending or the time is over; register a pending one again with the same key.
+   * Waits until nothing is pending or the time is over. Register a pending agent again with the same key.
    *
    * @throws The signal's reason.
    */
@@ -119,7 +120,7 @@ export class AgentAuthAgent {
     }
   }
 
-  /** Lists the capabilities that there are; continue with the `cursor` of the page before. */
+  /** Lists the available capabilities; pass the `cursor` of a page to get the next one. */
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
@@ -128,7 +129,7 @@ export class AgentAuthAgent {
     return listingIn(await this.#parts.wire.ask("capabilities", "/capability/list", request));
   }
 
-  /** All about one capability, with the schemas of its arguments and its result. */
+  /** Describes one capability, with the schemas of its arguments and its result. */
   async describe(name: string): Promise<CapabilityDefinition> {
     assertString(name, "name");
     const { wire } = this.#parts;
@@ -143,7 +144,7 @@ export class AgentAuthAgent {
     return definition;
   }
 
-  /** Asks for capabilities: they are granted, or the answer has an approval to wait for. */
+  /** Requests capabilities; the answer has the grants, or an approval to wait for. */
   async request(
     capabilities: readonly CapabilityAsked[],
     options: AskOptions = {},
@@ -172,11 +173,11 @@ export class AgentAuthAgent {
   }
 
   /**
-   * Executes a capability, at the server or the location that it names.
+   * Executes a capability, at the server or at its location.
    *
    * @throws TypeError if the arguments are not plain JSON, or fail the capability's input schema.
-   * @throws ClientError `answer_malformed` if the result fails its output schema, or the answer has none: one that
-   *   comes later, at a `status_url`, is not waited for.
+   * @throws ClientError `answer_malformed` if the result fails its output schema, or the answer has none; a
+   *   result that comes later, at a `status_url`, is not waited for.
    */
   async execute(
     capability: string,
@@ -213,9 +214,9 @@ export class AgentAuthAgent {
   }
 
   /**
-   * The token of a granted capability, narrowed without the server: for handing on.
+   * Narrows the token of a granted capability without the server, for handing on.
    *
-   * @returns The narrowed token, or what of the hop is beyond what the token allows.
+   * @returns The narrowed token, or the parts of the hop that go beyond the token.
    * @throws TypeError if the server gave no token, or the hop is invalid.
    */
   async narrow(capability: string, hop: HopInit): Promise<Attenuation> {
@@ -225,7 +226,7 @@ export class AgentAuthAgent {
     return attenuate(token, hop);
   }
 
-  /** Gives up grants, by the names of their capabilities. @returns Those that were there. */
+  /** Gives up grants, by the names of their capabilities. @returns The names of existing ones. */
   async revokeCapabilities(capabilities: readonly string[]): Promise<readonly string[]> {
     const body = { agent_id: this.id, capabilities: askedBody(capabilities) };
     const request = { jwt: await this.#jwt(), body };
@@ -241,7 +242,7 @@ export class AgentAuthAgent {
     this.#state = { ...this.#state, status: "revoked", grants: [] };
   }
 
-  /** The token of an active grant, renewed where it is about to end. */
+  /** Returns the token of an active grant, renewed if it is about to expire. */
   async #token(capability: string): Promise<string | undefined> {
     const kept = tokenIn(this.#state.grants, capability);
     const { tokenExpires = "" } = kept ?? {};
@@ -281,7 +282,7 @@ function tokenIn(grants: readonly ReceivedGrant[], capability: string): Received
   );
 }
 
-/** The result of an execution. @throws ClientError where the answer has none. */
+/** Returns the result of an execution. @throws ClientError if the answer has none. */
 function resultIn(answer: JsonObject, capability: string, origin: string): Json {
   const { data, status, result = null } = answer;
   if (data !== undefined) return data;

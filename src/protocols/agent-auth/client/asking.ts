@@ -2,22 +2,22 @@ import type { Json, JsonObject } from "../../../bytes/json.js";
 import { assertArray, assertOptionalString } from "../../../checks/kinds.js";
 import { plainCopy } from "../../../checks/plain.js";
 
-/** A capability to ask for: its name, or also limits on its arguments that the agent sets itself. */
+/** A requested capability: its name, or also limits on its arguments that the agent sets itself. */
 export type CapabilityAsked = string | { readonly name: string; readonly constraints: JsonObject };
 
-/** How to ask for capabilities. */
+/** Options of a request for capabilities. */
 export interface AskOptions {
-  /** Why, in words for the user. */
+  /** The reason, for the user. */
   readonly reason?: string;
-  /** A text that the agent shows too, by which the user knows the request. */
+  /** A string that the agent also displays, by which the user recognizes the request. */
   readonly bindingMessage?: string;
   readonly loginHint?: string;
   readonly preferredMethod?: "device_authorization" | "ciba";
-  /** The same key and the same request get the same answer again. */
+  /** Repeating a request with the same key returns the same answer. */
   readonly idempotencyKey?: string;
 }
 
-/** The properties of {@link AskOptions}. @internal */
+/** The names of the properties of {@link AskOptions}. @internal */
 export const ASK_OPTIONS: readonly string[] = [
   "reason",
   "bindingMessage",
@@ -27,9 +27,9 @@ export const ASK_OPTIONS: readonly string[] = [
 ];
 
 /**
- * Capabilities to ask for, as the body of a request has them.
+ * Converts requested capabilities to the body of a request.
  *
- * @throws TypeError naming what is not plain JSON, such as `capabilities[0].constraints.amount`.
+ * @throws TypeError naming the value that is not plain JSON, such as `capabilities[0].constraints.amount`.
  * @internal
  */
 export function askedBody(capabilities: readonly CapabilityAsked[]): readonly Json[] {
@@ -38,7 +38,7 @@ export function askedBody(capabilities: readonly CapabilityAsked[]): readonly Js
 }
 
 /**
- * The members of a request that say why, and how the user is asked.
+ * Returns the properties of a request that give the reason, and how the user is asked.
  *
  * @throws TypeError naming the option that is not a string.
  * @internal

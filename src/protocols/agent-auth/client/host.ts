@@ -23,9 +23,9 @@ import { discover, Wire, type WireOptions } from "./wire.js";
 
 /** A host: an environment that runs agents. */
 export interface AgentAuthClientOptions extends WireOptions {
-  /** The host's key, as {@link generateKey} makes it; to be kept as long as the host is to be known. */
+  /** The host's key, made by {@link generateKey}; keep it as long as the host should be recognized. */
   readonly hostKey: PrivateKey;
-  /** What the host calls itself. */
+  /** The host's own name for itself. */
   readonly hostName?: string | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
@@ -34,17 +34,17 @@ export interface AgentAuthClientOptions extends WireOptions {
 /** An agent to register. */
 export interface RegisterOptions extends AskOptions {
   readonly name: string;
-  /** None unless given; the agent can ask for them later. */
+  /** Capabilities to request; none unless given. The agent can request them later. */
   readonly capabilities?: readonly CapabilityAsked[];
   /** `delegated` unless given. */
   readonly mode?: "delegated" | "autonomous";
-  /** The agent's key; a new one, which ends with the process, unless given. */
+  /** The agent's key; unless given, a new one that is lost when the process ends. */
   readonly key?: PrivateKey;
 }
 
 /**
- * A host's way to one server, by {@link createAgentAuthClient}. Methods throw AgentAuthError for an answer
- * that is an error, ClientError for no answer.
+ * A host's connection to one server, made by {@link createAgentAuthClient}. Methods throw AgentAuthError if the
+ * answer is an error, and ClientError if there is no answer.
  */
 export class AgentAuthClient {
   readonly discovery: Discovery;
@@ -62,12 +62,12 @@ export class AgentAuthClient {
     this.#host = host;
   }
 
-  /** The thumbprint of the host's key, by which the server knows it. */
+  /** The thumbprint of the host's key, by which the server identifies it. */
   get thumbprint(): string {
     return this.#host.thumbprint;
   }
 
-  /** What the server shows to this host. */
+  /** Lists the capabilities that the server shows to this host. */
   async list(
     options: { readonly query?: string; readonly cursor?: string } = {},
   ): Promise<Listing> {
@@ -76,7 +76,7 @@ export class AgentAuthClient {
     return listingIn(await this.#wire.ask("capabilities", "/capability/list", request));
   }
 
-  /** Registers an agent; where that has to be approved, `agent.state.approval` says how. */
+  /** Registers an agent. If it must be approved, `agent.state.approval` says how. */
   async register(options: RegisterOptions): Promise<AgentAuthAgent> {
     const own = knownMembers(options, REGISTER_OPTIONS, "options");
     const { name, capabilities, mode, idempotencyKey } = own;
@@ -90,7 +90,7 @@ export class AgentAuthClient {
       ...(mode === undefined ? {} : { mode }),
     };
     const key = await signer(own.key ?? (await generateKey()), this.#clock, "options.key");
-    // Bound to this request: a server that was found by itself could send the JWT on (8.9).
+    // Bound to this request: a server found by discovery could send the JWT on (8.9).
     const { endpoints, issuer } = this.discovery;
     const htu = endpoints.get("register") ?? `${issuer.replace(/\/$/, "")}/agent/register`;
     const jwt = await this.#jwt({ agent_public_key: key.publicKey, htm: "POST", htu });
@@ -102,7 +102,7 @@ export class AgentAuthClient {
     return this.#agent(agentIn(answer, this.discovery.issuer), key);
   }
 
-  /** An agent that was registered before. */
+  /** Opens an agent that was registered before. */
   async open(agentId: string, agentKey: PrivateKey): Promise<AgentAuthAgent> {
     assertString(agentId, "agentId");
     const key = await signer(agentKey, this.#clock, "agentKey");
@@ -115,7 +115,7 @@ export class AgentAuthClient {
     return agentIn(await this.#wire.ask("status", "/agent/status", request), this.discovery.issuer);
   }
 
-  /** Brings an expired agent back, with the host's defaults and nothing else. */
+  /** Reactivates an expired agent, with only the host's defaults. */
   async reactivate(agentId: string): Promise<ReceivedAgent> {
     assertString(agentId, "agentId");
     const answer = await this.#post("reactivate", "/agent/reactivate", { agent_id: agentId });
@@ -127,7 +127,7 @@ export class AgentAuthClient {
     await this.#post("revoke", "/agent/revoke", { agent_id: agentId });
   }
 
-  /** Gives an agent another key; open the agent with it from then on. */
+  /** Gives an agent another key; open the agent with the new key from then on. */
   async rotateAgentKey(agentId: string, agentKey: PrivateKey): Promise<void> {
     assertString(agentId, "agentId");
     const next = await signer(agentKey, this.#clock, "agentKey");
@@ -139,7 +139,7 @@ export class AgentAuthClient {
     await this.#post("rotate_key", path, { agent_id: agentId, public_key: next.publicKey, proof });
   }
 
-  /** Gives the host another key; it counts at once. */
+  /** Gives the host another key, which takes effect at once. */
   async rotateHostKey(hostKey: PrivateKey): Promise<void> {
     const next = await signer(hostKey, this.#clock, "hostKey");
     const path = "/host/rotate-key";
@@ -149,12 +149,12 @@ export class AgentAuthClient {
     this.#host = next;
   }
 
-  /** Ends the host, and all its agents. */
+  /** Revokes the host and all its agents. */
   async revokeHost(): Promise<void> {
     await this.#post("revoke_host", "/host/revoke", {});
   }
 
-  /** Makes this host known by the token that its user got for it. @returns The host's id. */
+  /** Enrols this host with the token that its user received for it. @returns The host's id. */
   async enroll(token: string): Promise<string> {
     assertString(token, "token");
     const { hostName: name } = this.#options;
@@ -171,7 +171,7 @@ export class AgentAuthClient {
     return textIn(answer["hostId"]) ?? this.#host.thumbprint;
   }
 
-  /** What a JWT says that proves possession of a new key. */
+  /** The claims of a JWT that proves possession of a new key. */
   #proving(path: string, iss: string): JwtClaims {
     const { issuer } = this.discovery;
     return { iss, aud: issuer, htm: "POST", htu: `${issuer.replace(/\/$/, "")}${path}` };
@@ -208,10 +208,10 @@ const REGISTER_OPTIONS = ["name", "capabilities", "mode", "key", ...ASK_OPTIONS]
 const OPTIONS = ["provider", "fetch", "timeout", "insecure", "hostKey", "hostName", "clock"];
 
 /**
- * Finds a server, and makes a host's way to it.
+ * Discovers a server, and connects a host to it.
  *
- * @throws TypeError on wrong options.
- * @throws ClientError if there is no server of Agent-Auth.
+ * @throws TypeError if an option is wrong.
+ * @throws ClientError if there is no Agent-Auth server.
  */
 export async function createAgentAuthClient(
   options: AgentAuthClientOptions,

@@ -1,6 +1,6 @@
 /**
- * An agent's side of Agent-Auth: a host's key, its agents, what they may do, and executing it here or at a
- * location.
+ * The agent's side of Agent-Auth: a host's key, its agents and their grants, and executions at the server or at
+ * a location.
  *
  * @module proviso/agent-auth/client
  */

@@ -2,7 +2,7 @@ import { encodeBase64url } from "../../../bytes/base64.js";
 import { isObject, type JsonObject } from "../../../bytes/json.js";
 import { randomBytes } from "../../../bytes/random.js";
 
-/** A private key of a host or an agent, as a JWK (RFC 8037). It is a secret: keep it where others cannot read it. */
+/** A private key of a host or an agent, as a JWK (RFC 8037). Keep it secret. */
 export interface PrivateKey extends JsonObject {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
@@ -19,7 +19,7 @@ export async function generateKey(): Promise<PrivateKey> {
   return { kty: "OKP", crv: "Ed25519", x, d };
 }
 
-/** What a JWT says beside what {@link Signer} says itself. */
+/** The claims of a JWT besides those that {@link Signer} sets. */
 export interface JwtClaims extends JsonObject {
   readonly iss: string;
   readonly aud: string;
@@ -31,16 +31,16 @@ export interface Signer {
   readonly publicKey: JsonObject;
   /** RFC 7638, SHA-256, base64url. */
   readonly thumbprint: string;
-  /** A JWT for one request: good for a minute, and once. */
+  /** Makes a JWT for one request, valid for a minute and accepted once. */
   sign(type: "host+jwt" | "agent+jwt", claims: JwtClaims): Promise<string>;
 }
 
-/** Seconds that a JWT is good for. */
+/** Lifetime of a JWT in seconds. */
 const LIFETIME = 60;
 
 /**
  * @param clock - Milliseconds since 1970.
- * @throws TypeError if it is not a private Ed25519 key.
+ * @throws TypeError if `key` is not a private Ed25519 key.
  */
 export async function signer(key: unknown, clock: () => number, what: string): Promise<Signer> {
   const { kty, crv, x, d } = isObject(key) ? key : {};

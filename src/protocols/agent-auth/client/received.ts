@@ -2,13 +2,13 @@ import type { JsonObject } from "../../../bytes/json.js";
 import { ClientError } from "../../../client/client-error.js";
 import { objectIn, objectsIn, textIn } from "../../../client/received.js";
 
-/** What the discovery document says that a client needs. */
+/** The parts of the discovery document that a client needs. */
 export interface Discovery {
   readonly issuer: string;
   readonly defaultLocation: string;
   /** By name; absolute URLs. */
   readonly endpoints: ReadonlyMap<string, string>;
-  /** All of it, as it came. */
+  /** The whole document as received. */
   readonly document: JsonObject;
 }
 
@@ -27,16 +27,16 @@ export interface ReceivedGrant {
   readonly capability: string;
   /** `active`, `pending` or `denied`. */
   readonly status: string;
-  /** What arguments must be. */
+  /** Limits on the arguments. */
   readonly constraints?: JsonObject;
-  /** Why it was denied, or not granted. */
+  /** The reason for its denial. */
   readonly reason?: string;
-  /** The capability's token, and when that ends. */
+  /** The capability's token, and its expiry. */
   readonly token?: string;
   readonly tokenExpires?: string;
 }
 
-/** How the user comes to approve. */
+/** How the user approves. */
 export interface ReceivedApproval {
   /** `device_authorization` or `ciba`. */
   readonly method: string;
@@ -45,7 +45,7 @@ export interface ReceivedApproval {
   readonly userCode?: string;
   /** Seconds. */
   readonly expiresIn: number;
-  /** Seconds between two looks at the status. */
+  /** Seconds between two status requests. */
   readonly interval: number;
 }
 
@@ -62,24 +62,24 @@ export interface ReceivedAgent {
 /** A page of a list of capabilities. */
 export interface Listing {
   readonly capabilities: readonly CapabilityDefinition[];
-  /** For the next page; absent on the last. */
+  /** The cursor of the next page; absent on the last. */
   readonly cursor?: string;
 }
 
 const VERSIONS: readonly string[] = ["1.0-draft", "1.0"];
 const SPOKEN = `this client speaks ${VERSIONS.join(" and ")}`;
 
-/** @throws ClientError `answer_malformed` also for a version that this client does not speak. */
+/** @throws ClientError `answer_malformed` also for a version that this client does not support. */
 export function discoveryIn(document: JsonObject, origin: string): Discovery {
   const { version, issuer, endpoints, default_location: location } = document;
   if (typeof version !== "string" || typeof issuer !== "string" || !URL.canParse(issuer)) {
     throw malformed(origin, 'has no "version", or no "issuer" that is a URL');
   }
-  // A later version could give what is sent another meaning (5.1).
+  // A later version could give requests another meaning (5.1).
   if (!VERSIONS.includes(version)) {
     throw malformed(origin, `is of version ${JSON.stringify(version.slice(0, 32))}: ${SPOKEN}`);
   }
-  // Below the issuer, as the text has it; the reference implementation has whole URLs.
+  // Paths below the issuer, as in the specification; the reference implementation has whole URLs.
   const base = issuer.replace(/\/$/, "");
   const named = Object.entries(objectIn(endpoints)).flatMap(([name, path]) => {
     const url = typeof path === "string" && path.startsWith("/") ? `${base}${path}` : path;
@@ -97,7 +97,7 @@ function malformed(origin: string, what: string): ClientError {
   return new ClientError("answer_malformed", `the discovery document of ${origin} ${what}`, origin);
 }
 
-/** A capability in a list or a description; `undefined` without a name. */
+/** Reads a capability in a list or a description; `undefined` without a name. */
 export function definitionIn(value: JsonObject): CapabilityDefinition | undefined {
   const { name, description, location, input, output, grant_status: granted } = value;
   if (typeof name !== "string") return undefined;
@@ -115,7 +115,7 @@ function isGiven(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
 
-/** @throws ClientError `answer_malformed` if it names no agent. */
+/** @throws ClientError `answer_malformed` if the answer names no agent. */
 export function agentIn(body: JsonObject, origin: string): ReceivedAgent {
   const { agent_id: id, host_id: hostId, status, approval } = body;
   if (typeof id !== "string") {

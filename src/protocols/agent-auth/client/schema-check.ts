@@ -1,17 +1,17 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isDeeperThan, type Json, type JsonObject } from "../../../bytes/json.js";
 
-/** Characters that a schema of another party may have. */
+/** Longest schema of another party in characters. */
 const LONGEST = 65_536;
 const DEEPEST = 24;
 
 const compiled = new WeakMap<JsonObject, ValidateFunction | undefined>();
 
 /**
- * What fails another party's schema, without its patterns, which may take for ever. One that is too large or
- * cannot be compiled judges nothing.
+ * Validates by another party's schema without its patterns, which may take for ever. A schema that is too large
+ * or cannot be compiled accepts everything.
  *
- * @returns `undefined` if nothing does.
+ * @returns The failures; `undefined` if there are none.
  * @throws Error if `ajv` is not installed.
  */
 export async function failing(value: Json, schema: JsonObject): Promise<string | undefined> {
@@ -41,7 +41,7 @@ async function compile(schema: JsonObject): Promise<ValidateFunction | undefined
   }
 }
 
-/** Takes the place of expressions: every text matches. */
+/** Replaces regular expressions: every string matches. */
 function anyText(): { readonly test: () => boolean } {
   return { test: () => true };
 }

@@ -7,15 +7,15 @@ import { objectIn, textIn } from "../../../client/received.js";
 import { DISCOVERY_PATHS } from "../discovery.js";
 import { type Discovery, discoveryIn } from "./received.js";
 
-/** How requests are made. */
+/** Options of requests. */
 export interface WireOptions {
-  /** The server, such as `https://bank.example`: below it stands its discovery document. */
+  /** The server, such as `https://bank.example`; its discovery document is below it. */
   readonly provider: string;
-  /** The global one unless given. */
+  /** The global `fetch` unless given. */
   readonly fetch?: typeof fetch | undefined;
-  /** Milliseconds for one answer; 30,000 unless given. */
+  /** Timeout of one answer in milliseconds; 30,000 unless given. */
   readonly timeout?: number | undefined;
-  /** Whether plain http to other machines is allowed. */
+  /** Allows plain HTTP to other machines. */
   readonly insecure?: boolean | undefined;
 }
 
@@ -26,7 +26,7 @@ interface WireRequest {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** Talks to one provider: JWTs and tokens go to its own origin and to locations that it names, nowhere else. */
+/** Sends requests to one provider: JWTs and tokens go only to its own origin and to locations that it names. */
 export class Wire {
   readonly discovery: Discovery;
   readonly #options: WireOptions;
@@ -39,12 +39,12 @@ export class Wire {
   }
 
   /**
-   * Asks an endpoint.
+   * Sends a request to an endpoint.
    *
-   * @param name - As the discovery document has it.
-   * @param path - Where it is below the issuer, for those that the document does not have.
+   * @param name - The endpoint's name in the discovery document.
+   * @param path - The path below the issuer, for endpoints that the document does not have.
    * @throws AgentAuthError if the answer is an error.
-   * @throws ClientError if there is no answer, or not one of that kind.
+   * @throws ClientError if there is no usable answer.
    */
   ask(name: string, path: string, request: WireRequest): Promise<JsonObject> {
     const { endpoints, issuer } = this.discovery;
@@ -55,7 +55,7 @@ export class Wire {
     return this.#send(url, this.#origin, request);
   }
 
-  /** Asks at a place that the provider named for a capability. @throws As {@link Wire.ask} does. */
+  /** Sends a request to a location that the provider named for a capability. @throws As {@link Wire.ask} does. */
   askAt(location: string, request: WireRequest): Promise<JsonObject> {
     const url = readUrl(location, "the location", secure(this.#options));
     return this.#send(url, url.origin, request);
@@ -77,7 +77,7 @@ export class Wire {
   }
 }
 
-/** Finds a provider's discovery document. @throws As {@link Wire.ask} does. */
+/** Fetches a provider's discovery document. @throws As {@link Wire.ask} does. */
 export async function discover(options: WireOptions): Promise<Discovery> {
   const base = readUrl(options.provider, "the provider", secure(options));
   const prefix = base.pathname.replace(/\/$/, "");
@@ -86,7 +86,7 @@ export async function discover(options: WireOptions): Promise<Discovery> {
       const response = await fetchFrom(base.origin, options)(new URL(`${prefix}${path}`, base));
       const discovery = discoveryIn(objectIn(await response.json()), base.origin);
       for (const url of [discovery.issuer, ...discovery.endpoints.values()]) {
-        // A document that leads elsewhere would collect JWTs there.
+        // A document that points elsewhere would collect JWTs there.
         if (new URL(url).origin === base.origin) continue;
         const message = `the discovery document of ${base.origin} leads to ${new URL(url).origin}`;
         throw new ClientError("origin_foreign", message, base.origin);
@@ -108,11 +108,11 @@ function secure({ insecure = false }: WireOptions): { readonly insecure: boolean
   return { insecure };
 }
 
-/** An error that a server answered with, as it came; nothing in it is safe to show as it is. */
+/** An error that a server answered with, unchanged; nothing in it is safe to display as it is. */
 export class AgentAuthError extends AgentFault {
-  /** What programs distinguish errors by, such as `constraint_violated`; `unknown` where it says none. */
+  /** The stable code for programs, such as `constraint_violated`; `unknown` if there is none. */
   readonly code: string;
-  /** All of it: `violations`, `invalid_capabilities`, `denials` and what else there is. */
+  /** The whole body: `violations`, `invalid_capabilities`, `denials` and anything else. */
   readonly body: JsonObject;
 
   constructor(status: number, body: JsonObject, headers: Headers) {
@@ -122,7 +122,7 @@ export class AgentAuthError extends AgentFault {
   }
 }
 
-/** The error that an answer is; `undefined` for a success. */
+/** Returns the error of an answer; `undefined` for a success. */
 function agentAuthFault(response: Response, body: Json | undefined): AgentFault | undefined {
   if (response.ok) return undefined;
   return new AgentAuthError(response.status, objectIn(body), response.headers);

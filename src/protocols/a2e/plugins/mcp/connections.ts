@@ -2,14 +2,14 @@ import { PluginError, type SessionScope } from "../../plugin.js";
 import { type ConnectionLimits, McpConnection } from "./mcp-connection.js";
 import { type ReadyServer, serverFor } from "./ready-server.js";
 
-/** A server: from before it is started until it has ended. */
+/** A server, from before its start until it has ended. */
 interface Held {
   readonly opening: Promise<McpConnection>;
-  /** Once it is being ended: fulfilled when it has. */
+  /** Set while it is being ended; fulfilled when it has. */
   ending?: Promise<void>;
 }
 
-/** Running servers, one of a kind for a principal, until the last session that has used it ends. */
+/** Running servers, one for each name and principal, until the last session that has used it ends. */
 export class McpConnections {
   readonly #limits: ConnectionLimits;
   readonly #most: number;
@@ -37,7 +37,7 @@ export class McpConnections {
     const users = this.#users.get(key) ?? new Set();
     this.#users.set(key, users.add(session.id));
     for (;;) {
-      // The session may have ended while another call, or a server, did.
+      // The session may have ended while another call, or a server, was ending.
       signal.throwIfAborted();
       const before = this.#held.get(key);
       const held = before ?? this.#open(key, serverFor(server, principal));

@@ -10,23 +10,23 @@ import { ServerTransport, TOO_LARGE } from "./stdio-transport.js";
 
 /** Limits on calls of a server. */
 export interface ConnectionLimits {
-  /** Milliseconds for a server to start and to shake hands. */
+  /** Milliseconds for a server to start and complete the handshake. */
   readonly startTimeout: number;
   /** Milliseconds for a call. */
   readonly timeout: number;
   /** Bytes of a result's content as JSON, and of its structured content, which repeats it. */
   readonly resultBytes: number;
-  /** Takes what servers write to standard error, a line each. */
+  /** Called with each line that servers write to standard error. */
   readonly onStderr: ((server: string, line: string) => void) | undefined;
 }
 
-/** A factor: a message, or the list of tools, may be this much longer than `resultBytes`. */
+/** A message, or the list of tools, may be this many times longer than `resultBytes`. */
 const ROOM = 4;
 const MAX_PAGES = 16;
 const MAX_MESSAGE = 500;
-/** Milliseconds, at most, that a server has to show that it still answers. */
+/** Milliseconds that a server has to show that it still answers. */
 const CHECK = 5000;
-/** The client's codes for a server that does not answer. */
+/** The client's error codes for a server that does not answer. */
 const SILENT: readonly unknown[] = ["REQUEST_TIMEOUT", "CONNECTION_CLOSED", "NOT_CONNECTED"];
 /** Milliseconds between checks that a closed server has ended, and the number of checks. */
 const LOOK = 20;
@@ -38,14 +38,14 @@ export interface Sending {
   readonly onProgress?: (progress: JsonObject) => void;
 }
 
-/** One running server, and the client that talks to it. Once it has ended, it is not used again. */
+/** One running server with its client. Not reused after it has ended. */
 export class McpConnection {
   readonly #client: Client;
   readonly #limits: ConnectionLimits;
   readonly #server: string;
   readonly #pid: number | null;
   readonly #gone: () => void;
-  /** The names of the tools that it listed when it was last asked. */
+  /** The names of the tools in its last list. */
   #listed: ReadonlySet<string> = new Set();
   #open = true;
   #isGone = false;
@@ -73,14 +73,14 @@ export class McpConnection {
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       this.#listed = new Set();
     });
-    // It may have ended before.
+    // It may have ended already.
     if (pid === null) this.#gone();
   }
 
   /** @throws PluginError `server_unavailable` if it does not start, or does not speak MCP. */
   static async open(server: ReadyServer, limits: ConnectionLimits): Promise<McpConnection> {
     const { Client, getDefaultEnvironment, ...codec } = await loadClient();
-    // It declares no capability: what a server asks of its client is refused.
+    // It declares no capability, so requests of a server to its client are refused.
     const client = new Client(
       { name: "proviso", version: "1.0" },
       { versionNegotiation: { mode: "auto" }, listMaxPages: MAX_PAGES },
@@ -109,7 +109,7 @@ export class McpConnection {
     return this.#open;
   }
 
-  /** The server's tools of some names, as it describes them. @throws PluginError */
+  /** Returns the server's descriptions of some tools. @throws PluginError */
   async list(isShown: (name: string) => boolean, sending: Sending): Promise<Json> {
     const tools = (await this.#tools(sending)).filter(({ name }) => isShown(name));
     const described = tools.map(({ name, description, inputSchema }) => ({
@@ -148,12 +148,12 @@ export class McpConnection {
     return tools;
   }
 
-  /** Fulfilled once it is known whether it still answers, if that was in doubt. */
+  /** Fulfilled once any doubt whether it still answers is resolved. */
   checked(): Promise<void> {
     return this.#checking ?? Promise.resolve();
   }
 
-  /** Ends the server: its input ends, then SIGTERM, then SIGKILL. Fulfilled when it has ended. */
+  /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL. Fulfilled when it has ended. */
   async close(): Promise<void> {
     this.#open = false;
     await this.#client.close();
@@ -171,7 +171,7 @@ export class McpConnection {
     }
   }
 
-  /** Checks whether it still answers: a server that has stopped reading never does so again. */
+  /** Checks whether it still answers; a server that has stopped reading never answers again. */
   #check(): void {
     if (!this.#open) return;
     this.#checking ??= this.#probe().finally(() => {
@@ -241,7 +241,7 @@ export class McpConnection {
   }
 }
 
-/** A copy that is JSON. */
+/** Returns a JSON copy. */
 function plain(value: unknown): Json {
   return JSON.parse(JSON.stringify(value));
 }
@@ -264,7 +264,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** The words of an error, which a server may have written. */
+/** Returns the message of an error, which a server may have written. */
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return withoutSecrets(message.slice(0, MAX_MESSAGE));

@@ -17,7 +17,7 @@ export interface McpPluginOptions extends PluginOrder {
   /** The servers by name; at least one. */
   readonly servers: { readonly [name: string]: McpServerConfig };
   readonly limits?: McpLimits | undefined;
-  /** Called with what servers write to standard error, a line each, cut at 500 characters. */
+  /** Called with each line that servers write to standard error, cut at 500 characters. */
   readonly onStderr?: ((server: string, line: string) => void) | undefined;
 }
 
@@ -36,18 +36,18 @@ export interface McpLimits {
 const CALL = "mcp/call";
 
 /**
- * A plugin for the capability `mcp`: the tools of servers of MCP over stdio. A server is started when it is
- * first used, one for each principal, so that what it keeps in memory is that principal's; it ends with the
- * last session that has used it. One that crashes is started again by the next call.
+ * Makes a plugin for the capability `mcp`: the tools of MCP servers over stdio. A server is started when it is
+ * first used, one for each principal, so that its memory is that principal's. It ends with the last session
+ * that has used it. After a crash, the next call starts it again.
  *
  * - `mcp/list` answers `{servers: […]}`; with the message's `server`, `{server, tools: [{name, description,
  *   input}]}`: those that the session's tokens may call.
- * - `mcp/call`, with the message's `server` and `tool_name`, answers what the tool does:
- *   `{content, structuredContent?, isError?}`. A peer that asks for parts gets the tool's progress. A tool that the
- *   server does not list is not called.
+ * - `mcp/call`, with the message's `server` and `tool_name`, answers what the tool does: `{content,
+ *   structuredContent?, isError?}`. A peer that asks for parts gets the tool's progress. A tool that the server
+ *   does not list is not called.
  *
- * Refusals have the codes `name_unknown`, `server_unknown`, `server_unavailable`, `server_timeout`, `server_ended`,
- * `server_refused`, `too_many_servers` and `result_too_large`.
+ * Refusals have the codes `name_unknown`, `server_unknown`, `server_unavailable`, `server_timeout`,
+ * `server_ended`, `server_refused`, `too_many_servers` and `result_too_large`.
  *
  * @throws TypeError naming the option that is wrong, such as `servers.notes.command`.
  */
@@ -96,7 +96,7 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
   };
 }
 
-/** Passes progress on as fast as the peer reads it; what comes in between is dropped. */
+/** Passes progress on as fast as the peer reads it; drops what arrives in between. */
 function progressTo(call: PluginCall): (progress: { readonly [name: string]: unknown }) => void {
   let sending = false;
   return (progress) => {

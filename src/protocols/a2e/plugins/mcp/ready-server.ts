@@ -3,19 +3,20 @@ import { type Environment, environmentOf } from "../environment.js";
 import { assertName } from "../plugin-options.js";
 
 /**
- * A server of MCP over standard streams. It gets HOME, LOGNAME, PATH, SHELL, TERM, USER and what is named.
- * `{principal}` in `args`, `cwd` and the values of `env` stands for the principal, such as in the path of a file:
- * small letters, digits, `_` and `-` as they are, anything else as `%` and two digits for each byte of UTF-8.
+ * An MCP server over standard streams. Its environment is HOME, LOGNAME, PATH, SHELL, TERM, USER and the named
+ * variables. In `args`, `cwd` and the values of `env`, `{principal}` stands for the principal, such as in the
+ * path of a file: small letters, digits, `_` and `-` unchanged, anything else as `%` and two digits for each
+ * byte of UTF-8.
  */
 export interface McpServerConfig extends Environment {
   /** The program that is started, without a shell. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Its working folder; this process's unless given. */
+  /** Its working directory; this process's unless given. */
   readonly cwd?: string | undefined;
 }
 
-/** A server of MCP that is started when it is needed. */
+/** A validated MCP server, started when it is needed. */
 export interface ReadyServer {
   readonly name: string;
   readonly command: string;
@@ -50,7 +51,7 @@ export function readyServers(
   );
 }
 
-/** A server as it is started for one principal. */
+/** Returns the server for one principal. */
 export function serverFor(
   { args, cwd, env, ...server }: ReadyServer,
   principal: string,
@@ -65,7 +66,7 @@ export function serverFor(
   };
 }
 
-/** A principal as part of a file's name: two never share one, also where case does not count. */
+/** Encodes a principal as part of a file name. Two principals never share one, even if the file system ignores case. */
 function fileNameOf(principal: string): string {
   return principal.replace(/^-|[^a-z0-9_-]/gu, (character) =>
     Buffer.from(character).toString("hex").replace(/../g, "%$&"),

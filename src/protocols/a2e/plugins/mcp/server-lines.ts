@@ -1,41 +1,44 @@
-// Reads the lines of a server of MCP, with a bound on what is held. An answer over the bound is known by the two ends
-// of its line, so that the server goes on and the caller gets an error.
+// Reads the lines of an MCP server with a limit on memory. An answer over the limit is recognized by both ends
+// of its line, so that the server continues and the caller gets an error.
 
-/** A line, or the id of the request that a line over the limit answers. */
+/** A line, or the id of the request whose answer is over the limit. */
 export type ServerLine =
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "too_large"; readonly id: string | number };
 
-/** A line over the limit that cannot be read as an answer, so that some request would wait for ever. */
+/** A line over the limit that is not recognized as an answer; some request would wait for ever. */
 export class UnreadableLineError extends Error {
   override readonly name = "UnreadableLineError";
 }
 
 const LINE_FEED = 0x0a;
-/** Bytes at each end of a line over the limit. */
+/** Bytes kept at each end of a line over the limit. */
 const END = 256;
 const ID = String.raw`"id"\s*:\s*(\d{1,15}|"[^"\\]{0,100}")`;
 const VERSION = String.raw`"jsonrpc"\s*:\s*"2\.0"`;
-/** Members before the result: version and id, in any order. */
+/** Matches the properties before the result: version and id, in any order. */
 const HEAD = new RegExp(
   String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?(?:${ID}\s*,\s*)?(?:${VERSION}\s*,\s*)?"(?:result|error)"\s*:`,
 );
-/** Members behind it. What closes the line closes its object, so that no id within the result is taken for its own. */
+/**
+ * Matches the properties after it. The end of the line must close the object, so that an id within the result
+ * is not taken for the answer's.
+ */
 const TAIL = new RegExp(String.raw`,\s*(?:${VERSION}\s*,\s*)?${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`);
 
-/** Cuts a server's output into lines, and holds no line of more bytes than its limit. */
+/** Splits a server's output into lines, without holding a line over its limit. */
 export class ServerLines {
   readonly #limit: number;
   #held: Buffer[] = [];
   #size = 0;
-  /** The ends of a line that is over the limit. */
+  /** The two ends of a line over the limit. */
   #ends: { readonly head: Buffer; tail: Buffer } | undefined;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The lines that end in these bytes. @throws UnreadableLineError */
+  /** Returns the lines that end in these bytes. @throws UnreadableLineError */
   *cut(bytes: Buffer): Generator<ServerLine, void, void> {
     let start = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {

@@ -6,21 +6,21 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ReadyServer } from "./ready-server.js";
 import { ServerLines } from "./server-lines.js";
 
-/** The code of the answer that stands for one over the limit. JSON-RPC leaves it to implementations. */
+/** The code of the error that replaces an answer over the limit; JSON-RPC leaves it to implementations. */
 export const TOO_LARGE = -32_050;
 
-/** Milliseconds between the signals to a server that is ended. */
+/** Milliseconds between the signals to a server that is being ended. */
 const GRACE = 2000;
 
-/** The client's own functions that read and write messages of MCP. */
+/** The client's own functions for reading and writing MCP messages. */
 export interface MessageCodec {
   deserializeMessage(line: string): JSONRPCMessage;
   serializeMessage(message: JSONRPCMessage): string;
 }
 
 /**
- * A server of MCP over standard streams. Unlike the client's own transport, it answers a request whose answer is
- * over the limit by an error with the code {@link TOO_LARGE}, and goes on.
+ * An MCP server over standard streams. Unlike the client's own transport, it replaces an answer over the limit
+ * by an error with the code {@link TOO_LARGE}, and continues.
  */
 export class ServerTransport implements Transport {
   onclose?: () => void;
@@ -33,8 +33,8 @@ export class ServerTransport implements Transport {
   #child: ChildProcess | undefined;
 
   /**
-   * @param limit - Bytes of a line.
-   * @param options - `onStderr` takes what the server writes to standard error.
+   * @param limit - Longest line in bytes.
+   * @param options - `onStderr` is called with what the server writes to standard error.
    */
   constructor(
     server: ReadyServer,
@@ -48,7 +48,7 @@ export class ServerTransport implements Transport {
     this.#onStderr = onStderr;
   }
 
-  /** The id of the server's process; `null` unless it runs. */
+  /** The id of the server's process; `null` unless it is running. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -106,11 +106,11 @@ export class ServerTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (stdin === null || stdin === undefined) throw new Error("the server does not run");
     if (stdin.write(this.#codec.serializeMessage(message))) return;
-    // A server that ends never takes the rest.
+    // A server that is ending does not read the rest.
     await Promise.race([once(stdin, "drain"), once(stdin, "close")]);
   }
 
-  /** Ends the server: its input ends, then SIGTERM, then SIGKILL. */
+  /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;

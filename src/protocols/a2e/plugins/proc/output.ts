@@ -1,25 +1,25 @@
 /** A part of a program's output. */
 export interface OutputPart {
   readonly text: string;
-  /** Its beginning, in bytes since the program started; later than asked for if output is lost. */
+  /** Its offset in bytes since the program started; later than requested if output is lost. */
   readonly offset: number;
-  /** The offset to read on at. */
+  /** The offset at which to continue. */
   readonly next: number;
-  /** Bytes between what was asked for and `offset`: newer output has taken their place. */
+  /** Bytes between the requested offset and `offset`, overwritten by newer output. */
   readonly lost: number;
 }
 
-/** A program's latest output, a ring. Offsets are bytes since it started. */
+/** A ring buffer of a program's latest output. Offsets are bytes since the program started. */
 export class Output {
   readonly #ring: Uint8Array;
-  /** Bytes that have been written, ever. */
+  /** Total bytes written. */
   #end = 0;
 
   constructor(bytes: number) {
     this.#ring = new Uint8Array(bytes);
   }
 
-  /** Its end, in bytes since the program started. */
+  /** The offset of its end, in bytes since the program started. */
   get end(): number {
     return this.#end;
   }
@@ -35,10 +35,10 @@ export class Output {
   }
 
   /**
-   * Output as text of whole characters.
+   * Returns output as a string of whole characters.
    *
-   * @param most - Bytes, 4 at least.
-   * @param over - True if nothing more is to come.
+   * @param most - Bytes, at least 4.
+   * @param over - True if there will be no more output.
    */
   read(from: number, most: number, over: boolean): OutputPart {
     const size = this.#ring.length;
@@ -65,13 +65,13 @@ export class Output {
   }
 }
 
-/** The number of bytes at the beginning that belong to a character that began before. */
+/** Counts the bytes at the beginning that belong to an earlier character. */
 function continuations(bytes: Uint8Array): number {
   const at = bytes.subarray(0, 3).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return at === -1 ? Math.min(3, bytes.length) : at;
 }
 
-/** The number of bytes at the end that begin a character of UTF-8 and are not all of it. */
+/** Counts the bytes at the end that begin an incomplete UTF-8 character. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

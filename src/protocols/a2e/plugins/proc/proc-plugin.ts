@@ -40,34 +40,33 @@ export interface ProcLimits {
 const LIMITS = ["perSession", "perPrincipal", "total", "outputBytes", "lifetime", "grace"];
 const PART = 16 * 1024;
 const MAX_PART = 64 * 1024;
-/** Bytes of the longest character: a smaller part might never have a whole one. */
+/** Bytes of the longest character; a smaller part might never contain a whole one. */
 const MIN_PART = 4;
 const MAX_WAIT = 20_000;
-/** Seconds: `setTimeout` takes no longer time. */
+/** Longest lifetime in seconds that `setTimeout` supports. */
 const MAX_LIFETIME = 2_147_483;
 
 /**
- * A plugin for the capability `proc`: programs of a list that run for longer than one call. A peer chooses
- * among the programs, and says of them what their parameters allow; there is no shell. A process belongs to
- * the principal that started it, in the session in which it did, and ends with that session, with its
- * capability, after its life time, and with the host: its whole process group gets SIGTERM, then SIGKILL.
+ * Makes a plugin for the capability `proc`: programs of a list that run for longer than one call. A peer
+ * chooses a program and sets its parameters within their schemas; there is no shell. A process belongs to the
+ * principal and the session that started it. It ends with that session, with its capability, after its
+ * lifetime, or with the host: its whole process group gets SIGTERM, then SIGKILL.
  *
- * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers how the
- *   process stands: `{process, program, started, state, written}`; `written` is bytes of output so far.
- * - `proc/read {process, offset?, limit?, wait?}` answers that with
- *   `{text, offset, next, lost}`: output from `offset` (0 unless given) on, at most `limit` bytes of it
- *   (16 KiB unless given, 64 KiB at most); where there is no output yet, after `wait` milliseconds (20,000 at
- *   most). `next` is the offset to read on at, `lost` the bytes that newer output has replaced.
+ * - `proc/start`, with the program as the message's `name` and its parameters as arguments, answers the state
+ *   of the process: `{process, program, started, state, written}`; `written` is bytes of output so far.
+ * - `proc/read {process, offset?, limit?, wait?}` answers the same with `{text, offset, next, lost}`: output
+ *   from `offset` (0 unless given), at most `limit` bytes (16 KiB unless given, 64 KiB at most). Without
+ *   output, it waits up to `wait` milliseconds (20,000 at most). `next` is the offset at which to continue,
+ *   `lost` the bytes that newer output has overwritten.
  * - `proc/stop {process}` answers how it ended: `{exitCode, signal, reason}` besides the others.
- * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the session's
- *   tokens may start, and the processes that they may read.
+ * - `proc/list` answers `{programs: [{name, description, input}], processes: […]}`: the programs that the
+ *   session's tokens may start, and the processes that they may read.
  *
- * Peers that speak as A2E's SDK does use `proc/spawn`, `proc/status` and `proc/kill`, which are calls of these
- * operations: a command line is the program's name and its arguments, of which those without parameters may be left
- * out.
+ * Peers with A2E's SDK use `proc/spawn`, `proc/status` and `proc/kill`, which are calls of these operations: a
+ * command line is the program's name and its arguments, of which those without parameters may be omitted.
  *
- * A message other than `proc/start` that has a `name` is about processes of that program alone, so that
- * a token for one program is for nothing of another.
+ * A message other than `proc/start` that has a `name` is about processes of that program only, so a token for
+ * one program does not reach another.
  *
  * @throws TypeError naming the option that is wrong, such as `programs.ticker.command`.
  * @throws Error if `ajv` is not installed.

@@ -1,5 +1,6 @@
-// The messages of A2E's SDK about processes, as calls of proc/start, proc/read and proc/stop. Its command line is read
-// by the template of a listed program: what is judged is its parameters, and what is started is made of them.
+// The messages of A2E's SDK about processes, as calls of proc/start, proc/read and proc/stop. The template of a
+// listed program parses the command line: its parameters are judged, and the started program is built from
+// them.
 
 import { isJsonObject, isTexts, type Json, type JsonObject } from "../../../../bytes/json.js";
 import { shown } from "../../../../caveats/scalar.js";
@@ -33,7 +34,7 @@ async function spawn(
   const parameters = program === undefined ? undefined : parametersFrom(program, line);
   let started: Json;
   try {
-    // A command line that cannot be read is refused by its schema, once the call is judged.
+    // A command line that cannot be parsed is refused by its schema, once the call is judged.
     started = await call("proc/start", { name, arguments: parameters ?? { cmd: line } });
   } catch (error) {
     const isUnread = isPluginError(error) && error.code === "arguments_invalid";
@@ -65,14 +66,14 @@ async function kill(message: SdkMessage, processes: Processes): Promise<JsonObje
   return { ok: true, state: stateOf(await call(message, processes, "proc/stop", {})) };
 }
 
-/** The state of a process in the SDK's words. */
+/** Returns the state of a process in the SDK's words. */
 function stateOf({ state, exitCode, reason }: JsonObject): string {
   if (state === "running") return "running";
   if (reason !== undefined) return "killed";
   return exitCode === 0 ? "completed" : "failed";
 }
 
-/** A call about a process, which names its program: tokens may be for one program. */
+/** Makes a call about a process, which names its program, since tokens may be for one program. */
 async function call(
   message: SdkMessage,
   processes: Processes,
@@ -101,8 +102,9 @@ function commandOf(members: JsonObject): readonly [name: string, line: readonly 
 }
 
 /**
- * The parameters in the arguments of a command line, by the program's template; `undefined` if it has no place for
- * one of them. Arguments without a parameter may be left out, since only the template says what is started.
+ * Parses the arguments of a command line to parameters, by the program's template; `undefined` if an argument
+ * has no place in it. Arguments without a parameter may be omitted, since only the template decides what is
+ * started.
  */
 function parametersFrom(
   { args, input: { properties } }: ReadyProgram,
@@ -121,7 +123,7 @@ function parametersFrom(
   return at === line.length ? Object.fromEntries(parameters) : undefined;
 }
 
-/** The texts in the places of a template's parameters; `undefined` if it does not make this argument. */
+/** Returns the strings in place of a template's parameters; `undefined` if the template does not make this argument. */
 function textsIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
   const [start = "", ...places] = template.split(PLACE);
   const texts = new Map<string, string>();
@@ -139,7 +141,10 @@ function textsIn(template: string, text: string): ReadonlyMap<string, string> | 
   return at === text.length ? texts : undefined;
 }
 
-/** A text as a value of its parameter's type, if it is written as that value would be; else as it is. */
+/**
+ * Converts a string to a value of its parameter's type, if it is the canonical form of that value; else returns
+ * it unchanged.
+ */
 function typed(text: string, schema: Json | undefined): Json {
   const type = schema !== undefined && isJsonObject(schema) ? schema["type"] : undefined;
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";

@@ -15,7 +15,7 @@ export interface ProcessLimits {
   readonly grace: number;
 }
 
-/** The reason why a process was stopped; one that ends by itself has none. */
+/** The reason why a process was stopped; absent if it ended by itself. */
 export type StopReason = "stopped" | "lifetime_over" | "session_ended";
 
 const WINDOWS = process.platform === "win32";
@@ -71,10 +71,10 @@ export class RunningProcess {
     this.#child.once("exit", () => {
       this.#signal("SIGKILL");
       clearTimeout(this.#timer);
-      // A process that has left the group may hold the output open for ever.
+      // A process that has left the group may keep the output open for ever.
       setTimeout(() => this.#abandon(), limits.grace).unref();
     });
-    // Its output is whole then.
+    // Its output is complete then.
     this.#child.once("close", () => this.#ended());
     this.#exit = new Promise((resolve) => {
       this.#child.once("exit", resolve).once("error", resolve);
@@ -87,14 +87,14 @@ export class RunningProcess {
     return setTimeout(() => void this.stop("lifetime_over"), milliseconds).unref();
   }
 
-  /** Makes its life shorter: it is stopped after some milliseconds. */
+  /** Shortens its lifetime: it is stopped after this many milliseconds. */
   endAfter(milliseconds: number): void {
     if (this.#over || Date.now() + milliseconds >= this.#until) return;
     clearTimeout(this.#timer);
     this.#timer = this.#lifetimeOf(milliseconds);
   }
 
-  /** True once it has ended and its output is whole. */
+  /** True once it has ended and its output is complete. */
   get isOver(): boolean {
     return this.#over;
   }
@@ -106,7 +106,7 @@ export class RunningProcess {
     throw startFailure(this.program, error);
   }
 
-  /** Its state, as peers read it. */
+  /** Its state, as shown to peers. */
   state(): JsonObject {
     const { exitCode, signalCode } = this.#child;
     const reason = this.#reason === undefined ? {} : { reason: this.#reason };
@@ -121,7 +121,7 @@ export class RunningProcess {
     };
   }
 
-  /** Waits for output after `offset`, its end or the time. @param milliseconds - 0 not to wait. */
+  /** Waits for output after `offset`, for its end or the time. @param milliseconds - 0 to not wait. */
   async outputAfter(offset: number, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (milliseconds === 0) return;
     const until = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
@@ -151,7 +151,7 @@ export class RunningProcess {
     this.#abandon();
   }
 
-  /** Ends it and its group at once, without waiting. */
+  /** Ends it and its group at once, without SIGTERM. */
   kill(): void {
     if (!this.#over) this.#signal("SIGKILL");
   }
@@ -169,7 +169,7 @@ export class RunningProcess {
       if (WINDOWS) this.#child.kill(signal);
       else process.kill(-pid, signal);
     } catch {
-      // There is no such group any more.
+      // The group no longer exists.
     }
   }
 

@@ -12,10 +12,10 @@ export interface ProcCounts {
   readonly total: number;
 }
 
-/** Ended processes that a session still can read, for each that it may have running. */
+/** Number of ended processes that a session can still read, for each that it may run. */
 const KEPT = 4;
 
-/** The session and principal of a call, and the program that it names, if it names one. */
+/** The session and principal of a call, and the program that it names, if any. */
 type Asking = Pick<PluginCall, "session" | "principal" | "name">;
 
 interface Held {
@@ -25,13 +25,13 @@ interface Held {
   readonly session: string;
 }
 
-/** The processes of all sessions. A process is known to the principal and in the session that started it. */
+/** The processes of all sessions. Only the principal and the session that started a process can see it. */
 export class Processes {
   readonly #counts: ProcCounts;
   readonly #limits: ProcessLimits;
   /** Processes by session, then by id, the oldest first. */
   readonly #sessions = new Map<string, Map<string, Held>>();
-  /** The processes that count: until they have ended, even long after their session. */
+  /** The processes that count towards limits: until they have ended, even long after their session. */
   readonly #alive = new Set<Held>();
   #closed = false;
 
@@ -66,7 +66,7 @@ export class Processes {
   }
 
   /**
-   * A process of the caller's principal and session, and of the program that the call names, if it does.
+   * Finds a process of the caller's principal and session, and of the named program if there is one.
    *
    * @throws PluginError `process_unknown`
    */
@@ -77,17 +77,17 @@ export class Processes {
     throw new PluginError("process_unknown", `you have no such process${of} in this session`);
   }
 
-  /** The program of a process in a session, of any principal. */
+  /** Returns the program of a process in a session, of any principal. */
   programOf(session: SessionScope, id: string): string | undefined {
     return this.#sessions.get(session.id)?.get(id)?.process.program;
   }
 
-  /** Stops a process of a session after some milliseconds, if it has not ended by then. */
+  /** Stops a process of a session after this many milliseconds, unless it has ended by then. */
   endAfter(session: SessionScope, id: string, milliseconds: number): void {
     this.#sessions.get(session.id)?.get(id)?.process.endAfter(milliseconds);
   }
 
-  /** The processes that {@link find} finds, the oldest first. */
+  /** Returns the processes that {@link find} finds, the oldest first. */
   list(asking: Asking): readonly RunningProcess[] {
     const own = [...(this.#sessions.get(asking.session.id)?.values() ?? [])];
     return own.filter((held) => isFor(asking, held)).map(({ process }) => process);

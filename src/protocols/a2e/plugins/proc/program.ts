@@ -8,29 +8,29 @@ import { memberOf } from "../arguments.js";
 import { type Environment, environmentOf } from "../environment.js";
 import { assertName, objectSchema } from "../plugin-options.js";
 
-/** A program that peers may start, and what they may say about it. No shell is involved. */
+/** A program that peers may start, and the parameters that they may set. No shell is involved. */
 export interface ProcProgram extends Environment {
   /** A path, or a name that is looked up in this process's PATH when the plugin is made. */
   readonly command: string;
   /**
-   * `{NAME}` stands for a parameter; without it, its argument is left out. Write an optional value in one
-   * argument, `--topic={topic}`, or the option would stay alone.
+   * `{NAME}` stands for a parameter; an argument without its parameter is omitted. Write an optional value in
+   * one argument, `--topic={topic}`; otherwise the option would remain alone.
    */
   readonly args?: readonly string[] | undefined;
   /**
-   * JSON Schemas of the parameters by name: each a number, a boolean, or a string with a `pattern` (which
-   * must match the whole of it), an `enum` or a `const`. None unless given.
+   * JSON Schemas of the parameters by name: each a number, a boolean, or a string with a `pattern` (which must
+   * match all of it), an `enum` or a `const`. None unless given.
    */
   readonly parameters?: { readonly [name: string]: JsonObject } | undefined;
   /** The parameters that must be given. */
   readonly required?: readonly string[] | undefined;
-  /** Describes it to those who choose among programs. */
+  /** A description for those who choose a program. */
   readonly description?: string | undefined;
-  /** Its working folder; this process's unless given. */
+  /** Its working directory; this process's unless given. */
   readonly cwd?: string | undefined;
 }
 
-/** A program that is ready to be started. */
+/** A validated program. */
 export interface ReadyProgram {
   readonly name: string;
   readonly description: string;
@@ -53,7 +53,7 @@ const MEMBERS = [
   "env",
   "inherit",
 ];
-/** The place of a parameter in an argument, with its name. */
+/** Matches the place of a parameter in an argument, with its name. */
 export const PLACE: RegExp = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** @throws TypeError naming the field that is wrong, such as `programs.ticker.args[1]`. */
@@ -66,7 +66,7 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   const properties: { [parameter: string]: JsonObject } = {};
   for (const [parameter, schema] of Object.entries(parameters)) {
     const place = `${where}.parameters.${parameter}`;
-    // The message itself has a `name`, so that no argument can.
+    // The message has a `name` itself, so no argument can.
     if (parameter === "name") throw new TypeError(`${place}: a parameter cannot be called "name"`);
     properties[parameter] = boundedSchema(schema, place);
     if (args.some((arg) => arg.includes(`{${parameter}}`))) continue;
@@ -96,7 +96,7 @@ export function readyProgram(name: string, program: ProcProgram): ReadyProgram {
   };
 }
 
-/** @throws TypeError for an option whose value is an argument of its own that may be left out. */
+/** @throws TypeError if the value of an option is a separate argument that may be omitted. */
 function assertNoBareOption(
   args: readonly string[],
   required: readonly string[],
@@ -116,7 +116,10 @@ function assertNoBareOption(
   }
 }
 
-/** A parameter's schema. Its text goes into a command line, so that one which lets any through is a mistake. */
+/**
+ * Validates a parameter's schema. Its string goes into a command line, so a schema that allows any string is a
+ * mistake.
+ */
 function boundedSchema(schema: JsonObject, where: string): JsonObject {
   const { type, pattern, ...others } = schema;
   if (type === "number" || type === "integer" || type === "boolean") return schema;
@@ -129,10 +132,10 @@ function boundedSchema(schema: JsonObject, where: string): JsonObject {
 }
 
 /**
- * The arguments of a program with the parameters of a call in their places.
+ * Builds a program's arguments from the parameters of a call.
  *
- * @throws PluginError `arguments_invalid` for a value that would be read as an option, or cannot be an
- *   argument at all.
+ * @throws PluginError `arguments_invalid` if a value would be read as an option, or cannot be an argument at
+ *   all.
  */
 export function argumentsFor({ args }: ReadyProgram, given: JsonObject): readonly string[] {
   const filled: string[] = [];
@@ -169,7 +172,7 @@ function commandOf({ command, cwd = "." }: ProcProgram, where: string): string {
   throw new TypeError(`${where}.command: there is no program "${command}"`);
 }
 
-/** Returns whether a file is one that this user can run. */
+/** Returns whether this user can execute a file. */
 export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
