@@ -1,4 +1,5 @@
 import { absentValues } from "./absent-values.js";
+import { argumentEdges } from "./argument-edges.js";
 import { pointers, presence } from "./argument-places.js";
 import { arrays } from "./array-constraints.js";
 import { base64Texts } from "./base64.js";
@@ -120,6 +121,7 @@ export const CHECK_SUBJECTS: readonly CheckSubject[] = [
   urlEscapes,
   arrays,
   olderCheckers,
+  argumentEdges,
 ];
 
 /** The definitions of `capability-discovery.json`, in order. */

@@ -36,6 +36,23 @@ export function committed(name: string): string {
   return readFileSync(new URL(name, FOLDER), "utf8");
 }
 
+/** The tests of `check.json` that are about arguments by operation (docs/spec.md, sections 5.1 to 5.3). */
+export function argumentVectors(): readonly Vector[] {
+  const { testGroups }: CheckFile = JSON.parse(committed("check.json"));
+  const groups = testGroups.filter(({ subject }) =>
+    /^(operationConstraints|arguments):/.test(subject),
+  );
+  const ids = groups.flatMap(({ tests }) => tests.map(({ tcId }) => tcId));
+  return VECTORS.filter(({ test }) => ids.includes(test.tcId));
+}
+
+interface CheckFile {
+  readonly testGroups: readonly {
+    readonly subject: string;
+    readonly tests: readonly { readonly tcId: number }[];
+  }[];
+}
+
 export function path(name: string): string {
   return fileURLToPath(new URL(name, FOLDER));
 }

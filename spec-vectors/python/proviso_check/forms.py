@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import List, NamedTuple, Optional
 
 from . import jcs
 from .jsontext import Json
 
 _MAX_COUNT = 2**53 - 1
+_PLAIN_NAME = re.compile("[A-Za-z0-9_-]+")
 
 
 class Problem(NamedTuple):
@@ -60,3 +62,11 @@ def is_count(value: Json, most: int = _MAX_COUNT) -> bool:
 def _ascending(keys: List[str]) -> bool:
     units = [jcs.code_units(key) for key in keys]
     return all(left < right for left, right in zip(units, units[1:]))
+
+
+def rule_of(key: str, *names: str) -> str:
+    """The rule of a denial or a problem (section 5.1): a key, and names further in."""
+    return key + "".join(
+        "." + name if _PLAIN_NAME.fullmatch(name) else "[" + jcs.string(name) + "]"
+        for name in names
+    )

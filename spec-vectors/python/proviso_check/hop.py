@@ -6,7 +6,7 @@ import re
 from typing import Callable, Dict, List, Optional, Tuple
 
 from . import jcs
-from .forms import Problem, is_count, is_number, is_scalars, is_set, malformed, unknown
+from .forms import Problem, is_count, is_number, is_scalars, is_set, malformed, rule_of, unknown
 from .jsontext import Json, parse
 from .limits import MAX_HOP_DEPTH, FormError
 from .operation_constraints import closed_list_problems, operation_constraint_problems
@@ -76,7 +76,7 @@ def _constraint_problems(value: Json) -> List[Problem]:
         return [malformed("constraints")]
     problems: List[Problem] = []
     for argument, limit in value.items():
-        rule = "constraints." + argument
+        rule = rule_of("constraints", argument)
         if isinstance(limit, list) or limit == {}:
             problems.append(malformed(rule))
         elif isinstance(limit, dict):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 from . import jcs
+from .forms import rule_of
 from .hop import Object
 from .judge_arguments import closed_list_violations, constraint_violations
 from .jsontext import Json
@@ -68,7 +69,7 @@ def judge(
             deny("resource_denied", "resourceHandles", "a resource is not in the set")
     constraints: Any = hop.get("constraints", {})
     violated = [
-        ".".join(["constraints", argument] + ([operator] if operator else []))
+        rule_of("constraints", argument, *([operator] if operator else []))
         for argument, limit in constraints.items()
         for operator in _violations(argument, limit, invocation.arguments)
     ]

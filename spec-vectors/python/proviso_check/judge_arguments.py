@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, List
 
 from . import jcs
+from .forms import rule_of
 from .jsontext import Json
-from .operation_constraints import rule_of
+from .operation_constraints import entry_rule
 from .operators import can_be_judged, satisfies
 from .pointer import follow
 
@@ -21,7 +22,7 @@ def constraint_violations(
 ) -> List[str]:
     """The rules of ``operationConstraints`` that are not met."""
     return [
-        rule_of("operationConstraints", entry, name, *operator)
+        rule_of(entry_rule("operationConstraints", entry), name, *operator)
         for entry in entries_that_apply(operation, entries)
         for name, constraint in entries[entry].items()
         for operator in _violated(name, constraint, arguments)
@@ -33,7 +34,7 @@ def closed_list_violations(
 ) -> List[str]:
     """The rules of ``arguments`` that are not met."""
     return [
-        rule_of("arguments", entry)
+        entry_rule("arguments", entry)
         for entry in entries_that_apply(operation, entries)
         if not all(name in entries[entry] for name in arguments)
     ]
@@ -46,14 +47,15 @@ def _violated(name: str, constraint: Json, arguments: Dict[str, Any]) -> List[Li
         met = found.reached and not found.missing and _equals(constraint, found.value)
         return [] if met else [[]]
     if not found.reached:
-        return [[operator] for operator in constraint]
+        return [[operator] for operator in constraint if operator != "optional"]
     if found.missing:
         met = "absent" in constraint or "optional" in constraint
         return [] if met else [[operator] for operator in constraint]
     return [
         [operator]
         for operator, operand in constraint.items()
-        if operator == "absent" or not satisfies(operator, operand, found.value)
+        if operator != "optional"
+        and (operator == "absent" or not satisfies(operator, operand, found.value))
     ]
 
 

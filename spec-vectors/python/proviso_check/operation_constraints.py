@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Callable, Dict, List
 
-from . import jcs
-from .forms import Problem, is_count, is_number, is_scalars, is_set, malformed, unknown
+from .forms import Problem, is_count, is_number, is_scalars, is_set, malformed, rule_of, unknown
 from .jsontext import Json
 from .limits import MAX_ARRAY_MEMBERS
 from .paths import read_path
 from .pointer import tokens
 from .urls import url_problems
 
-_PLAIN_NAME = re.compile("[A-Za-z0-9_-]+")
 
-
-def rule_of(key: str, entry: str, *names: str) -> str:
-    """The rule of a denial or a problem: the key, the entry, and names further in."""
-    return key + ("." + entry if entry == "*" else _named(entry)) + "".join(map(_named, names))
-
-
-def _named(name: str) -> str:
-    return "." + name if _PLAIN_NAME.fullmatch(name) else "[" + jcs.string(name) + "]"
+def entry_rule(key: str, operation: str) -> str:
+    """The rule of an entry of one of the two keys."""
+    return key + ".*" if operation == "*" else rule_of(key, operation)
 
 
 def closed_list_problems(value: Json) -> List[Problem]:
@@ -30,7 +22,7 @@ def closed_list_problems(value: Json) -> List[Problem]:
     if not isinstance(value, dict) or not value:
         return [malformed("arguments")]
     return [
-        malformed(rule_of("arguments", operation))
+        malformed(entry_rule("arguments", operation))
         for operation, names in value.items()
         if names != [] and not is_set(names)
     ]
@@ -44,10 +36,10 @@ def operation_constraint_problems(value: Json) -> List[Problem]:
     problems: List[Problem] = []
     for operation, entry in value.items():
         if not isinstance(entry, dict) or not entry:
-            problems.append(malformed(rule_of(key, operation)))
+            problems.append(malformed(entry_rule(key, operation)))
             continue
         for name, constraint in entry.items():
-            rule = rule_of(key, operation, name)
+            rule = rule_of(entry_rule(key, operation), name)
             if tokens(name) is None:
                 problems.append(malformed(rule))
             if isinstance(constraint, (dict, list)):

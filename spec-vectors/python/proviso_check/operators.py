@@ -38,12 +38,10 @@ def can_be_judged(value: Any) -> bool:
 
 
 def satisfies(operator: str, operand: Any, value: Any) -> bool:
-    """Whether a value satisfies an operator of section 5.1."""
+    """Whether a value satisfies an operator of section 5.1 other than ``optional`` and ``absent``."""
     if not can_be_judged(value):
         return False
     kind = jcs.kind(value)
-    if operator == "optional":
-        return True
     if operator == "path":
         folder, path = read_path(operand), read_path(value) if kind == "string" else None
         return folder is not None and path is not None and folder.has(path)

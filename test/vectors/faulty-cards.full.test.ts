@@ -1,13 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, test } from "vitest";
-import { judge } from "../../cli/vectors/answer.js";
-import { discoveryVectors, PYTHON, path, pythonHas } from "./support.js";
+import { type Fault, failATest } from "./faulty-python.js";
+import { discoveryVectors } from "./support.js";
 
-type Answered = { readonly [name: string]: unknown };
-
-/** One fault each: what is written in a file of the checker, and what is written in its place. */
-const FAULTS: readonly (readonly [fault: string, file: string, from: string, to: string])[] = [
+/** Faults of a checker of cards. */
+const FAULTS: readonly Fault[] = [
   [
     "compares versions as text",
     "card_versions",
@@ -165,44 +160,4 @@ const FAULTS: readonly (readonly [fault: string, file: string, from: string, to:
   ["deprecates after the fact", "registry", "now <= since", "False"],
 ];
 
-describe.skipIf(!pythonHas("json", "python3"))("a checker of cards that", () => {
-  let answers: readonly (readonly Answered[])[] = [];
-  beforeAll(() => {
-    answers = answersOf(FAULTS);
-  });
-
-  test.each(FAULTS.map(([fault], at) => [fault, at] as const))("%s fails a test", (_, at) => {
-    expect(failures(answers[at])).not.toEqual([]);
-  });
-
-  test("has no fault fails none", () => {
-    const [own] = answersOf([["", "card", "class Card:", "class Card:"]]);
-    expect(failures(own)).toEqual([]);
-  });
-});
-
-/** The answers to all vectors with each of the faults, from one Python process. */
-function answersOf(faults: typeof FAULTS): readonly (readonly Answered[])[] {
-  const asked = {
-    folder: path("python"),
-    requests: discoveryVectors.map(({ request }) => JSON.stringify(request)),
-    faults: faults.map(([, ...fault]) => fault),
-  };
-  const script = fileURLToPath(new URL("faulty_checkers.py", import.meta.url));
-  const options = { input: JSON.stringify(asked), encoding: "utf8", maxBuffer: 2 ** 28 } as const;
-  const { stdout, stderr, status } = spawnSync(PYTHON, ["-B", script], options);
-  if (status !== 0) throw new Error(stderr);
-  return stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-}
-
-/** The tests that answers do not pass. */
-function failures(answers: readonly Answered[] | undefined): readonly number[] {
-  expect(answers).toHaveLength(discoveryVectors.length);
-  return discoveryVectors.flatMap((vector, at) => {
-    const { status } = judge(vector, { kind: "answer", value: answers?.[at] ?? {} });
-    return status === "passed" ? [] : [vector.test.tcId];
-  });
-}
+failATest("a checker of cards", FAULTS, discoveryVectors);
