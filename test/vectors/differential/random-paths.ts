@@ -1,0 +1,88 @@
+import { EXCLUDED_FROM_PATHS } from "../../../src/caveats/path-form.js";
+import type { Random } from "../../fuzz/random.js";
+
+const SEGMENTS = [
+  "a",
+  "data",
+  "data2",
+  "b.c",
+  "..a",
+  "a..b",
+  "~b",
+  "a b",
+  "-",
+  "*",
+  "é",
+  "日本",
+  "😀",
+];
+/** What no path has, and what is read as another segment by one reader or another. */
+const ESCAPES = [
+  "",
+  ".",
+  "..",
+  "...",
+  "~",
+  "~root",
+  "a.",
+  "a ",
+  " a",
+  "a\\b",
+  "C:",
+  "a:b",
+  "%2e%2e",
+  "..;",
+  "a\0",
+  "\n",
+];
+const SPACES = [0x20, 0xa0, 0x1680, 0x2000, 0x200a, 0x202f, 0x205f, 0x3000];
+/** The ends of all excluded ranges and spaces, and their neighbors; and some surrogates. */
+const EDGES = [
+  ...[...EXCLUDED_FROM_PATHS, ...SPACES.map((one) => [one, one] as const)].flatMap(
+    ([first, last]) => [Math.max(first - 1, 0), first, last, last + 1],
+  ),
+  ...[0x2f, 0x5c, 0x3a, 0x25, 0x7e, 0x2e, 0xd800, 0xdfff, 0xe000, 0x10ffff],
+];
+
+/** A segment of a path, once in `odd` times nearly one. */
+export function randomSegment(random: Random, odd = 8): string {
+  const plain = random.pick(SEGMENTS);
+  if (!random.once(odd)) return plain;
+  if (random.once(2)) return random.pick(ESCAPES);
+  const at = random.pick([0, 1, plain.length]);
+  const inserted = random.once(4) ? random.below(0x11_0000) : random.pick(EDGES);
+  return plain.slice(0, at) + String.fromCodePoint(inserted) + plain.slice(at);
+}
+
+/** A path; now and then, the more often the less `odd` is, nearly one. */
+export function randomPath(random: Random, odd = 8): string {
+  const text = random.many(1 + random.below(3), () => randomSegment(random, odd)).join("/");
+  if (random.once(4 * odd))
+    return random.pick(["/", "", "//", `/${"a".repeat(4094 + random.below(4))}`]);
+  return (random.once(3) ? "" : "/") + text + (random.once(2 * odd) ? "/" : "");
+}
+
+/** A path that is often this folder or below it, and often beside it. */
+export function pathNear(random: Random, folder: string): string {
+  switch (random.below(10)) {
+    case 0:
+      return folder;
+    case 1:
+      return `${folder}${random.pick(["2", "/", "//", ".", " ", "/..", "/../x", "/./x", "\0", "%2f"])}`;
+    case 2:
+      return folder.slice(0, random.below(folder.length + 1));
+    case 3:
+      return folder.startsWith("/") ? folder.slice(1) : `/${folder}`;
+    case 4:
+      return randomPath(random);
+    case 5:
+      return random.pick([
+        folder.toUpperCase(),
+        folder.normalize("NFD"),
+        `/${folder}`,
+        `./${folder}`,
+      ]);
+    default:
+      return `${folder === "/" ? "" : folder}/${randomSegment(random)}`;
+  }
+}
