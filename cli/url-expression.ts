@@ -57,11 +57,12 @@ export function readUrls({ rest, subject, expressionError }: Expression): UrlLim
       }
     }
   }
+  // A hop has no property that is undefined.
   return {
     schemes,
     hosts,
-    ports,
-    path,
+    ...(ports === undefined ? {} : { ports }),
+    ...(path === undefined ? {} : { path }),
   };
 }
 

@@ -48,6 +48,7 @@ describe.each([
   "README.md",
   "docs/guides/command-line.md",
   "docs/guides/denials.md",
+  "docs/guides/limit-arguments.md",
   "docs/guides/operations.md",
 ])("%s", (name) => {
   const bench = new Bench();

@@ -7,6 +7,7 @@ import { runExamples } from "./run-examples.js";
 const PAGES = [
   ["README.md", 1],
   ["docs/guides/sub-agent.md", 1],
+  ["docs/guides/limit-arguments.md", 1],
   ["docs/guides/guard.md", 1],
   ["docs/resource-server.md", 4],
   ["docs/agent.md", 1],
