@@ -20,7 +20,7 @@ import { importKeyring, type Keyring } from "../../src/issuer/keyring.js";
 import { readMacaroons } from "../../src/macaroon/read.js";
 import { RootKey } from "../../src/macaroon/root-key.js";
 import { verifySignatures } from "../../src/macaroon/signatures.js";
-import { chainIdOf } from "../../src/revocation/chain-id.js";
+import { chainIdOf } from "../../src/revocation/id.js";
 import { RevocationList, type RevocationSnapshot } from "../../src/revocation/list.js";
 
 interface VerifyRequest {

@@ -2,7 +2,7 @@ import { CAPABILITY_LIMITS } from "../capability/limits.js";
 import { assertArray, assertParts, ISSUER, LEDGER, POLICY, REVOCATIONS } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import type { Issuer } from "../issuer/issuer.js";
-import type { RevocationSink } from "../revocation/sink.js";
+import type { RevocationSink } from "../revocation/source.js";
 import type { ArgumentCheck } from "./arguments.js";
 import type { Mode, UndeclaredAmbient } from "./clearance.js";
 import type { KnownGrant } from "./grant.js";

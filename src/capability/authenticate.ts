@@ -1,5 +1,5 @@
 import { TokenError } from "../bytes/token-error.js";
-import { described } from "../checks/described.js";
+import { described } from "../checks/kinds.js";
 import { type Macaroon, partsOf } from "../macaroon/macaroon.js";
 import { maxCharacters } from "../macaroon/read.js";
 import type { RootKey } from "../macaroon/root-key.js";

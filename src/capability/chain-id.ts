@@ -1,4 +1,4 @@
-import { chainIdOf } from "../revocation/chain-id.js";
+import { chainIdOf } from "../revocation/id.js";
 import { revocationId } from "./attenuate.js";
 
 /**

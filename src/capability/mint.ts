@@ -6,7 +6,7 @@ import { mistakesIn } from "../caveats/operation-mistakes.js";
 import { shown, shownList } from "../caveats/scalar.js";
 import { formatTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
-import { described } from "../checks/described.js";
+import { described } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 import { nearest } from "../checks/nearest.js";
 import { addFirstPartyCaveat, createMacaroon } from "../macaroon/chain.js";

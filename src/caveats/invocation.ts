@@ -1,5 +1,5 @@
 import { isObject } from "../bytes/json.js";
-import { described } from "../checks/described.js";
+import { described } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 import { NotPlainError, plainCopy } from "../checks/plain.js";
 import { copyOfDate, formatTime } from "./time.js";

@@ -1,4 +1,4 @@
-import { described } from "./described.js";
+import { described } from "./kinds.js";
 import { nearest } from "./nearest.js";
 import { NotPlainError, plainObject } from "./plain.js";
 

@@ -2,7 +2,7 @@
 // a Promise or an inherited property reads as an object that says less: a hop made of it would take less away.
 
 import { quotedName } from "../bytes/json.js";
-import { described } from "./described.js";
+import { described } from "./kinds.js";
 
 /** Thrown for data that is not plain. A server that took the data from a request answers 400. */
 export class NotPlainError extends TypeError {}

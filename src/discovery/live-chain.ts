@@ -142,22 +142,22 @@ class ChainWalk {
   }
 
   #mayEnter(link: DiscoveryLink & { readonly url: string }, before: readonly string[]): boolean {
-    const refuse = (code: DiscoveryCode, rule: string, message: string): false => {
+    const breaks = (code: DiscoveryCode, rule: string, message: string): false => {
       this.#deny([{ code, rule, message, link }]);
       return false;
     };
     if (before.includes(agentPlace(link.url))) {
-      return refuse("chain_cycle", "delegates", "the agent is in the chain before itself");
+      return breaks("chain_cycle", "delegates", "the agent is in the chain before itself");
     }
     if (link.index >= MAX_CHAIN_LINKS) {
-      return refuse("chain_too_deep", "depth", `a chain has at most ${MAX_CHAIN_LINKS} agents`);
+      return breaks("chain_too_deep", "depth", `a chain has at most ${MAX_CHAIN_LINKS} agents`);
     }
     this.#counted++;
     if (this.#counted < MAX_CHAIN_AGENTS) return true;
     // Reported once, since a card may name any number.
     if (this.#counted > MAX_CHAIN_AGENTS) return false;
     const message = `more than ${MAX_CHAIN_AGENTS} agents may come to work on the task`;
-    return refuse("chain_too_deep", "agents", message);
+    return breaks("chain_too_deep", "agents", message);
   }
 
   #discover(url: string): Promise<Discovery> {

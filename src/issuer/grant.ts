@@ -1,5 +1,5 @@
 import type { GrantOperations } from "../capability/grants.js";
-import { described } from "../checks/described.js";
+import { described } from "../checks/kinds.js";
 import { plainCopy, plainObject } from "../checks/plain.js";
 
 /** An issuer's offer: a name for a set of operations, under which it mints. */

@@ -22,8 +22,14 @@ export {
   type RevocationList,
   type RevocationSnapshot,
 } from "../revocation/list.js";
-export type { RevocationAddition, RevocationQuota, RevocationSink } from "../revocation/sink.js";
-export type { RevocationQuery, RevocationRecords, RevocationSource } from "../revocation/source.js";
+export type {
+  RevocationAddition,
+  RevocationQuery,
+  RevocationQuota,
+  RevocationRecords,
+  RevocationSink,
+  RevocationSource,
+} from "../revocation/source.js";
 export type { CapabilityDraft, IssueOptions } from "./draft.js";
 export type { Grant } from "./grant.js";
 export type { HandleScope } from "./handle.js";

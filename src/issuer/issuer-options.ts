@@ -5,7 +5,7 @@ import {
   type CacheBounds,
   VerificationCache,
 } from "../capability/verification-cache.js";
-import { described } from "../checks/described.js";
+import { described } from "../checks/kinds.js";
 import { knownMembers } from "../checks/members.js";
 import type { RevocationSource } from "../revocation/source.js";
 import type { Grant } from "./grant.js";

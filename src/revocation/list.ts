@@ -4,11 +4,14 @@
 // from and an agent writes to; this file has the list in memory. No I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";
-import { described } from "../checks/described.js";
-import { assertOptionalString } from "../checks/kinds.js";
+import { assertOptionalString, described } from "../checks/kinds.js";
 import { type RevocationEntry, readEntry, refuseUnknown } from "./entry.js";
-import type { RevocationSink } from "./sink.js";
-import type { RevocationQuery, RevocationRecords, RevocationSource } from "./source.js";
+import type {
+  RevocationQuery,
+  RevocationRecords,
+  RevocationSink,
+  RevocationSource,
+} from "./source.js";
 import { RevocationTable } from "./table.js";
 
 /** A revocation list as data: to send, to store, to test with. */

@@ -2,12 +2,11 @@ import { statSync } from "node:fs";
 import { assertString } from "../checks/kinds.js";
 import { assertMembers } from "../checks/members.js";
 import type { DatabaseDialect } from "./columns.js";
-import type { Engine } from "./engine.js";
+import type { Engine, Queries } from "./engine.js";
 import { GroupCommit, type Write, type WriteLimits, type WriteOptions } from "./group-commit.js";
 import { inTime } from "./in-time.js";
 import type { IfMissing, Schema } from "./migrations.js";
 import { openPostgres } from "./postgres.js";
-import type { Queries } from "./queries.js";
 import { createSqlite, openSqlite } from "./sqlite.js";
 import { StorageError, type StorageErrorCode, storeError } from "./storage-error.js";
 

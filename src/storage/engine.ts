@@ -1,6 +1,5 @@
-import type { Kysely } from "kysely";
+import { type Kysely, QueryCreator, type QueryExecutor, type QueryExecutorProvider } from "kysely";
 import type { DatabaseDialect } from "./columns.js";
-import type { Queries } from "./queries.js";
 
 /**
  * A kind of database: the differences between SQLite and PostgreSQL. A query that fails for a reason of the
@@ -23,4 +22,41 @@ export interface Engine<Tables> {
   /** Reads without any cache of this process. */
   afresh<T>(read: (db: Queries<Tables>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+/** Runs queries; does not begin or end transactions. */
+export type Queries<Tables> = QueryCreator<Tables> & QueryExecutorProvider;
+
+/**
+ * Wraps a shared transaction for one of its callers. After `end`, every query is rejected, including one that
+ * was issued earlier and has not begun.
+ */
+export class CallerQueries<Tables> extends QueryCreator<Tables> implements QueryExecutorProvider {
+  readonly #executor: QueryExecutor;
+  readonly #end: () => void;
+
+  constructor(shared: QueryExecutorProvider) {
+    let isOver = false;
+    const transaction = shared.getExecutor();
+    const executor = transaction.withConnectionProvider({
+      provideConnection: (consumer) =>
+        transaction.provideConnection(async (connection) => {
+          if (isOver) throw new TypeError("this transaction is over");
+          return consumer(connection);
+        }),
+    });
+    super({ executor });
+    this.#executor = executor;
+    this.#end = () => {
+      isOver = true;
+    };
+  }
+
+  getExecutor(): QueryExecutor {
+    return this.#executor;
+  }
+
+  end(): void {
+    this.#end();
+  }
 }

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import { errorCode } from "../system/error-code.js";
-import type { Engine } from "./engine.js";
+import { CallerQueries, type Engine, type Queries } from "./engine.js";
 import { inTime } from "./in-time.js";
-import { CallerQueries, type Queries } from "./queries.js";
 import { StorageError, type StorageErrorCode } from "./storage-error.js";
 
 /** The callback of a write. It must wait for its own queries only: other writes wait until it settles. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { chainIdOf } from "../../src/revocation/chain-id.js";
+import { chainIdOf } from "../../src/revocation/id.js";
 import { misuse } from "../caveats/support.js";
 
 test("a chain id is the revocation id's bytes as a UUID of version 8", () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CompiledQuery, sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/storage/database.js";
-import type { Queries } from "../../src/storage/queries.js";
+import type { Queries } from "../../src/storage/engine.js";
 import { onBothDatabases } from "../support/databases.js";
 import { insert, names, put, schema, type Tables } from "./items.js";
 

@@ -1,6 +1,6 @@
 import type { Database } from "../../src/storage/database.js";
+import type { Queries } from "../../src/storage/engine.js";
 import type { Schema } from "../../src/storage/migrations.js";
-import type { Queries } from "../../src/storage/queries.js";
 
 // A database of one table, for tests of what all databases have in common.
 

@@ -3,7 +3,7 @@ import { hopsOf } from "../../capability/read-token.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
 import { parseTime } from "../../caveats/time.js";
-import { chainIdOf } from "../../revocation/chain-id.js";
+import { chainIdOf } from "../../revocation/id.js";
 
 /** What a delegated token says of itself. Times are milliseconds since 1970. */
 export interface Chain {

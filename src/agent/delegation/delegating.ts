@@ -3,7 +3,7 @@ import { TokenError } from "../../bytes/token-error.js";
 import type { Extension } from "../../capability/extend.js";
 import { formatTime, parseTime } from "../../caveats/time.js";
 import { suggestions } from "../../checks/nearest.js";
-import { chainIdOf } from "../../revocation/chain-id.js";
+import { chainIdOf } from "../../revocation/id.js";
 import type { DelegationRecord } from "../registry/records.js";
 import type { KnownAgent } from "./agents.js";
 import { type DelegationCaller, type Holding, holdingOf, narrowedLink } from "./holding.js";

@@ -1,8 +1,11 @@
 import { AGENT, assertParts, LEDGER, REGISTRY_STORE, REVOCATIONS } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
 import type { Suggest } from "../../checks/nearest.js";
-import type { RevocationSink } from "../../revocation/sink.js";
-import type { RevocationRecords, RevocationSource } from "../../revocation/source.js";
+import type {
+  RevocationRecords,
+  RevocationSink,
+  RevocationSource,
+} from "../../revocation/source.js";
 import type { KnownGrant } from "../grant.js";
 import type { IssuingAgent } from "../issuing-agent.js";
 import type { Ledger, Observation } from "../ledger.js";

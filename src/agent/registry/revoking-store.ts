@@ -1,6 +1,6 @@
 import { formatTime } from "../../caveats/time.js";
 import { latestExpiry } from "../../issuer/token-revocation.js";
-import type { RevocationSink } from "../../revocation/sink.js";
+import type { RevocationSink } from "../../revocation/source.js";
 import type { AgentGrant } from "./records.js";
 import type {
   RegistryDraft,

@@ -17,8 +17,8 @@ import { type PartyContext, partyOf } from "./authenticating.js";
 import { isJsonObject } from "./bodies.js";
 import { addressLimit, CallLimits, isCounted } from "./call-limits.js";
 import { type Fault, fault } from "./errors.js";
-import { faultWriter, recordedFaults, refusalNotes } from "./frame.js";
 import { type Allowed, hostIn, isAllowed, isStranger, type Parties, type Party } from "./party.js";
+import { faultWriter, recordedFaults, refusalNotes } from "./send-fault.js";
 
 export type Answer =
   | {

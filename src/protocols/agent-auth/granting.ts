@@ -20,7 +20,7 @@ import {
 } from "./bodies.js";
 import { type Fault, fault, registryFault } from "./errors.js";
 import { readKey } from "./keys.js";
-import { namedAgent } from "./named.js";
+import { namedAgent } from "./named-agent.js";
 import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
 
 // How agents are made and get capabilities: registration, requests, status and reactivation.

@@ -8,7 +8,7 @@ import { readHostName, readNames, textIn, wrong } from "./bodies.js";
 import { ENDPOINTS } from "./discovery.js";
 import { type Fault, fault, registryFault } from "./errors.js";
 import { by } from "./granting.js";
-import { namedAgent, signingHost } from "./named.js";
+import { namedAgent, signingHost } from "./named-agent.js";
 import { type AgentParty, isStranger, type SigningHost } from "./party.js";
 import { readNewKey } from "./possession.js";
 

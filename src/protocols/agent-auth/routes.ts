@@ -6,7 +6,6 @@ import { type Catalogue, describeCapability, listCapabilities } from "./capabili
 import { DISCOVERY_PATHS, SEARCH_PATH } from "./discovery.js";
 import { fault } from "./errors.js";
 import { type ExecutionContext, execute, executeBatch } from "./executing.js";
-import { sendFault } from "./frame.js";
 import { type Endpoint, type FrontContext, fronts } from "./front.js";
 import {
   agentStatus,
@@ -27,6 +26,7 @@ import {
 } from "./managing.js";
 import type { Allowed } from "./party.js";
 import { directoryAnswer, type Listed } from "./search.js";
+import { sendFault } from "./send-fault.js";
 
 export interface RoutesContext
   extends FrontContext,

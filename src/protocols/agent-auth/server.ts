@@ -22,8 +22,8 @@ import {
 import { ConcurrencyLimit } from "../../http/work.js";
 import { DISCOVERY_PATHS, discoveryDocument, type Provider } from "./discovery.js";
 import { outputChecks } from "./executing.js";
-import { faultWriter } from "./frame.js";
 import { mountRoutes } from "./routes.js";
+import { faultWriter } from "./send-fault.js";
 
 /** Options for serving an issuing agent and its registry over Agent-Auth. */
 export interface AgentAuthOptions {

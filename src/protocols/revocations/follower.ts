@@ -7,8 +7,8 @@ import type { Keyring } from "../../issuer/keyring.js";
 import type { RevocationEntry } from "../../revocation/entry.js";
 import type { RevocationQuery, RevocationSource } from "../../revocation/source.js";
 import { RevocationTable } from "../../revocation/table.js";
+import { type FeedReading, readAnswer } from "./answer.js";
 import { ReadPages } from "./pages.js";
-import { type FeedReading, readAnswer } from "./read-answer.js";
 import {
   feedCredential,
   NONCE_HEADER,

@@ -10,10 +10,12 @@ import {
 import type { RevocationSnapshot } from "../../revocation/list.js";
 import { oldestFirst } from "../../revocation/oldest-first.js";
 import { Pace } from "../../revocation/pace.js";
-import type { RevocationAddition, RevocationQuota, RevocationSink } from "../../revocation/sink.js";
 import type {
+  RevocationAddition,
   RevocationQuery,
+  RevocationQuota,
   RevocationRecords,
+  RevocationSink,
   RevocationSource,
 } from "../../revocation/source.js";
 import { RevocationTable } from "../../revocation/table.js";

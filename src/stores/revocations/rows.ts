@@ -5,7 +5,7 @@ import {
   type KeptRevocation,
   mergeRecords,
 } from "../../revocation/entry.js";
-import type { RevocationAddition, RevocationQuota } from "../../revocation/sink.js";
+import type { RevocationAddition, RevocationQuota } from "../../revocation/source.js";
 import type { DatabaseDialect } from "../../storage/columns.js";
 import type { StorageError } from "../../storage/storage-error.js";
 import { BATCH, inBatches } from "../batches.js";

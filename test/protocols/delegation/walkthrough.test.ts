@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { attenuate, inspect, revocationId } from "../../../src/index.js";
-import { chainIdOf } from "../../../src/revocation/chain-id.js";
+import { chainIdOf } from "../../../src/revocation/id.js";
 import { throughStores } from "../../support/databases.js";
 import { ACCESS, AGENTS, delegate, issued, NOW, revoke, send, verify, world } from "./support.js";
 

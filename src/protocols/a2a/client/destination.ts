@@ -1,7 +1,7 @@
 import { AgentCard } from "@a2a-js/sdk";
 import type { Client, Transport } from "@a2a-js/sdk/client";
 import { isJsonObject, isObject, type Json, type JsonObject } from "../../../bytes/json.js";
-import { described } from "../../../checks/described.js";
+import { described } from "../../../checks/kinds.js";
 import { isLoopback, readUrl } from "../../../client/address.js";
 import { ClientError } from "../../../client/client-error.js";
 import { assertReachable } from "../../../client/pinned-addresses.js";

@@ -1,5 +1,5 @@
 import { type AfterArgs, type BeforeArgs, type CallInterceptor, Client } from "@a2a-js/sdk/client";
-import { described } from "../../../checks/described.js";
+import { described } from "../../../checks/kinds.js";
 import { plainCopy } from "../../../checks/plain.js";
 import { AMBIENT, AUTHORITY_HEADER, CAPABILITY_HEADER, EXTENSION_URI } from "../extension.js";
 import { AgentCheck, type AgentCheckOptions } from "./agent-check.js";

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../bytes/json.js";
-import { described } from "../../../checks/described.js";
-import { assertString } from "../../../checks/kinds.js";
+import { assertString, described } from "../../../checks/kinds.js";
 import { assertMembers, knownMembers } from "../../../checks/members.js";
 import { textIn } from "../../../client/received.js";
 import { AgentAuthAgent } from "./agent.js";
