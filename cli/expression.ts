@@ -20,7 +20,7 @@ export interface Expression {
   /** Everything before the operator, as it is written; for hints. */
   readonly subject: string;
   readonly name: string;
-  /** Whether the name is in double quotes, and so is meant as it is. */
+  /** True if the name is in double quotes, and so is meant as it is. */
   readonly isQuoted: boolean;
   readonly operator: string;
   readonly rest: string;

@@ -11,7 +11,7 @@ interface Place {
   readonly host: string;
   /** The effective port. */
   readonly port: string;
-  /** Whether the port is written. */
+  /** True if the port is written. */
   readonly hasPort: boolean;
   /** A folder; `undefined` for every path. */
   readonly path: string | undefined;

@@ -34,7 +34,8 @@ function stryker(folder, mutate, onlyStatic) {
   return JSON.parse(readFileSync(REPORT, "utf8"));
 }
 
-/** What stands where, and what replaces it: enough to distinguish mutants of one file.
+/**
+ * The position of a mutant and its replacement, which distinguish mutants of one file.
  * @param {string} file
  * @param {Mutant} mutant
  */

@@ -9,7 +9,7 @@ const LINE = 20;
 const LETTER = FONT * 0.62;
 const MARGIN = 16;
 
-/** What the command uses of SGR: the class that a code sets, and those that it ends. */
+/** The SGR codes that the command uses: the class that a code sets, and those that it ends. */
 const STYLES = new Map([
   ["1", "bold"],
   ["2", "dim"],

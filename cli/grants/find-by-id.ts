@@ -44,7 +44,7 @@ async function unknownId(registry: Registry, id: string): Promise<CliError> {
 export interface Revoked {
   readonly id: string;
   readonly kind: "approval" | "grant" | "agent" | "host";
-  /** Whether everything was revoked already. */
+  /** True if everything was revoked already. */
   readonly already: boolean;
   readonly effect: string;
 }

@@ -17,7 +17,7 @@ export interface RemoteOptions extends CardOptions {
   readonly accessToken?: string;
   readonly binding?: "jsonrpc" | "rest";
   readonly allowOrigin?: string;
-  /** Whether every call declares ambient authority. */
+  /** True if every call declares ambient authority. */
   readonly ambient?: boolean;
 }
 

@@ -15,7 +15,7 @@ interface NewAgent {
 interface ScaffoldFile {
   readonly name: string;
   readonly text: string;
-  /** Whether only its owner may read it. */
+  /** True if only its owner may read it. */
   readonly isPrivate?: boolean;
 }
 

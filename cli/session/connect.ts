@@ -21,7 +21,7 @@ export interface Connecting {
   /** The requested capabilities; unless given, those of the tokens. */
   readonly capabilities?: readonly string[] | undefined;
   readonly json: boolean;
-  /** Whether parts of an answer are requested. */
+  /** True if parts of an answer are requested. */
   readonly stream: boolean;
   /** The single call to make; calls are read from standard input unless given. */
   readonly call?: SessionCall | undefined;

@@ -107,7 +107,7 @@ export function tampered(
   return { ...changed, tags };
 }
 
-/** What any holder can do: append a first-party caveat. */
+/** Appends a first-party caveat, as any holder can. */
 export function append(built: Built, caveat: Data): Built {
   const cid = bytes(caveat);
   const signature = hmac(built.signature, cid);

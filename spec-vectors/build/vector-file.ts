@@ -1,11 +1,11 @@
 import { type Flag, NOTES } from "../definitions/notes.js";
 
-/** What all files have. */
+/** Properties of all files. */
 export interface VectorFile {
   readonly specification: string;
   readonly specificationVersion: number;
   readonly schema: string;
-  /** Of the files' shape. Raised by each change that a reader of the files has to follow. */
+  /** The version of the files' form; incremented by each change that readers of the files must follow. */
   readonly schemaVersion: number;
   readonly header: readonly string[];
   readonly numberOfTests: number;

@@ -17,7 +17,7 @@ export interface Admission<By extends Presenter = Caller> {
   readonly caller: By;
   /** None where authority is ambient. */
   readonly capabilities: readonly AdmittedCapability[];
-  /** Whether the caller has declared ambient authority. */
+  /** True if the caller has declared ambient authority. */
   readonly declared: boolean;
 }
 

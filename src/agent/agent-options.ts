@@ -17,9 +17,9 @@ import type { Operation, Skill } from "./skill.js";
 export interface IssuingAgentOptions {
   /** Its grants are the agent's: each has a description, and operations that skills have. */
   readonly issuer: Issuer;
-  /** Where revocations go: the store or list that the issuer looks them up in. */
+  /** The sink for revocations: the store or list in which the issuer looks them up. */
   readonly revocations: RevocationSink;
-  /** How many revocations a principal with an invoker may have in the list; 1,000 unless given. */
+  /** Most revocations of a principal with an invoker in the list; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   readonly skills: readonly Skill[];
   /** Operations that no skill has: code outside the agent runs them, and asks for permission first. */
@@ -27,10 +27,10 @@ export interface IssuingAgentOptions {
   readonly policy: Policy;
   /** Absent for an agent without resources. */
   readonly resources?: ResourceSource | undefined;
-  /** Where handles' resource numbers are kept; in memory unless given: handles end with the process. */
+  /** The store of resource numbers behind handles; in memory unless given, so that handles end with the process. */
   readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
-  /** Whether callers need capabilities; `require` unless given. */
+  /** True if callers need capabilities; `require` unless given. */
   readonly mode?: Mode | undefined;
   /** In `advertise` and `prefer`, `refused` if ambient authority must be declared; `accepted` unless given. */
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;
@@ -38,7 +38,7 @@ export interface IssuingAgentOptions {
   readonly audience?: string | undefined;
   /** Seconds that a capability lives if a request does not say; 15 minutes unless given. */
   readonly lifetime?: number | undefined;
-  /** How many resources one capability may name, 256 at most and unless given. */
+  /** Most resources that one capability may name; 256 unless given, and at most. */
   readonly maxHandles?: number | undefined;
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
@@ -59,11 +59,11 @@ export type SettledOptions = Pick<IssuingAgentOptions, Absent> & {
 
 type Absent = "resources" | "resourceNumbers" | "registry";
 
-/** What an agent decides by: its options, and what was made of them. */
+/** The agent's options and the objects made from them, by which it decides. */
 export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {
   readonly grants: ReadonlyMap<string, KnownGrant>;
   readonly skills: ReadonlyMap<string, Skill>;
-  /** Of skills, and all others. */
+  /** By the operations of skills and all others. */
   readonly operations: ReadonlyMap<string, Operation>;
   readonly checks: ReadonlyMap<string, ArgumentCheck>;
   readonly handles: ResourceHandles;

@@ -22,7 +22,7 @@ import type { RefusedGrant, RequestDenialCode } from "./refusal.js";
 import type { RequestOutcome } from "./requested-capabilities.js";
 import { targetOfOperation } from "./skill.js";
 
-/** What is left of one of the grants that were approved. */
+/** The remainder of an approved grant. */
 interface GrantLeft {
   readonly approved: ApprovedGrant;
   readonly grant: KnownGrant;
@@ -134,7 +134,7 @@ async function issueApproved(
   return recorded === kept ? granted : grantedBefore(recorded, resources ?? [], context);
 }
 
-/** What of the approved grants is still there, and still allowed by the policy. */
+/** Returns the approved grants that still exist and that the policy still allows. */
 async function grantsLeft(
   approval: Approval,
   caller: Caller,

@@ -1,7 +1,7 @@
 import { assertOptionalString, assertString, notA } from "../checks/kinds.js";
 import { plainObject } from "../checks/plain.js";
 
-/** Who presents capabilities, as far as other means than these authenticate it. */
+/** The party that presents capabilities, as far as it is authenticated by other means. */
 export interface Presenter {
   /** The user on whose behalf the request is made. */
   readonly principal?: string | undefined;
@@ -9,7 +9,7 @@ export interface Presenter {
   readonly invoker?: string | undefined;
 }
 
-/** Who makes a request, as authenticated by other means than a capability. */
+/** The caller of a request, as authenticated by other means than a capability. */
 export interface Caller extends Presenter {
   /** The user on whose behalf the request is made. */
   readonly principal: string;
@@ -43,7 +43,7 @@ export function assertCaller(caller: Caller): void {
 
 const CALLER = "an object with principal and invoker";
 
-/** Why a request is not authenticated. Codes are stable. */
+/** Codes of failed authentication. Stable and never reused. */
 export interface AuthenticationDenial {
   /** `token_missing`: the request has no credentials. `token_invalid`: it has bad ones. */
   readonly code: "token_missing" | "token_invalid";
@@ -70,7 +70,7 @@ export interface CallerRequest {
 export interface Authenticator {
   /** @throws Error if it cannot authenticate anyone now, such as when it cannot fetch the keys. */
   authenticate(request: CallerRequest): Promise<CallerAuthentication>;
-  /** How callers get credentials: the address of the authorization server, where there is one. */
+  /** The address where callers get credentials: that of the authorization server, if there is one. */
   readonly issuer?: string;
   /** The audience that access tokens must have been made for, where that is checked. */
   readonly audience?: string;

@@ -8,13 +8,13 @@ import { invalidRequest, type RequestRefusal, refusedQuery } from "./refusal.js"
 import { readResourceQuery } from "./resources/filter.js";
 import type { ResourceQuery } from "./resources/resource.js";
 
-/** What a caller asks for: no more than its task needs. */
+/** A caller's request; it should ask for no more than its task needs. */
 export interface CapabilityRequest {
   /** Ids of grants; one capability or more for each. */
   readonly grants: readonly string[];
   /** Which resources, within what the principal may see. */
   readonly resourceQuery?: ResourceQuery;
-  /** Of the issuer's hop. An `expires` that is later than the issuer allows is cut. */
+  /** The key of the issuer's hop. An `expires` that is later than the issuer allows is reduced. */
   readonly restrictions: Hop;
 }
 
@@ -30,9 +30,9 @@ const MAX_GRANTS = 16;
 const MAX_PURPOSE_LENGTH = 512;
 /** Arrays and objects within each other. */
 const MAX_DEPTH = 64;
-/** Of the restrictions, as a hop: handles are to fit beside them. */
+/** Largest restrictions in bytes, as a hop, so that handles fit beside them. */
 const MAX_BYTES = 2048;
-/** Of a resource query, which is kept as long as the capabilities that it leads to. */
+/** Largest resource query, which is stored as long as its capabilities. */
 const MAX_QUERY_LENGTH = 16_384;
 
 /**

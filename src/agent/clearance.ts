@@ -5,17 +5,17 @@ import type { AuthenticCapability, Presented } from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 import type { Operation, Skill, SkillCall } from "./skill.js";
 
-/** Whether callers need capabilities: offered only, preferred, or required. */
+/** True if callers need capabilities: offered only, preferred, or required. */
 export type Mode = "advertise" | "prefer" | "require";
 
-/** Whether calls that use ambient authority without declaring it are let through. */
+/** True if calls that use ambient authority without declaring it are let through. */
 export type UndeclaredAmbient = "accepted" | "refused";
 
-/** What a call is judged by, beside what it calls. */
+/** The context in which a call is judged. */
 interface Asked {
   readonly arguments: SkillCall["arguments"];
   readonly capabilities: readonly Presented[];
-  /** Whether the caller declares that it uses ambient authority; it presents no capability then. */
+  /** True if the caller declares that it uses ambient authority; it presents no capability then. */
   readonly declared?: boolean;
 }
 
@@ -28,8 +28,8 @@ export interface SkillInvocation extends Asked {
 export interface OperationInvocation extends Asked {
   readonly operation: string;
   /**
-   * Whether it lists what may be called, which names nothing: a limit on an argument that it does not give is no
-   * reason against it. What is shown must be what the capabilities leave.
+   * True if it lists what may be called, which names nothing: a limit on an argument that it does not give is
+   * no reason against it. What is shown must be what the capabilities leave.
    */
   readonly listing?: boolean;
 }
@@ -45,11 +45,11 @@ export interface Clearance<Of extends Operation = Skill>
   readonly capability?: VerifiedCapability;
   /** The same as it was presented: what it may be narrowed from. */
   readonly presented?: AuthenticCapability;
-  /** Whether the caller has declared ambient authority; absent where authority is not ambient. */
+  /** True if the caller has declared ambient authority; absent where authority is not ambient. */
   readonly declared?: boolean;
   /** The handles in the arguments. */
   readonly handles: readonly string[];
-  /** Why the capability stands no longer; absent where authority is ambient. */
+  /** The reason why the capability is no longer valid; absent for ambient authority. */
   readonly lost?: () => AgentDenials | undefined;
 }
 

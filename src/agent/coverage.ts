@@ -4,7 +4,7 @@ import type { Clearance } from "./clearance.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { Operation } from "./skill.js";
 
-/** What something was done with, by names that outlive a capability: handles are noise in another. */
+/** A use: something done, by resource names, which outlive a capability, unlike handles. */
 export interface AuthorityUse {
   readonly grant: string;
   /** Absent where only the grant was presented. */
@@ -13,10 +13,10 @@ export interface AuthorityUse {
   readonly resources: readonly string[];
 }
 
-/** Whether live capabilities allow what something was done with. */
+/** Returns whether live capabilities allow what something was done with. */
 export type Coverage = (use: AuthorityUse) => Promise<boolean>;
 
-/** What a cleared call uses; `undefined` where authority is ambient. */
+/** Returns the use of a cleared call; `undefined` for ambient authority. */
 export function useOf({
   capability,
   asked,
@@ -28,8 +28,8 @@ export function useOf({
 }
 
 /**
- * What capabilities cover together: a use, if one has its grant and operation, and each of its resources is
- * named by one of these or by one without a limit.
+ * The combined coverage of capabilities. They cover a use if one has its grant and operation, and each of its
+ * resources is named by one of these, or one of these has no limit on resources.
  *
  * @param capabilities - Authentic and live.
  */

@@ -6,16 +6,16 @@ import type { LedgerEvent } from "./ledger.js";
 export interface DelegationNode {
   /** Revokes this hop and all below it. */
   readonly revocationId: string;
-  /** What it says; absent if that is not known, or for a third-party caveat. */
+  /** Its contents; absent if they are unknown, or for a third-party caveat. */
   readonly hop?: Hop;
   /** Invocations with a token that ended here, and were allowed or refused. */
   readonly allowed: number;
   readonly refused: number;
-  /** Why, each code once, in order. */
+  /** The reasons, each code once, in order. */
   readonly codes: readonly string[];
   /** The agents that presented a token that ended here, each once, in order. */
   readonly invokers: readonly string[];
-  /** When a token with this hop was first and last seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /** The time when a token with this hop was first and last seen: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly firstSeen: string;
   readonly lastSeen: string;
   /** In the order in which they were first seen. */

@@ -25,7 +25,7 @@ interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
   readonly listing: boolean;
   /** The handles in the arguments. */
   readonly named: readonly string[];
-  /** How the arguments fail the skill's schema. */
+  /** Returns how the arguments fail the skill's schema. */
   readonly invalid: () => readonly AgentDenial[];
 }
 
@@ -73,7 +73,7 @@ export async function clearOperation(
   return clear({ ...callOf(invocation, caller, asked, fitting), listing }, context);
 }
 
-/** What no schema judges. */
+/** Checks rules that a schema cannot express. */
 const fitting = (): readonly AgentDenial[] => [];
 
 function callOf<Of extends Operation>(
@@ -192,8 +192,8 @@ async function clearWith<Of extends Operation>(
 }
 
 /**
- * Whether a denial is about one limit on an argument that is not given. One with `more` stands for others too, which
- * may be on arguments that are.
+ * Returns whether a denial is about one limit on an argument that is not given. One with `more` stands for
+ * others too, which may be on arguments that are.
  */
 function isOfMissing({ code, actual, more }: AgentDenial): boolean {
   return code === "constraint_violated" && actual === undefined && more === undefined;

@@ -72,7 +72,7 @@ async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant |
   return { record, grant, agent, caller, term };
 }
 
-/** How an agent of the registry calls: on behalf of its user, under its own id. */
+/** Returns an agent of the registry as a caller: on behalf of its user, under its own id. */
 async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Caller | undefined> {
   const host = await registryOf(context).host(agent.host);
   if (host === undefined || host.status !== "active") return undefined;

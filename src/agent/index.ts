@@ -1,6 +1,5 @@
 /**
- * What an issuing agent decides, whatever the protocol: grants, policy, requests, offers, skills and their
- * gate.
+ * Decides for an issuing agent, whatever the protocol: grants, policy, requests, offers, skills and their gate.
  *
  * @module proviso/agent
  */

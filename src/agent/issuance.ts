@@ -33,13 +33,13 @@ export interface GrantedCapability
   readonly resourceHandles?: readonly NamedHandle[];
   readonly operations: readonly string[];
   readonly principal: string;
-  /** Whether it may be narrowed and passed on. */
+  /** True if it may be narrowed and passed on. */
   readonly attenuable: boolean;
   /** Present if the grant wraps something that knows no capabilities: with what that means. */
   readonly legacy?: string;
 }
 
-/** What a legacy capability does not promise, in words for the party that receives one. */
+/** The missing guarantees of a legacy capability, in words for the party that receives one. */
 export const LEGACY_NOTICE: string =
   "wraps a service that knows no capabilities: not limited to resources named in advance; prefer " +
   "another grant";
@@ -47,13 +47,13 @@ export const LEGACY_NOTICE: string =
 /** A resource as capabilities name it: by the issuer's own name, and as callers know it. */
 export type NamedResource = Pick<Resource, "name" | "displayName" | "kind">;
 
-/** What a capability is to hold. */
+/** The contents of a capability to be issued. */
 export interface CapabilityContents {
   readonly grant: KnownGrant;
   readonly operations: readonly string[];
   /** Absent if it is to name no resources. */
   readonly resources?: readonly NamedResource[] | undefined;
-  /** What the asker demands besides, for the issuer's hop. */
+  /** The asker's own limits, for the issuer's hop. */
   readonly restrictions?: Hop;
   /** The hops after the issuer's: what other parties take away. */
   readonly further?: readonly Hop[];
@@ -196,7 +196,7 @@ export function hopText(hop: Hop): string {
 interface Remade {
   readonly token: string;
   readonly authentic: AuthenticToken;
-  /** What all its hops leave. */
+  /** The combined limits of all its hops. */
   readonly authority: ReturnType<typeof meetOf>;
 }
 

@@ -261,7 +261,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Whether a caller may start or see a task with what it presents. Allows no skill by itself.
+   * Returns whether a caller may start or see a task with what it presents. Allows no skill by itself.
    *
    * @param declared - Whether the caller declares ambient authority.
    */
@@ -277,7 +277,7 @@ export class IssuingAgent {
     return answer;
   }
 
-  /** What admitted capabilities cover together of what was done before. */
+  /** Returns the combined coverage of admitted capabilities. */
   coverage(capabilities: readonly VerifiedCapability[]): Coverage {
     return coverageOf(capabilities, this.#context.handles);
   }
@@ -307,7 +307,7 @@ export class IssuingAgent {
     return outcome;
   }
 
-  /** What a presented capability is good for now, for its holder. */
+  /** Returns what a presented capability allows its holder now. */
   async introspect(caller: Presenter, presented: Presented): Promise<Introspection> {
     assertPresenter(caller);
     return introspect(caller, presented, this.#context);

@@ -19,21 +19,21 @@ export interface LedgerEvent {
   readonly decision: "allowed" | "refused";
   /** The user on whose behalf, as authenticated. */
   readonly principal?: string;
-  /** Whether an operator of this installation did it, not the user or the agent that it concerns. */
+  /** True if an operator of this installation did it, not the user or the agent that it concerns. */
   readonly operator?: true;
   /** The agent that called, as authenticated. */
   readonly invoker?: string;
-  /** Why, in the caller's own words. */
+  /** The reason, in the caller's own words. */
   readonly purpose?: string;
   /** The capability's id; absent if the call had no capability, or its signatures did not hold. */
   readonly capability?: string;
   readonly grant?: string;
   readonly authority?: AuthorityKind;
-  /** Whether the caller had declared ambient authority; absent where authority is not ambient. */
+  /** True if the caller had declared ambient authority; absent where authority is not ambient. */
   readonly declared?: boolean;
   readonly skill?: string;
   readonly operation?: string;
-  /** What changed, such as `agent.activated`, `grant.revoked` or `approval.approved`. */
+  /** The change, such as `agent.activated`, `grant.revoked` or `approval.approved`. */
   readonly change?: string;
   /** The id of the host, agent, agent grant or approval that changed. */
   readonly record?: string;
@@ -76,7 +76,7 @@ export interface IssuedCapability {
 export interface Observation extends Pick<LedgerEvent, "kind" | "decision" | "authority"> {
   /** The first code of a refusal. */
   readonly code?: string;
-  /** How long it took to decide. */
+  /** Duration of the decision. */
   readonly seconds: number;
 }
 
@@ -89,7 +89,7 @@ export interface LedgerQuery
   readonly limit?: number;
 }
 
-/** Where an issuing agent writes down what it decided. */
+/** Records the decisions of an issuing agent. */
 export interface Ledger {
   /** Written in batches, within a fraction of a second, which a crash may lose. */
   note(event: LedgerEvent): void;

@@ -25,11 +25,11 @@ export type AttenuationOutcome =
   | Extract<Attenuation, { ok: false }>
   | Denied;
 
-/** What a capability is good for now (in the manner of RFC 7662), or why it is not. */
+/** What a capability allows now (similar to RFC 7662), or why it allows nothing. */
 export type Introspection =
   | (Pick<VerifiedCapability, "id" | "grant" | "principal" | "issued" | "expires" | "authority"> & {
       readonly active: true;
-      /** Of the last hop: revokes the presented token and what descends from it. */
+      /** The revocation id of the last hop, which revokes the presented token and its descendants. */
       readonly revocationId: string;
       /** The number of its hops, the issuer's included. */
       readonly hops: number;
@@ -114,7 +114,7 @@ export type RevocationOutcome =
       readonly ok: true;
       readonly capability: string;
       readonly revocationId: string;
-      /** Why there was nothing to do. */
+      /** The reason why there was nothing to do. */
       readonly needless?: "revoked" | "expired";
     }
   | Denied;

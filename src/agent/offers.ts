@@ -22,7 +22,7 @@ import { checkFilter, unknownCollection } from "./resources/filter.js";
 import type { QueryDenial, Resource, ResourceQuery, ResourceSource } from "./resources/resource.js";
 import { targetOfOperation } from "./skill.js";
 
-/** What one capability is to hold: operations, each of which may be done to each resource. */
+/** The contents of one capability: operations, each allowed on each of its resources. */
 export interface Offer {
   readonly grant: KnownGrant;
   readonly operations: readonly string[];
@@ -30,13 +30,13 @@ export interface Offer {
   readonly resources?: readonly Resource[];
 }
 
-/** What grant, request and policy have in common, grant by grant. */
+/** The intersection of grant, request and policy, for each grant. */
 export type Offers =
   | {
       readonly ok: true;
       readonly offers: readonly Offer[];
       readonly refused: readonly RefusedGrant[];
-      /** Why there are no offers, where the query matches nothing. */
+      /** The reason why there are no offers, if the query matches nothing. */
       readonly reason?: string;
     }
   | RequestRefusal;

@@ -3,8 +3,8 @@ import type { Presenter } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
- * What the policy allows now to the agent that the capability was issued to, in any hands. For one that the
- * ledger does not know, no rule that names invokers counts.
+ * Returns what the policy now allows the agent that the capability was issued to, whoever holds it. If the
+ * ledger does not know the capability, rules that name invokers do not count.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -19,7 +19,7 @@ export async function permissionsOf(
   return forInvoker(all, (await ledger.issued(capability))?.invoker);
 }
 
-/** What the policy allows now, under a grant, to a caller that asks itself; nothing to an unknown principal. */
+/** Returns what the policy now allows a caller that asks for itself under a grant; nothing for an unknown principal. */
 export async function ownPermissions(
   { principal, invoker }: Presenter,
   grant: string,

@@ -21,7 +21,7 @@ export interface PolicyRule {
   readonly invokers?: readonly string[];
 }
 
-/** Who may do what, as it stands in a configuration file. */
+/** The rules of a policy, in the form of a configuration file. */
 export interface PolicyDefinition {
   /** Members by name of the group. */
   readonly groups?: { readonly [group: string]: readonly string[] };

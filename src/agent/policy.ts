@@ -20,7 +20,7 @@ export interface Permission {
   readonly invokers?: readonly string[];
 }
 
-/** What principals may do: asked when a capability is issued, and again at every call. */
+/** The permissions of principals, checked when a capability is issued and at every call. */
 export interface Policy {
   /** Everything that the principal, a capability's user, may do under the grant now; empty for nothing. */
   permissions(
@@ -40,12 +40,12 @@ export function forInvoker(
   );
 }
 
-/** Whether any of the permissions covers the operation, on some resource or other. */
+/** Returns whether any of the permissions covers the operation, on some resource or other. */
 export function permitsOperation(permissions: readonly Permission[], operation: string): boolean {
   return permissions.some(({ operations }) => covers(operations, operation));
 }
 
-/** Whether any of the permissions covers the operation on this resource. */
+/** Returns whether any of the permissions covers the operation on this resource. */
 export function permitsResource(
   permissions: readonly Permission[],
   operation: string,
@@ -56,12 +56,12 @@ export function permitsResource(
   );
 }
 
-/** Whether any of the permissions is about the resource, whatever may be done to it. */
+/** Returns whether any of the permissions is about the resource, whatever may be done to it. */
 export function isVisible(permissions: readonly Permission[], resource: Resource): boolean {
   return permissions.some(({ resources }) => selects(resources, resource));
 }
 
-/** Whether any of the permissions covers the operation on whatever is in a collection. */
+/** Returns whether any of the permissions covers the operation on whatever is in a collection. */
 export function permitsCollection(
   permissions: readonly Permission[],
   operation: string,
@@ -73,7 +73,7 @@ export function permitsCollection(
   });
 }
 
-/** Whether any of the permissions is about the collection, or about something in it. */
+/** Returns whether any of the permissions is about the collection, or about something in it. */
 export function isAbout(permissions: readonly Permission[], collection: string): boolean {
   return permissions.some(
     ({ resources: { collections } }) => collections === "*" || collections.includes(collection),

@@ -14,10 +14,10 @@ export interface PresentedCapability {
   readonly token?: string;
 }
 
-/** How many capabilities one call may present. */
+/** Most capabilities in one call. */
 export const MAX_PRESENTED = 8;
 
-/** What presented capabilities are looked up in, and judged by. */
+/** The dependencies for finding and judging presented capabilities. */
 export interface PresentedContext {
   readonly issuer: Issuer;
   readonly ledger: Ledger;
@@ -42,7 +42,7 @@ export interface AdmittedCapability {
   readonly capability: VerifiedCapability;
 }
 
-/** What a method takes: as its caller presented it, or authenticated. */
+/** The capabilities of a method: as presented by its caller, or authenticated. */
 export type Presented = PresentedCapability | AuthenticatedCapability;
 
 /**
@@ -135,7 +135,8 @@ async function authenticated(
 }
 
 /**
- * What it is good for now in this caller's hands, or every reason why not, with the capability if authentic.
+ * Judges what it allows this caller now, or returns every reason why nothing, with the capability if it is
+ * authentic.
  */
 export function standingOf(
   one: AuthenticatedCapability,
@@ -161,7 +162,7 @@ function tooMany(): Denied {
   return branded({ ok: false, denials: [denial] });
 }
 
-/** Whether a capability was issued to the very party that calls. */
+/** Returns whether a capability was issued to the very party that calls. */
 export function isIssuedTo(
   { principal, invoker }: Presenter,
   issued: IssuedCapability | undefined,

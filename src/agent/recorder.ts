@@ -149,7 +149,10 @@ export class Recorder {
     }
   }
 
-  /** What each hop says, without hops that hold a token of this issuer: the ledger keeps no token. */
+  /**
+   * Returns the contents of each hop, except hops that contain a token of this issuer, which the ledger must
+   * not store.
+   */
   #pathOf(capability: VerifiedCapability): readonly LedgerHop[] {
     const known = this.#short.get(capability);
     if (known !== undefined) return known;
@@ -182,7 +185,7 @@ function rest(event: Draft, { id, grant, principal }: Judged, path: readonly Led
 /** Every form of a token has an identifier of at least 99 characters, and a signature of at least 32. */
 const SHORTEST_TOKEN = 131;
 
-/** Whether a hop is too short to hold a token, in whatever form. */
+/** Returns whether a hop is too short to hold a token, in whatever form. */
 function isShort(hop: Hop): boolean {
   return JSON.stringify(hop).length < SHORTEST_TOKEN;
 }

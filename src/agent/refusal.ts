@@ -2,20 +2,20 @@ import type { Denial, DenialCode } from "../capability/denial.js";
 import type { QueryDenial } from "./resources/resource.js";
 
 /**
- * Why an issuing agent refuses a call, beside the reasons of the check of a capability. Stable.
+ * Codes of an issuing agent's own reasons to refuse a call, besides those of checking a capability. Stable.
  *
  * - `capability_missing`: none was given, and ambient authority is not accepted.
- * - `authority_undeclared`: none was given, and the caller does not declare that it uses ambient
- *   authority, which this agent accepts only if it is declared.
- * - `capability_unknown`: an id was given without a token, and no capability of that id was issued to
- *   this caller and is still alive; or the id is not that of the token.
+ * - `authority_undeclared`: none was given, and the caller does not declare that it uses ambient authority,
+ *   which this agent accepts only if it is declared.
+ * - `capability_unknown`: an id was given without a token, and no capability of that id was issued to this
+ *   caller and is still alive; or the id is not that of the token.
  * - `skill_unknown`: the agent has no such skill.
  * - `arguments_invalid`: the arguments fail the skill's schema.
- * - `handle_invalid`: a handle was not sealed for this capability, stands for another kind of
- *   resource than the skill takes, or the skill needs one and none is given.
+ * - `handle_invalid`: a handle was not sealed for this capability, stands for another kind of resource than the
+ *   skill takes, or the skill needs one and none is given.
  * - `resource_gone`: what the handle stands for is not there any more.
- * - `too_many_revocations`: the caller has as many revocations in the list as it may have, and this is
- *   not the whole of a capability that was issued to it.
+ * - `too_many_revocations`: the caller has as many revocations in the list as it may have, and this is not the
+ *   whole of a capability that was issued to it.
  * - `policy_denied`: the principal's policy does not, or no longer, allow it; with the rule `query`, the
  *   resource no longer matches the query that the capability was issued by.
  */
@@ -40,7 +40,7 @@ export interface AgentDenial extends Omit<Denial, "code"> {
 /** Never empty. */
 export type AgentDenials = readonly [AgentDenial, ...AgentDenial[]];
 
-/** What is refused, with every reason. */
+/** A refusal, with every reason. */
 export interface Denied {
   readonly ok: false;
   readonly denials: AgentDenials;
@@ -54,7 +54,7 @@ export function codesOf(denials: AgentDenials): readonly AgentDenial["code"][] {
   return [...new Set(denials.map(({ code }) => code))];
 }
 
-/** Whether denials may pass by themselves: a revocation list that is too old may be refreshed. */
+/** Returns whether denials may pass by themselves: a revocation list that is too old may be refreshed. */
 export function isPassing(denials: AgentDenials): boolean {
   return denials.every(({ code }) => code === "revocation_stale");
 }
@@ -74,7 +74,7 @@ export function tooManyRevocations(most: number): AgentDenial {
   return { code: "too_many_revocations", rule: "maxRevocations", expected: most, message };
 }
 
-/** What took away all that was asked for. */
+/** The part that took away everything that was requested. */
 type TakenBy = "grant" | "request" | "policy" | "approval";
 
 /** A grant under which nothing was issued, and why. */
@@ -86,7 +86,7 @@ export interface RefusedGrant {
 }
 
 /**
- * Why a request for capabilities is refused as a whole. Stable.
+ * Codes of requests for capabilities that are refused as a whole. Stable.
  *
  * - `invalid_request`: it is not well formed; `message` names the member.
  * - `unknown_grant`, `missing_required_grants`: `grants` lists them.
@@ -96,8 +96,8 @@ export interface RefusedGrant {
  * - `nothing_left`: grant, request and policy have nothing in common; `refused` says which took it.
  * - `too_many_pending`: as many requests of the caller wait for an approval as may.
  * - `approval_unknown`: the caller has asked for nothing that an approval of this id is about.
- * - `approval_denied`: an approver denied it, no approver decided in time, it was taken back, or it is void: what the
- *   user had was revoked since, or other people approve it by now.
+ * - `approval_denied`: an approver denied it, no approver decided in time, it was taken back, or it is void:
+ *   what the user had was revoked since, or other people approve it by now.
  */
 export type RequestDenialCode =
   | "invalid_request"
@@ -111,17 +111,17 @@ export type RequestDenialCode =
   | "approval_unknown"
   | "approval_denied";
 
-/** Why a request for capabilities, or about one, is refused. */
+/** The reason why a request for capabilities, or about one, is refused. */
 export interface RequestDenial {
   readonly code: RequestDenialCode;
   readonly message: string;
-  /** Where in the request. */
+  /** The place in the request. */
   readonly path?: string;
-  /** What is known there. */
+  /** The known values at that place. */
   readonly known?: readonly string[];
   /** The grants concerned. */
   readonly grants?: readonly string[];
-  /** What each grant came to. */
+  /** The outcome for each grant. */
   readonly refused?: readonly RefusedGrant[];
 }
 

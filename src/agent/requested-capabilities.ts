@@ -41,14 +41,14 @@ export type RequestOutcome =
       readonly capabilities: readonly GrantedCapability[];
       /** Grants under which nothing was issued, though others gave something. */
       readonly refused: readonly RefusedGrant[];
-      /** Why there are no capabilities, where the query matched nothing. */
+      /** The reason why there are no capabilities, if the query matched nothing. */
       readonly reason?: string;
-      /** What waits for an approval: {@link IssuingAgent.collect} gives it once it is approved. */
+      /** Grants that wait for an approval: {@link IssuingAgent.collect} returns them once they are approved. */
       readonly pending?: OpenedApproval;
     }
   | RequestRefusal;
 
-/** Where a grant says nothing else: approvers need not be there. */
+/** Default waiting time in seconds, since approvers may be absent. */
 const STANDARD: RuleInTime = { rule: {}, lifetime: 24 * 60 * 60 };
 const MAX_REQUEST_ID = 256;
 
@@ -116,7 +116,7 @@ async function issueOffers(
   return { ok: true, issued };
 }
 
-/** When a capability expires that is asked for now. */
+/** Returns when a capability expires that is asked for now. */
 function requestedExpiry(
   { restrictions: { expires } }: CapabilityRequest,
   now: number,

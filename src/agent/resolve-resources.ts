@@ -21,9 +21,9 @@ interface ResourceAuthority {
   readonly scope: HandleScope;
   /** The handles it is limited to; absent if to none. */
   readonly limited?: readonly string[] | undefined;
-  /** What the policy allows at this moment. */
+  /** The resources that the policy allows now. */
   readonly permissions: readonly Permission[];
-  /** What resources must match beside; anything unless given. */
+  /** A further condition on resources; none unless given. */
   readonly query?: ResourceQuery | "unknown" | undefined;
 }
 
@@ -32,10 +32,10 @@ const MAX_REPORTED = 16;
 /** Handles that are opened at once. */
 const MAX_OPENED = 256;
 
-/** Where resources are, and what opens and seals their handles. */
+/** The source of resources, and the sealer of their handles. */
 type ResolveContext = Pick<AgentContext, "handles" | "resources">;
 
-/** What a call may reach, by handle, and every reason why it may not reach more. */
+/** Returns the resources that a call may reach, by handle, and every reason why it may not reach more. */
 export interface ResolvedResources {
   readonly resources: Map<string, Resource>;
   readonly denials: AgentDenial[];
@@ -202,7 +202,7 @@ export async function queryAskedAgain(
   throw new TypeError(`the query that ${id} was issued by: ${reading.denial.message}`);
 }
 
-/** Whether a resource is what a query names: an item that matches, or the collection itself. */
+/** Returns whether a resource is what a query names: an item that matches, or the collection itself. */
 function stillMatches({ collection, filter = {} }: ResourceQuery, resource: Resource): boolean {
   if (resource.collection !== collection) return false;
   return resource.kind === "collection" || matches(resource, filter);

@@ -15,7 +15,7 @@ export interface SkillCall<Arguments = JsonObject> {
   readonly arguments: Arguments;
   /** By handle: the resources that the arguments name, or, of a scoped skill, all that are left. */
   readonly resources: ReadonlyMap<string, Resource>;
-  /** Who calls. */
+  /** The caller. */
   readonly caller: Caller;
   /** On whose authority: the capability's principal, or the caller's where authority is ambient. */
   readonly principal: string;
@@ -23,19 +23,19 @@ export interface SkillCall<Arguments = JsonObject> {
   readonly signal: AbortSignal;
 }
 
-/** What an issuing agent, or the code that it guards, can do to resources. */
+/** An operation that an issuing agent, or the code that it guards, can perform on resources. */
 export interface Operation {
-  /** What a capability must allow, such as `retrieve`. */
+  /** The operation that a capability must allow, such as `retrieve`. */
   readonly operation: string;
   readonly reach: SkillReach;
-  /** What kind of resource the operation is done to; `item` unless given. */
+  /** The kind of resource that the operation is performed on; `item` unless given. */
   readonly target?: "item" | "collection";
 }
 
-/** What a skill does at most; those that change nothing read. */
+/** The greatest effect of a skill; `read` if it changes nothing. */
 export type SkillEffect = "read" | "write" | "delete" | "administer";
 
-/** What an issuing agent can do, and what that takes. */
+/** A skill of an issuing agent, and its requirements. */
 export interface Skill extends Operation {
   /** As callers name it, such as `retrieve_document`. */
   readonly id: string;
@@ -50,11 +50,12 @@ export interface Skill extends Operation {
   readonly input: { readonly [keyword: string]: Json };
   /** JSON Schema (2020-12) of its result. */
   readonly output?: { readonly [keyword: string]: Json };
-  /** What it does at most: what does not say that it only reads counts as if it did more. */
+  /** Its greatest effect; without it, the skill counts as changing data. */
   readonly effect?: SkillEffect;
   /**
-   * What it throws goes to the log alone; the caller gets a {@link SkillInputError}'s message. What it returns becomes
-   * JSON at once, as `JSON.stringify` writes it; what that cannot write fails the call, which says that it ran.
+   * Runs the skill. Its errors only go to the log; the caller gets a {@link SkillInputError}'s message. Its
+   * result is converted to JSON at once, as `JSON.stringify` does it; if that fails, so does the call, which
+   * says that it ran.
    */
   run(call: SkillCall): Promise<Json>;
 }
@@ -75,14 +76,14 @@ type Rule = readonly [holds: (value: unknown) => boolean, expected: string];
 
 type Rules<Of> = { readonly [Name in keyof Of]-?: Rule };
 
-/** What each member of an operation must be. */
+/** The type of each property of an operation. */
 const OPERATION_RULES: Rules<Operation> = {
   operation: [(name) => isText(name) && name !== "*", "the name of one operation"],
   reach: [isOneOf("named", "scoped", "none"), '"named", "scoped" or "none"'],
   target: [isAbsentOr(isOneOf("item", "collection")), '"item" or "collection"'],
 };
 
-/** What each member of a skill must be. */
+/** The type of each property of a skill. */
 const SKILL_RULES: Rules<Skill> = {
   id: [(id) => isText(id) && ID.test(id), '1 to 64 letters, digits, "_", "." or "-"'],
   name: [isText, "a text"],
@@ -187,17 +188,17 @@ function isSchema(value: unknown): boolean {
   return isObject(value);
 }
 
-/** What errors call what is asked for: the id of a skill, or the name of another operation. */
+/** The name in errors: the id of a skill, or the name of another operation. */
 export function nameOf(asked: Operation | Skill): string {
   return "id" in asked ? asked.id : asked.operation;
 }
 
-/** What an operation is done to. */
+/** The kind of resource that an operation is performed on. */
 export function targetOf({ reach, target = "item" }: Operation): "item" | "collection" | "none" {
   return reach === "none" ? "none" : target;
 }
 
-/** What the operation of a name is done to; `none` for a name that is not known. */
+/** Returns the kind of resource of an operation; `none` for an unknown one. */
 export function targetOfOperation(
   name: string,
   operations: ReadonlyMap<string, Operation>,

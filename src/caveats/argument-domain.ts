@@ -11,12 +11,11 @@ import { allowsHostEntry } from "./url-host.js";
 export type ArgumentType = ScalarType | "array";
 
 /**
- * What several constraints together leave to one argument of an operation: values, or that it is
- * missing. Of the operators on the form of a string (`path`, `prefix`, `url`) each is joined with its
- * like alone.
+ * The values that several constraints together allow for one argument of an operation, and whether it may be
+ * absent. Operators on the form of a string (`path`, `prefix`, `url`) are combined only with the same operator.
  */
 export interface ArgumentDomain extends Omit<Domain, "types"> {
-  /** Whether a call may leave the argument out. */
+  /** True if a call may leave the argument out. */
   readonly missing: boolean;
   /** The JSON types that remain; none means that no value is allowed. */
   readonly types: readonly ArgumentType[];
@@ -40,7 +39,7 @@ export const UNLIMITED: ArgumentDomain = { missing: true, types: TYPES };
 /** An argument that a call must leave out. */
 export const LEFT_OUT: ArgumentDomain = { missing: true, types: [] };
 
-/** What one constraint leaves to its argument. */
+/** Returns the values that one constraint allows. */
 export function argumentDomainOf(constraint: ArgumentConstraint): ArgumentDomain {
   if (constraint === null || typeof constraint !== "object") return valuesOf({ in: [constraint] });
   if (constraint.absent === true) return LEFT_OUT;
@@ -63,7 +62,7 @@ function valuesOf(operators: ArgumentOperators): ArgumentDomain {
   return parts.reduce(meetArguments, { missing, types: TYPES });
 }
 
-/** What both leave. */
+/** Intersects two domains. */
 export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDomain {
   const forms = meetForms(a, b);
   const scalars = withinForms(meetDomains(scalarsOf(a), scalarsOf(b)), forms);
@@ -90,7 +89,10 @@ export function scalarsOf({ types, min, max, in: listed, not_in }: ArgumentDomai
 
 type Forms = Pick<ArgumentDomain, "path" | "prefix" | "url">;
 
-/** What operators on the form of strings leave, each with its like; `undefined` if that is no string. */
+/**
+ * Returns the allowed values of operators on the form of strings, each combined with the same operator;
+ * `undefined` for a value that is not a string.
+ */
 function meetForms(a: Forms, b: Forms): Forms | undefined {
   const path = meetOperands(a.path, b.path, deeper);
   const prefix = meetOperands(a.prefix, b.prefix, longer);
@@ -99,7 +101,7 @@ function meetForms(a: Forms, b: Forms): Forms | undefined {
   return defined<Forms>({ path, prefix, url });
 }
 
-/** What two operands leave: that of one where the other is absent, and `null` if nothing satisfies both. */
+/** Intersects two operands; returns the other if one is absent, and `null` if nothing satisfies both. */
 function meetOperands<T>(
   a: T | undefined,
   b: T | undefined,

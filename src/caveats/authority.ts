@@ -13,7 +13,7 @@ export interface Authority {
   readonly resourceHandles?: readonly string[];
   /** The values that remain for each limited argument. */
   readonly constraints?: { readonly [argument: string]: Domain };
-  /** What remains of each limited argument of single operations; `*` holds for every operation. */
+  /** The remaining limits on arguments of single operations; `*` stands for every operation. */
   readonly operationConstraints?: {
     readonly [operation: string]: { readonly [argument: string]: ArgumentDomain };
   };

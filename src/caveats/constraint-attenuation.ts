@@ -61,7 +61,7 @@ export function* boundsIn(rule: string, limit: Constraint): Iterable<[string, nu
 
 /** The interval from the least to the greatest number of a domain. */
 export interface Hull {
-  /** Whether the domain has numbers. */
+  /** True if the domain has numbers. */
   readonly numeric: boolean;
   readonly min: number;
   readonly max: number;

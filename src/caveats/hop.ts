@@ -30,7 +30,7 @@ export interface UrlLimit {
   readonly path?: string;
 }
 
-/** How many elements an array has; one of the two at least, each from 0 to 256. */
+/** Bounds on the number of elements of an array; at least one of the two, each from 0 to 256. */
 export interface ItemsLimit {
   readonly min?: number;
   readonly max?: number;

@@ -22,9 +22,9 @@ export function entryRule(key: "operationConstraints" | "arguments", operation: 
 
 type Arguments = Pick<Authority, "constraints" | "operationConstraints" | "arguments">;
 
-/** What an authority leaves to the arguments of one operation. */
+/** The limits of an authority on the arguments of one operation. */
 export interface OperationAuthority {
-  /** What is left of each argument that is limited, by its name in `operationConstraints`. */
+  /** The remaining domain of each limited argument, by its name in `operationConstraints`. */
   readonly limited: ReadonlyMap<string, ArgumentDomain>;
   /** The names of all arguments that a call may have at the top level; absent if it may have any. */
   readonly closed?: readonly string[];

@@ -4,7 +4,7 @@ import { type Operators, ownMember } from "./hop.js";
 import { type HopProblem, unknownName, wrongValue } from "./hop-rule.js";
 import { isScalar, type Scalar, scalarType, shownList } from "./scalar.js";
 
-/** Why a value does not satisfy an operator. */
+/** The reason why a value does not satisfy an operator. */
 export interface OperatorFailure {
   /** The operand. */
   readonly expected: Json;
@@ -14,7 +14,7 @@ export interface OperatorFailure {
   readonly near?: Json | undefined;
 }
 
-/** How to read and judge one operator of a constraint. */
+/** Reads and judges one operator of a constraint. */
 export interface OperatorRule<Operand> {
   /** Yields the problems of an operand that was read from a caveat. */
   problems(rule: string, operand: Json, suggest: Suggest): Iterable<HopProblem>;

@@ -140,7 +140,7 @@ function hasSymbols(value: object): boolean {
   return Object.getOwnPropertySymbols(value).length > 0;
 }
 
-/** Whether a prototype is the `Object.prototype` of another realm, such as a `vm` context or an iframe. */
+/** Returns whether a prototype is the `Object.prototype` of another realm, such as a `vm` context or an iframe. */
 function isObjectPrototype(prototype: unknown): boolean {
   return isRealmPrototype(prototype, "isPrototypeOf") && Object.getPrototypeOf(prototype) === null;
 }
@@ -154,7 +154,7 @@ function isArrayPrototype(prototype: unknown): boolean {
   );
 }
 
-/** Whether an object has a method of its own and no enumerable properties, as built-in prototypes do. */
+/** Returns whether an object has a method of its own and no enumerable properties, as built-in prototypes do. */
 function isRealmPrototype(prototype: unknown, method: string): prototype is object {
   return (
     typeof prototype === "object" &&

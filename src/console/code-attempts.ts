@@ -2,7 +2,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { waitFor } from "../http/callers.js";
 import type { Session } from "./sessions.js";
 
-/** How many wrong user codes may be entered, within so many seconds. */
+/** Most wrong user codes within this many seconds. */
 export interface CodeLimits {
   /** In one session; 5 unless given. */
   readonly session: number;

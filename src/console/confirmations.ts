@@ -3,7 +3,7 @@ import { isObject } from "../bytes/json.js";
 import type { LoginState } from "./login/login.js";
 import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
-/** What a user confirms by signing in once more. */
+/** An action that a user confirms by signing in again. */
 export interface Confirmable {
   /** The id of an approval, or `host` where one is added. */
   readonly what: string;
@@ -17,7 +17,7 @@ export interface Confirming extends Confirmable {
   readonly session: string;
   /** Milliseconds since 1970 at which the authorization request began. */
   readonly began: number;
-  /** Whether the user's presence must be shown. */
+  /** True if the user's presence must be shown. */
   readonly present: boolean;
   /** The form as the user filled it in, to be shown again; empty where it is too long. */
   readonly form: string;
@@ -33,7 +33,7 @@ const WINDOW = 5 * 60 * 1000;
 /** Characters of a form that a cookie has room for, beside the rest of what is sealed. */
 const MOST_FORM = 2000;
 
-/** When a confirmation is over, in milliseconds since 1970. */
+/** Returns when a confirmation is over, in milliseconds since 1970. */
 export function endOf({ began }: Pick<Confirming, "began">): number {
   return began + WINDOW;
 }
@@ -100,7 +100,7 @@ function readConfirming(value: unknown): Confirming | undefined {
   return { what, digest, session, began, present, form };
 }
 
-/** What a browser keeps while its user signs in at the identity provider. */
+/** Data that a browser keeps while its user signs in at the identity provider. */
 export interface SignIn extends LoginState {
   /** The path to go to then, below the console's. */
   readonly to: string;
@@ -131,7 +131,7 @@ export class SignIns {
     this.#cookie.write(res, JSON.stringify(signIn), ends);
   }
 
-  /** What was begun in this browser, once: a code is good once, whatever comes of it. */
+  /** Returns the sign-in begun in this browser, once: a code is valid once, whatever the result. */
   take(req: Request, res: Response): SignIn | undefined {
     const text = this.#cookie.read(req);
     this.#cookie.clear(res);

@@ -37,15 +37,15 @@ import { requestRoutes } from "./pages/requests.js";
 import { type Seal, Sessions } from "./sessions.js";
 import { STYLE } from "./style.js";
 
-/** What the approvals console rests on. */
+/** Options of the approvals console. */
 export interface ConsoleOptions {
-  /** What the agent is called. */
+  /** The name of the agent. */
   readonly name: string;
   /** With the approvals that users decide about. */
   readonly registry: Registry;
   /** Seals the cookies of sessions. */
   readonly issuer: Seal;
-  /** How users sign in. */
+  /** The sign-in of users. */
   readonly login: ConsoleLogin;
   /** The agent's skills: their schemas say what the user can limit. */
   readonly skills: Iterable<DescribedSkill>;
@@ -56,8 +56,8 @@ export interface ConsoleOptions {
   /** Seconds that a session lives; 3600 unless given. */
   readonly lifetime?: number | undefined;
   /**
-   * How often a user, or an address before sign-in, may ask; 300 times in 60 seconds unless given. Sign-ins
-   * count apart.
+   * Rate limit of a user, or of an address before sign-in; 300 times in 60 seconds unless given. Sign-ins are
+   * counted separately.
    */
   readonly rate?: RateLimit | undefined;
   readonly codes?: Partial<CodeLimits> | undefined;
@@ -67,11 +67,11 @@ export interface ConsoleOptions {
 
 /** An approvals console that is mounted. */
 export interface MountedConsole extends Mounted {
-  /** Where users see what waits for them. */
+  /** The address of the list of waiting requests. */
   readonly approvalsUrl: string;
-  /** Where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
+  /** The address where users enter the code that an agent shows: Agent-Auth's `verification_uri`. */
   readonly deviceUrl: string;
-  /** What the operator should know at the start, such as that presence is not checked; a sentence each. */
+  /** Notes for the operator at the start, such as that presence is not checked; a sentence each. */
   readonly warnings: readonly string[];
 }
 

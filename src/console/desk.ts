@@ -17,17 +17,17 @@ export interface Refusal extends FaultParts {
   readonly code: string;
   /** The approval, grant or host concerned. */
   readonly record?: string;
-  /** Whether what was decided about it has been recorded already. */
+  /** True if what was decided about it has been recorded already. */
   readonly recorded?: boolean;
   /** Seconds after which to try again. */
   readonly retryAfter?: number;
 }
 
-/** What every page of the console rests on. */
+/** The dependencies of every page of the console. */
 export interface Desk {
-  /** What the agent is called. */
+  /** The name of the agent. */
   readonly name: string;
-  /** Of the address that users open, such as `https://agent.example`. */
+  /** The origin of the address that users open, such as `https://agent.example`. */
   readonly origin: string;
   /** The path of the console at that address, such as `/approvals`. */
   readonly base: string;

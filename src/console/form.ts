@@ -7,7 +7,7 @@ const MAX_BYTES = 128 * 1024;
 const MAX_FIELDS = 2000;
 const TYPE = "application/x-www-form-urlencoded";
 
-/** What a form says. A field that only one value makes sense for is refused with several. */
+/** Parses a form. A field that can only have one value is refused with several. */
 export class Form {
   readonly #fields: URLSearchParams;
 

@@ -19,14 +19,14 @@ import { trusted, untrusted } from "../http/markup/untrusted-text.js";
 /** A label of ours and what stands beside it; or, of an argument, its name and its limits. */
 export type Row = readonly [label: Markup | string, words: Markup];
 
-/** What one party demands, in words. */
+/** Describes the limits of one party in words. */
 export function hopWords(hop: Hop, now: number, byOrigin: TextByOrigin): readonly Row[] {
   return overHop(hop, (rule, value, key) =>
     key === "nonce" ? [] : rows(labelOf(rule.label), rule.words(value), now, byOrigin),
   ).flat();
 }
 
-/** What all parties together leave, in words. */
+/** Describes the combined limits of all parties in words. */
 export function authorityWords(
   authority: Authority,
   now: number,
@@ -95,7 +95,7 @@ function limitWords(limit: Constraint, byOrigin: TextByOrigin): Markup {
   return operatorWords(limit, byOrigin);
 }
 
-/** What limits leave to one argument. */
+/** Describes the limits on one argument. */
 export function domainWords(domain: Domain, byOrigin: TextByOrigin): Markup {
   const { types, ...limit } = domain;
   if (types.length === 0) return html`<strong>no value is allowed</strong>`;

@@ -30,7 +30,7 @@ export class NewHosts {
     this.#cookie.write(res, text, this.#clock() + LIFETIME);
   }
 
-  /** What was made in this session, once: the browser forgets it. */
+  /** Returns the host made in this session, once; the browser then forgets it. */
   take(req: Request, res: Response, { id }: Session): MadeHost | undefined {
     const text = this.#cookie.read(req);
     if (text === undefined) return undefined;

@@ -9,7 +9,7 @@ export const STALE =
 export const TOO_LONG =
   "What you entered was too long to be kept while you signed in. Enter it again, and approve then.";
 
-/** What a user is shown of a decision that is refused. */
+/** Messages for users about refused decisions. */
 export const REFUSALS: { readonly [Code in DecisionCode]: Refusal } = {
   approval_unknown: {
     status: 404,

@@ -10,13 +10,13 @@ export function enteredCode({ id }: Approval, { codes }: Session): string | unde
   return codes.find(([approval]) => approval === id)?.[1];
 }
 
-/** Whether the user of a session may answer: it is for them, or no user's yet and they have its code. */
+/** Returns whether the user of a session may answer: it is for them, or no user's yet and they have its code. */
 export function canAnswer({ approvals }: Desk, approval: Approval, session: Session): boolean {
   if (approvals.mayDecide(approval, session.principal)) return true;
   return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
-/** Whether the user of a session may see what is asked: also after deciding about it. */
+/** Returns whether the user of a session may see what is asked: also after deciding about it. */
 export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
   const { principal } = session;
   const own = principalOf(approval) === principal;
@@ -24,16 +24,16 @@ export function canSee(desk: Desk, approval: Approval, session: Session): boolea
   return own || decided || canAnswer(desk, approval, session);
 }
 
-/** What a host was given before on a user's behalf. */
+/** Earlier grants to a host on a user's behalf. */
 export interface GivenBefore {
-  /** What is still active. */
+  /** The still active ones. */
   readonly active: readonly ShownGrant[];
   /** The latest decisions about its requests, latest first, among the last 200 that concerned the user. */
   readonly past: readonly Approval[];
 }
 
 const MOST_PAST = 5;
-/** Of the last decisions that concerned the user, in which those about the host are looked for. */
+/** Number of the user's last decisions in which those about the host are searched. */
 const AMONG = 200;
 
 export async function givenBefore(

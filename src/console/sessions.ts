@@ -80,7 +80,7 @@ export class Sessions {
   }
 }
 
-/** Whether a form comes from a page that this session was shown. */
+/** Returns whether a form comes from a page that this session was shown. */
 export function isFormOf(session: Session, token: string): boolean {
   const [own, given] = [Buffer.from(session.csrf), Buffer.from(token)];
   return own.length === given.length && timingSafeEqual(own, given);
@@ -107,14 +107,14 @@ function isCode(value: unknown): value is readonly [string, string] {
   );
 }
 
-/** What seals cookies: an issuer, under keys that its root key gives. */
+/** Seals cookies: an issuer, under keys derived from its root key. */
 export type Seal = Pick<Issuer, "seal" | "open">;
 
 export interface CookieOptions {
   readonly name: string;
-  /** What it is sealed for: a cookie of one purpose is noise for another. */
+  /** Its purpose: a cookie sealed for one purpose does not open for another. */
   readonly purpose: string;
-  /** Whether the console is reached by https: then the cookie is bound to it and to this one host. */
+  /** True if the console is reached by https: then the cookie is bound to it and to this one host. */
   readonly secure: boolean;
   readonly seal: Seal;
   readonly clock: () => number;
@@ -130,7 +130,7 @@ export class SealedCookie {
     this.#name = options.secure ? `__Host-${options.name}` : options.name;
   }
 
-  /** What the browser has, if it is ours and not over. */
+  /** Returns the contents of the browser's cookie, if it is genuine and has not expired. */
   read(req: Request): string | undefined {
     const { seal, purpose } = this.#options;
     for (const value of valuesOf(req.headers.cookie ?? "", this.#name)) {

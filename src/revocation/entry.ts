@@ -16,9 +16,9 @@ export interface RevocationEntry {
   readonly id: string;
   /** For a principal: what was issued strictly before this moment is revoked. */
   readonly before?: string;
-  /** When the last token concerned has expired, so that the entry can be removed; absent for never. */
+  /** The time when the last token concerned has expired, so that the entry can be removed; absent for never. */
   readonly until?: string;
-  /** When it was revoked. Present in every entry that is added, listed or sent; a look-up may leave it out. */
+  /** The time when it was revoked. Present in every entry that is added, listed or sent; a look-up may leave it out. */
   readonly at?: string;
   /** The reason in the operator's words; never shown to the party that presents a token. */
   readonly reason?: string;

@@ -8,7 +8,7 @@ export interface RevocationQuery {
   /** The id of the key that made the token; for the key of a service, also the id of its root key. */
   readonly keys: readonly string[];
   readonly principal?: string;
-  /** When the capability was issued, in milliseconds since 1970. */
+  /** The time when the capability was issued, in milliseconds since 1970. */
   readonly issued: number;
 }
 

@@ -24,7 +24,7 @@ const ABSENT: readonly string[] = ["ENOENT", "ENOTDIR", "ELOOP"];
 export interface OpenFile {
   /** A stamp that changes whenever the file does. */
   readonly signature: string;
-  /** Whether the file has been unchanged for long enough to trust the stamp. */
+  /** True if the file has been unchanged for long enough to trust the stamp. */
   readonly settled: boolean;
   /** Size in bytes. */
   readonly size: number;

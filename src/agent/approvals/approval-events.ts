@@ -3,7 +3,7 @@ import type { RegistryDraft } from "../registry/registry-store.js";
 import type { Approval, ApprovalKind } from "./approval.js";
 import type { DecisionRefusal } from "./deciding.js";
 
-/** Who did something: a user, the agent, its host, or an operator of this installation. */
+/** The acting party: a user, the agent, its host, or an operator of this installation. */
 export interface Actor {
   readonly principal?: string | undefined;
   readonly agent?: string | undefined;
@@ -35,7 +35,7 @@ export function approvalEvent(
   };
 }
 
-/** What becomes of an approval of one kind once it is settled, in the same change. */
+/** Applies the effects of an approval of one kind once it is settled, in the same change. */
 export interface ApprovalEffect {
   /**
    * Finds out what takes time, such as what the policy allows, before the change that settles it.

@@ -8,15 +8,15 @@ import { plainObject } from "../../checks/plain.js";
 import type { GrantApproval } from "../../issuer/grant.js";
 import type { Approval, ApprovalCause, ApprovalRule, AskedGrant } from "./approval.js";
 
-/** What an approval comes to for one of the grants asked for. */
+/** The outcome of an approval for one of the requested grants. */
 export interface ApprovedGrant {
   readonly asked: AskedGrant;
   /** Its place among the grants asked for. */
   readonly place: number;
   readonly granted: boolean;
-  /** Why it is not granted, for the asker. */
+  /** The reason why it is not granted, for the asker. */
   readonly reason?: string;
-  /** What each approver takes away, a hop each, in the order of their decisions. */
+  /** The limits added by each approver, a hop each, in the order of their decisions. */
   readonly hops: readonly { readonly who: string; readonly hop: Hop }[];
 }
 
@@ -78,7 +78,7 @@ function allowsSomething(
 }
 
 /**
- * What an asker demands: how many hops may follow counts holders' hops, not those of approvers.
+ * Returns the asker's own limits; its number of further hops counts holders' hops, not those of approvers.
  *
  * @param following - How many hops of approvers there are.
  */
@@ -108,7 +108,7 @@ export function approversOf({
   return rule.approvers ?? (user === undefined ? undefined : [user]);
 }
 
-/** Who may decide: the approvers and the named user; `undefined` where the user code alone says who. */
+/** Returns who may decide: the approvers and the named user; `undefined` if only the user code decides that. */
 export function decidersOf(
   approval: Pick<Approval, "rule" | "subject">,
 ): readonly string[] | undefined {
@@ -119,7 +119,7 @@ export function decidersOf(
 }
 
 /**
- * Whether as many have approved as must, among them the user that takes the agent on.
+ * Returns whether as many have approved as must, among them the user that takes the agent on.
  *
  * @param inForce - Rules that must be met besides the approval's own.
  */

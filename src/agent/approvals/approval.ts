@@ -18,14 +18,17 @@ export interface AskedGrant {
   readonly agentGrant?: string;
   /** The name that the asker uses, where it is not the grant's: a skill's id. */
   readonly name?: string;
-  /** What it does, in words for people. */
+  /** Its effect, in words for people. */
   readonly description: string;
 }
 
-/** What becomes of an approval. */
+/** The effect of an approval. */
 export type ApprovalKind = "agent-grants" | "agent-claim" | "capabilities";
 
-/** What an approval is bound to, with its rule, by its digest (`digestOf`): it covers this and anything narrower. */
+/**
+ * The subject of an approval. With the rule, it is bound to the approval by a digest (`digestOf`); the approval
+ * covers this and anything narrower.
+ */
 export interface ApprovalSubject {
   /** Agent grants become active, a user takes over an agent, or the asker collects capabilities. */
   readonly kind: ApprovalKind;
@@ -42,7 +45,7 @@ export interface ApprovalSubject {
   /** `named` where its user gave it the name. */
   readonly host?: { readonly id: string; readonly name?: string; readonly named?: true };
   readonly audience?: readonly string[];
-  /** Why, in the asker's words. */
+  /** The reason, in the asker's words. */
   readonly purpose?: string;
   /** A text that asker and approver both see, so that the approver knows which request it is. */
   readonly bindingMessage?: string;
@@ -55,34 +58,35 @@ export interface ApprovalSubject {
 }
 
 /**
- * Where an approval stands. `approved` becomes `used` once what it allows has been handed out: that of agent
- * grants in the same change. All but `pending` and `approved` are final.
+ * The state of an approval. `approved` becomes `used` once its grants have been handed out; for agent grants in
+ * the same change. All states but `pending` and `approved` are final.
  */
 export type ApprovalState = "pending" | "approved" | "used" | "denied" | "expired" | "cancelled";
 
 /**
- * Why an approval ended without a decision that ends it: `principal_revoked` if all capabilities of its principal were
- * revoked after it was opened (it is cancelled), `approvers_changed` if those who approve by the rule in force are not
- * those who have approved, or can (it is denied).
+ * The reason why an approval ended without a decision: `principal_revoked` (cancelled) if all capabilities of
+ * its principal were revoked after it was opened; `approvers_changed` (denied) if those who have approved, or
+ * still can, are not enough under the rule in force.
  */
 export type ApprovalCause = "principal_revoked" | "approvers_changed";
 
 /**
- * Who approves, and how many of them must: one denial denies. Where the subject names no principal yet, the
- * user that the asker names, or that enters the user code, must approve, and the approvers of the rule besides.
+ * The approvers, and how many of them must approve; one denial denies. If the subject names no principal yet,
+ * the user named by the asker, or the one who enters the user code, must approve as well as the rule's
+ * approvers.
  */
 export type ApprovalRule = Omit<GrantApproval, "lifetime">;
 
-/** What one approver decided. */
+/** The decision of one approver. */
 export interface ApprovalDecision {
   readonly approver: string;
   readonly at: number;
   readonly answer: "approve" | "deny";
-  /** Whether it is the user that takes the agent on, where the subject names no principal. */
+  /** True if it is the user that takes the agent on, where the subject names no principal. */
   readonly takesOn?: true;
   /** Which of the grants asked for, by their places; all unless given. The others are denied. */
   readonly granted?: readonly number[];
-  /** What the approver takes away from each grant, by its place: a hop more. */
+  /** The limits that the approver adds to each grant, by its index, each a further hop. */
   readonly hops?: { readonly [place: string]: Hop };
   readonly reason?: string;
 }
@@ -96,7 +100,7 @@ export interface Approval {
   readonly state: ApprovalState;
   readonly cause?: ApprovalCause;
   readonly rule: ApprovalRule;
-  /** How approvers come to know of it: by a code that the user enters, or by its standing in their list. */
+  /** How approvers find it: by a code that the user enters, or in their list. */
   readonly method: "user_code" | "backchannel";
   /** SHA-256 of the user code in base64url. */
   readonly codeHash?: string;

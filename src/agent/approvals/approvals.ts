@@ -35,7 +35,7 @@ export interface ApprovalsOptions {
 /** Requests of a principal among which the history shows those that ended without a decision. */
 const UNDECIDED = 200;
 
-/** What people decide before something is granted, for every protocol. Works on the store alone. */
+/** Approvals: people decide before something is granted, for every protocol. Uses only the store. */
 export class Approvals {
   readonly #store: RegistryStore;
   readonly #clock: () => number;
@@ -110,7 +110,7 @@ export class Approvals {
     return this.#settling.decide(id, by, answer);
   }
 
-  /** What a decision would come to now; nothing is decided or recorded. */
+  /** Returns the outcome that a decision would have now, without deciding or recording anything. */
   tried(approval: Approval, by: Approver, answer: ApproverAnswer): DecisionOutcome {
     return this.#settling.tried(approval, by, answer);
   }
@@ -169,7 +169,7 @@ export class Approvals {
     return this.#settling.looked(found);
   }
 
-  /** What waits for this principal to decide: requests of strangers last, each kind oldest first. */
+  /** Returns the requests that wait for this principal: those of strangers last, each kind oldest first. */
   async waitingFor(principal: string): Promise<readonly Approval[]> {
     const query = { approver: principal, state: "pending" } as const;
     // Every page: those whose time is over are pending until they are looked at, and may be many.
@@ -203,7 +203,7 @@ export class Approvals {
   }
 
   /**
-   * What is over of the last requests about which somebody has decided, latest first.
+   * Returns the settled ones among the last decided requests, latest first.
    *
    * @param among - How many are looked at: 1 to 1,000.
    */

@@ -15,31 +15,31 @@ import {
 } from "./approval-result.js";
 import { hashOfUserCode } from "./user-code.js";
 
-/** Who decides. */
+/** The deciding principal. */
 export interface Approver {
   /** As authenticated. */
   readonly principal: string;
   /** As the user entered it: required where the approval's subject names no principal yet. */
   readonly userCode?: string | undefined;
-  /** Whether an operator of this installation decides in the principal's place: recorded as that. */
+  /** True if an operator of this installation decides in the principal's place: recorded as that. */
   readonly operator?: boolean | undefined;
 }
 
-/** What an approver decides. */
+/** The decision of an approver. */
 export interface ApproverAnswer {
   readonly answer: "approve" | "deny";
   /** The digest of what the approver saw. */
   readonly digest: string;
   /** Which of the grants asked for, by their places; all unless given. */
   readonly granted?: readonly number[] | undefined;
-  /** What the approver takes away from each, by its place: constraints, times, operations and so on. */
+  /** The limits that the approver adds to each grant, by its index: constraints, times, operations and so on. */
   readonly hops?: { readonly [place: string]: HopInit } | undefined;
-  /** Why, for the asker. */
+  /** The reason, for the asker. */
   readonly reason?: string | undefined;
 }
 
 /**
- * Why a decision is refused. Stable.
+ * Codes of refused decisions. Stable.
  *
  * - `approval_unknown`: there is no such approval.
  * - `approval_settled`: it is decided already, or this approver has decided.
@@ -109,7 +109,7 @@ export function decideOn(
 }
 
 /**
- * Whether a principal, as authenticated, may see an approval and decide about it.
+ * Returns whether a principal, as authenticated, may see an approval and decide about it.
  *
  * @param inForce - The rules in force, of which one must name the principal too; none where they are not known.
  */
@@ -123,13 +123,13 @@ export function mayDecide(
   return names(approval.rule) && (inForce.length === 0 || inForce.some(names));
 }
 
-/** Whether a principal may take the agent on: no user has, and the asker names no other. */
+/** Returns whether a principal may take the agent on: no user has, and the asker names no other. */
 export function mayTakeOn(approval: Approval, principal: string): boolean {
   const { hintedUser = principal } = approval.subject;
   return principalOf(approval) === undefined && hintedUser === principal;
 }
 
-/** Whether it is for this principal to decide, and whether it takes the agent on by that. */
+/** Returns whether it is for this principal to decide, and whether it takes the agent on by that. */
 function standingOf(
   approval: Approval,
   { principal, userCode }: Approver,

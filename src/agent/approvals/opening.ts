@@ -12,7 +12,7 @@ import { checkApprovalRule, checkLifetime } from "./approval-result.js";
 import { digestOf, digestOfJson } from "./digest.js";
 import { hashOfUserCode, newUserCode, ShownCodes } from "./user-code.js";
 
-/** What is to be decided, by whom, and until when. */
+/** The request to be decided, its approvers, and its expiry. */
 export interface ApprovalRequest {
   readonly subject: ApprovalSubject;
   readonly rule: ApprovalRule;
@@ -135,13 +135,13 @@ export class ApprovalOpening {
   }
 }
 
-/** Who approves what, and for how many seconds it waits for them. */
+/** The rule for each grant, and how many seconds it waits. */
 export interface RuleInTime {
   readonly rule: ApprovalRule;
   readonly lifetime: number;
 }
 
-/** What is asked for, by its name, and what its grant says of its approval, if anything. */
+/** The requested grant by its name, and the approval in its definition, if any. */
 interface NamedApproval {
   readonly name: string;
   readonly approval: GrantApproval | undefined;

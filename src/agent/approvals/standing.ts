@@ -2,7 +2,7 @@ import type { Approval, ApprovalRule, ApprovalSubject } from "./approval.js";
 import { approvalsMissing, decidersOf, isApproved, principalOf } from "./approval-result.js";
 import { mayDecide } from "./deciding.js";
 
-/** What an open approval depends on besides its record. */
+/** The state that an open approval depends on besides its record. */
 export interface InForce {
   /** The rules by which what is asked for is approved now; empty where they are not known. */
   rulesFor(subject: ApprovalSubject): readonly ApprovalRule[];

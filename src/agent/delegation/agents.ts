@@ -3,7 +3,7 @@ import type { RegistryStore } from "../registry/registry-store.js";
 
 /** An agent that the operator lists, beside those that are registered. */
 export interface ListedAgent {
-  /** What delegations call it. */
+  /** Its id in delegations. */
   readonly id: string;
   /** The name that it authenticates by, as hops and access tokens have it; its id unless given. */
   readonly invoker?: string;
@@ -16,7 +16,7 @@ export interface KnownAgent {
   readonly id: string;
   readonly invoker: string;
   readonly tenant: string;
-  /** Whether it may act now. */
+  /** True if it may act now. */
   readonly active: boolean;
 }
 

@@ -5,34 +5,34 @@ import { meetOf } from "../../caveats/meet.js";
 import { parseTime } from "../../caveats/time.js";
 import { chainIdOf } from "../../revocation/id.js";
 
-/** What a delegated token says of itself. Times are milliseconds since 1970. */
+/** The contents of a delegated token. Times are milliseconds since 1970. */
 export interface Chain {
   /** A UUID, from the last link's revocation id. */
   readonly id: string;
   readonly revocationId: string;
-  /** Of the identifier, then of each link before the last. */
+  /** The revocation ids of the identifier and of each link before the last. */
   readonly ancestors: readonly string[];
   readonly capabilityId: string;
   readonly grant: string;
   readonly principal?: string;
   /** The one agent that may use it, by the name that it authenticates by. */
   readonly invoker: string;
-  /** What is left of operations; absent if no hop names any. */
+  /** The operations that are left; absent if no hop names any. */
   readonly operations?: readonly string[];
   /** The operations of the capability as it was issued. */
   readonly issuedOperations?: readonly string[];
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
-  /** When it was delegated, where the hop that did says so, and until when, whatever followed. */
+  /** The time when it was delegated, where the hop that did says so, and until when, whatever followed. */
   readonly delegated?: number;
   readonly delegatedUntil: number;
-  /** When the capability expires from which it was delegated, whatever the delegation says. */
+  /** The time when the capability expires from which it was delegated, whatever the delegation says. */
   readonly parentUntil: number;
   readonly expires: number;
 }
 
 /**
- * Why an authentic token is not a delegated one.
+ * Why an authentic token is not a delegation.
  *
  * - `not_delegated`: no hop after the issuer's names an invoker.
  * - `several_delegatees`: more than one agent may use it.
@@ -86,7 +86,7 @@ export function readChain(token: AuthenticToken): ChainReading {
   return { ok: true, chain };
 }
 
-/** What all hops of a token leave, its discharges' included. */
+/** The combined limits of all hops of a token, including its discharges. */
 export function authorityOf(token: AuthenticToken): Authority {
   return meetOf(token.chains.map(({ links }) => hopsOf(links)));
 }

@@ -11,13 +11,13 @@ import type { DelegationContext } from "./options.js";
 import { mostChains, noteChain } from "./recording.js";
 import { type DelegationProblem, type DelegationRefusal, problem, refusal } from "./refusal.js";
 
-/** What a delegator asks for. */
+/** A delegator's request. */
 export interface DelegationRequest {
   /** The id of the agent that is to have the capability. */
   readonly delegatee: string;
   /** `GRANT` or `GRANT:OPERATION`, at least one. */
   readonly scopes: readonly string[];
-  /** How long, in seconds; it ends with the capability that it comes from, if that ends earlier. */
+  /** Lifetime in seconds; shorter if the delegated capability ends earlier. */
   readonly ttl: number;
 }
 
@@ -150,7 +150,7 @@ function isTimeToLive(ttl: number): boolean {
   return Number.isInteger(ttl) && ttl >= SHORTEST && ttl <= LONGEST;
 }
 
-/** Why one agent cannot delegate to another, if it cannot. */
+/** Returns why one agent cannot delegate to another; `undefined` if it can. */
 export function delegateeProblem(
   { id, tenant }: KnownAgent,
   delegatee: KnownAgent | undefined,

@@ -24,19 +24,19 @@ import { chainEvent, mostChains, noteRefusal } from "./recording.js";
 import { type DelegationRefusal, refusal } from "./refusal.js";
 import { type DelegationVerdict, verify } from "./verifying.js";
 
-/** Who presents a capability as its credentials, or why it does not count as such. */
+/** The party that presents a capability as its credentials, or the reason why it is not accepted. */
 export type CapabilityIdentity =
   | {
       readonly ok: true;
       /** The party that the capability was issued to; of a bound one, the agent that it is bound to. */
       readonly caller: Caller;
       readonly credential: AuthenticCapability;
-      /** Whether it is bound: then it does not identify its presenter. */
+      /** True if it is bound: then it does not identify its presenter. */
       readonly bound: boolean;
     }
   | { readonly ok: false; readonly denial: AgentDenial };
 
-/** What a caller has to delegate. */
+/** The capabilities that a caller can delegate. */
 export interface HeldScopes {
   readonly capability: string;
   readonly scopes: readonly string[];
@@ -53,7 +53,10 @@ export class Delegations {
     this.#context = delegationContext(options);
   }
 
-  /** Who presents a capability as its credentials; `undefined` for another text. @throws StorageError */
+  /**
+   * Identifies the party that presents a capability as its credentials; `undefined` for another string. @throws
+   * StorageError
+   */
   async identify(text: string): Promise<CapabilityIdentity | undefined> {
     assertString(text, "text");
     const authentic = this.#context.agent.issuer.authenticate(text);
@@ -89,7 +92,7 @@ export class Delegations {
     return outcome;
   }
 
-  /** What a text is worth as a delegation, made here or offline. @throws StorageError */
+  /** Verifies a string as a delegation, made here or offline. @throws StorageError */
   async verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
     assertString(text, "text");
     return verify(plainBy(by), text, this.#context);
@@ -107,7 +110,7 @@ export class Delegations {
     return outcome;
   }
 
-  /** What a caller has to delegate, and its id as an agent. @throws StorageError */
+  /** Returns the capabilities that a caller can delegate, and its id as an agent. @throws StorageError */
   async introspect(
     by: DelegationCaller,
   ): Promise<{ readonly agent?: string; readonly held: readonly HeldScopes[] }> {
@@ -148,9 +151,9 @@ function plainRequest(request: DelegationRequest): DelegationRequest {
   return { delegatee, ttl, scopes };
 }
 
-/** How many capabilities an introspection shows. */
+/** Most capabilities in an introspection. */
 const MOST_SHOWN = 64;
-/** What a text that is no capability is denied by. */
+/** The denial codes of strings that are not capabilities of this issuer. */
 const NO_CAPABILITY: readonly AgentDenial["code"][] = ["token_malformed", "token_truncated"];
 
 const HOLDER_UNKNOWN: AgentDenial = {

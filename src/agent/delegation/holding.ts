@@ -10,7 +10,7 @@ import { authorityOf } from "./chain.js";
 import type { DelegationContext } from "./options.js";
 import { type DelegationRefusal, refusal } from "./refusal.js";
 
-/** Who calls, and by what. */
+/** The caller, and its credentials. */
 export interface DelegationCaller {
   readonly caller: Caller;
   /** The capability that it presents in the place of an access token. */
@@ -26,12 +26,12 @@ export interface Holding {
   readonly authority: Authority;
 }
 
-/** Of one party's issuances, how many are looked through for those that are alive. */
+/** Most issuances of one party that are searched for live ones. */
 const MOST_LOOKED_THROUGH = 256;
-/** How many ids a message names. */
+/** Most ids in a message. */
 const MOST_NAMED = 8;
 
-/** Whether a token may be used by some agents only. */
+/** Returns whether a token may be used by some agents only. */
 export function isBound(authority: Authority): boolean {
   return authority.invokers !== undefined;
 }

@@ -12,11 +12,11 @@ import type { Ledger, Observation } from "../ledger.js";
 import { MAX_FOUND, type RegistryStore } from "../registry/registry-store.js";
 import { DEFAULT_TENANT, DelegationAgents, type ListedAgent } from "./agents.js";
 
-/** What delegations rest on. */
+/** Options of delegations. */
 export interface DelegationOptions {
   /** Whose capabilities are delegated. */
   readonly agent: IssuingAgent;
-  /** Where chains are kept, and agents are registered: what `openRegistry` gives. */
+  /** The store of chains and registered agents, as returned by `openRegistry`. */
   readonly registry: RegistryStore;
   /** The list that the agent's issuer looks revocations up in, and adds them to. */
   readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
@@ -25,11 +25,11 @@ export interface DelegationOptions {
   readonly agents?: readonly ListedAgent[] | undefined;
   /** The tenant of listed agents that say none; `default` unless given. */
   readonly tenant?: string | undefined;
-  /** Whether all scopes that a delegator has may be delegated; a strict subset is demanded unless given. */
+  /** True if all scopes that a delegator has may be delegated; a strict subset is demanded unless given. */
   readonly allowEqual?: boolean | undefined;
-  /** How many delegations of one delegator may be alive at once; 1,000 unless given. */
+  /** Most live delegations of one delegator; 1,000 unless given. */
   readonly maxDelegations?: number | undefined;
-  /** How many revocations one caller may have in the list at once; 1,000 unless given. */
+  /** Most revocations of one caller in the list at once; 1,000 unless given. */
   readonly maxRevocations?: number | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -37,7 +37,7 @@ export interface DelegationOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** What every rule of delegation rests on. */
+/** The dependencies of every delegation rule. */
 export interface DelegationContext {
   readonly agent: IssuingAgent;
   readonly registry: RegistryStore;
@@ -100,7 +100,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
   };
 }
 
-/** What a scope stands for. */
+/** The meaning of a scope. */
 interface ScopeMeaning {
   readonly grant: string;
   readonly operations: readonly string[];

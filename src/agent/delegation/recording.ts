@@ -5,7 +5,7 @@ import { takeTurn } from "../registry/registry-store.js";
 import type { DelegationContext } from "./options.js";
 import type { DelegationRefusal } from "./refusal.js";
 
-/** What becomes of a chain, as the ledger calls it. */
+/** The ledger's names for changes of a chain. */
 export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.revoked";
 
 /**
@@ -40,12 +40,12 @@ export async function noteChain(
   return isKept;
 }
 
-/** Of what a party may have, what others can take up in its name: half, so that they cannot use it up. */
+/** The share of a party's limit that others can use in its name: half, so that they cannot use it up. */
 export function mostChains(most: number, isByOthers: boolean): number {
   return isByOthers ? Math.ceil(most / 2) : most;
 }
 
-/** What happened to a chain; `narrowed` as for {@link noteChain}. */
+/** The change of a chain; `narrowed` as for {@link noteChain}. */
 export function chainEvent(
   kind: "registration" | "revocation",
   { id, capabilityId, revocationId }: DelegationRecord,

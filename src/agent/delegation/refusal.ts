@@ -1,5 +1,5 @@
 /**
- * Why a delegation is refused. Stable.
+ * Codes of refused delegations. Stable.
  *
  * About the request:
  * - `scope_unknown`, `scope_not_held`: no such scope, or one that the presented capability does not have.
@@ -42,7 +42,7 @@ export type DelegationCode =
   | "too_many_delegations"
   | "too_many_revocations";
 
-/** What of a request a refusal is about. */
+/** The part of a request that a refusal is about. */
 export type DelegationField = "delegatee" | "scopes" | "ttl" | "capability" | "chain";
 
 /** One reason for a refusal. */

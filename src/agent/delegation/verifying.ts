@@ -16,7 +16,7 @@ import { type DelegationCaller, holderOf, lifeDenials } from "./holding.js";
 import type { DelegationContext } from "./options.js";
 import { noteChain } from "./recording.js";
 
-/** What is known of a chain. Times are milliseconds since 1970. */
+/** The record of a chain. Times are milliseconds since 1970. */
 export interface ChainState {
   readonly id: string;
   /** Absent if the issuer does not know, or no longer, whom the capability was issued to. */
@@ -27,13 +27,13 @@ export interface ChainState {
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
   readonly issued: number;
-  /** Whether the token says when it was delegated, or {@link ChainState.issued} is when the issuer first saw it. */
+  /** True if the token says when it was delegated, or {@link ChainState.issued} is when the issuer first saw it. */
   readonly issuedSource: "token" | "first_seen";
   readonly expires: number;
   readonly revoked?: number;
 }
 
-/** What a text is worth as a delegation. Reasons are stable codes. */
+/** The result of verifying a string as a delegation. Reasons are stable codes. */
 export type DelegationVerdict =
   | { readonly valid: true; readonly chain: ChainState }
   | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
@@ -94,7 +94,7 @@ export async function verify(
   return { valid: true, chain: state };
 }
 
-/** When the chain was revoked, by its record or by whatever else revokes it. */
+/** Returns when the chain was revoked, by its record or by whatever else revokes it. */
 async function revocationOf(
   token: AuthenticToken,
   record: DelegationRecord | undefined,
@@ -116,7 +116,7 @@ function agentsReason(
   return delegateeProblem(delegator, delegatee)?.code;
 }
 
-/** What the rules of delegation have against it, as far as they can be judged by the token. */
+/** Returns the rules of delegation that a token breaks, as far as the token alone shows. */
 function rulesReason(
   { grant, operations, issuedOperations, delegatedUntil, parentUntil, delegated }: Chain,
   issued: number,

@@ -42,7 +42,7 @@ export async function reactivateAgent(
   });
 }
 
-/** What is found out before the change. */
+/** Values that are determined before the change. */
 interface Facts {
   /** The names that the policy permits. */
   readonly permitted: ReadonlySet<string>;
@@ -96,7 +96,7 @@ async function reactivate(
   return keepAnswered(draft, answer, needsApproval ? {} : undefined, event, context);
 }
 
-/** Why the grants of an agent that was reactivated are revoked: it may get defaults again. */
+/** The reason for revoking the grants of a reactivated agent, which may get defaults again. */
 const RESET = "the agent was reactivated";
 
 function withoutExpiry({ expires: _, activated: __, ...agent }: AgentRecord): AgentRecord {

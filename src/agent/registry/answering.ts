@@ -14,7 +14,7 @@ const DAY = 24 * 60 * 60 * 1000;
 interface Asker {
   readonly agent?: string | undefined;
   readonly host?: string | undefined;
-  /** Of the host's key. */
+  /** The thumbprint of the host's key. */
   readonly thumbprint?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ async function isUsers(
 
 /** A request that may be sent again under the same key. */
 export interface Repeatable {
-  /** Of asker and key together; absent where the asker gave no key. */
+  /** A hash of asker and idempotency key; absent if the asker gave no key. */
   readonly id?: string;
   readonly digest: string;
 }

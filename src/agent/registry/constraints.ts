@@ -87,7 +87,7 @@ export function emptyArguments(hops: readonly Hop[]): readonly string[] {
   return constraints === undefined ? [] : emptyRules({ constraints });
 }
 
-/** What a limit on an argument is in answers: in Agent-Auth's words, or where it has none, in those of a hop. */
+/** Returns the form of a limit on an argument in answers: Agent-Auth's, or a hop's if Agent-Auth has none. */
 export type ShownConstraint = ArgumentConstraint | { readonly arguments: readonly string[] };
 
 /**

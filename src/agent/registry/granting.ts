@@ -20,7 +20,7 @@ export function principalOfAgent(agent: AgentRecord, host: HostRecord): string {
   return agent.principal ?? user ?? autonomousPrincipal(host.id);
 }
 
-/** How policies and ledgers call agents that act for no user. */
+/** The prefix by which policies and ledgers name agents without a user. */
 export function autonomousPrincipal(host: string): string {
   return `autonomous:${host}`;
 }
@@ -30,7 +30,10 @@ export function newId(kind: string, { random }: Pick<RegistryContext, "random">)
   return `${kind}_${encodeBase64url(random(16))}`;
 }
 
-/** What the policy permits a principal by this agent; all without a policy, or a principal yet. */
+/**
+ * Returns what the policy permits a principal through this agent; everything without a policy, or before there
+ * is a principal.
+ */
 export async function permittedOf(
   principal: string | undefined,
   agent: string,
@@ -47,7 +50,7 @@ export async function permittedOf(
   return permitted;
 }
 
-/** What a grant that is asked for depends on. */
+/** The values that the decision about a requested grant depends on. */
 interface GrantingCase {
   readonly host: HostRecord;
   readonly agent: AgentRecord;
@@ -57,7 +60,7 @@ interface GrantingCase {
   readonly permitted: ReadonlySet<string>;
 }
 
-/** What becomes of a capability that is asked for: at once, after an approval, or never. */
+/** The outcome of a requested capability: granted at once, after an approval, or never. */
 export function standingOf(
   { name, approval }: CapabilityTerm,
   { host, agent, defaults, permitted }: GrantingCase,
@@ -75,7 +78,7 @@ export function standingOf(
   return { status: isDefault && linked ? "active" : "pending" };
 }
 
-/** Why what the policy does not permit is denied. */
+/** The reason of a denial by the policy. */
 export const POLICY_DENIES = "the policy does not permit it";
 
 export function newGrant(
@@ -109,7 +112,7 @@ export function newGrant(
   };
 }
 
-/** When a grant that becomes active now expires: after its lifetime, or where a hop says so earlier. */
+/** Returns when a grant that becomes active now expires: after its lifetime, or where a hop says so earlier. */
 export function endOf(hops: AgentGrant["hops"], now: number, lifetime: number): number {
   const ends = hops.flatMap(({ hop }) =>
     hop.expires === undefined ? [] : [Date.parse(hop.expires)],
@@ -117,7 +120,7 @@ export function endOf(hops: AgentGrant["hops"], now: number, lifetime: number): 
   return Math.min(now + lifetime * 1000, ...ends);
 }
 
-/** Whether a grant is of the same capability as is wanted, and allows the agent all that it wants now. */
+/** Returns whether a grant is of the same capability as is wanted, and allows the agent all that it wants now. */
 export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: number): boolean {
   if (grant.capability !== term.name || grant.grant !== term.grant) return false;
   if (grant.operation !== term.operation) return false;
@@ -127,7 +130,7 @@ export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: num
   return covers(granted, asked, term.operation, now);
 }
 
-/** Whether a grant can be used, as far as it says itself. */
+/** Returns whether a grant can be used, as far as it says itself. */
 export function isLive(grant: AgentGrant, now: number): boolean {
   return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
 }
@@ -143,7 +146,7 @@ export function isOffered(
   return term?.grant === grant && term.operation === operation;
 }
 
-/** Why a grant ends whose capability was removed, or belongs to another grant by now. */
+/** The reason for ending a grant whose capability was removed, or now belongs to another grant. */
 export const NOT_OFFERED = "the capability is not offered any more";
 
 /** An agent to which people have revoked or denied capabilities: they are no defaults of it any more. */
@@ -154,9 +157,9 @@ export function withholding(agent: AgentRecord, names: readonly string[]): Agent
 }
 
 /**
- * Whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for `constraints`; where
- * single operations are limited, true only if `granted` visibly takes nothing away. Other restrictions cover only
- * their equals.
+ * Returns whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for
+ * `constraints`; where single operations are limited, true only if `granted` visibly takes nothing away. Other
+ * restrictions cover only their equals.
  *
  * @param operation - The one operation concerned.
  */
@@ -188,7 +191,7 @@ export function covers(
   return leftTo(operation, narrow) === leftTo(operation, meetOf([granted, asked]));
 }
 
-/** What an authority leaves to the arguments of an operation, in a form that can be compared. */
+/** Returns the arguments that an authority allows for an operation, in a comparable form. */
 function leftTo(operation: string, authority: Authority): string {
   const { limited, closed = null } = authorityOver(operation, authority);
   // A domain holds nothing but JSON.

@@ -116,7 +116,7 @@ export async function createHost(
   });
 }
 
-/** Whether a host counts: one whose enrolment token has expired gives no key any more. */
+/** Returns whether a host counts: one whose enrolment token has expired gives no key any more. */
 function isLasting(now: number): (host: HostRecord) => boolean {
   return ({ status, enrolment }) =>
     status !== "revoked" && (status !== "enrolling" || (enrolment?.expires ?? 0) > now);

@@ -9,7 +9,7 @@ export interface ApprovedByRule {
   readonly approval?: GrantApproval | undefined;
 }
 
-/** What decisions rest on: rules and capabilities as they are configured now, and the revocation list. */
+/** The state that decisions depend on: the configured rules and capabilities, and the revocation list. */
 export function inForceOf({
   rules,
   terms,

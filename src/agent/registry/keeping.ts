@@ -55,7 +55,7 @@ export function withKey(host: HostRecord, given: PublicKey, proven: boolean): Ho
   return proven ? { ...rest, ...given } : { ...rest, unproven: given };
 }
 
-/** When an agent that is used now expires. */
+/** Returns when an agent that is used now expires. */
 export function expiryOf(
   { activated: begun, created }: AgentRecord,
   now: number,
@@ -73,13 +73,13 @@ export interface Concerned {
   /** The id of the record. */
   readonly record?: string | undefined;
   readonly principal?: string | undefined;
-  /** Whether an operator of this installation did it. */
+  /** True if an operator of this installation did it. */
   readonly operator?: boolean | undefined;
   /** The agent's id. */
   readonly agent?: string | undefined;
   readonly grant?: AgentGrant | undefined;
   readonly purpose?: string | undefined;
-  /** Why it was refused; absent for what was done. */
+  /** The reason of a refusal; absent for a completed action. */
   readonly codes?: readonly string[] | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 
 /**
- * Why the registry refuses something. Stable; the words are Agent-Auth's where it has one.
+ * Codes of the registry's refusals. Stable; Agent-Auth's own where it has one.
  *
  * - `invalid_request`: it is not well formed; `path` says where.
  * - `invalid_capabilities`: there are no capabilities of these names.
@@ -41,12 +41,12 @@ export type RegistryCode =
   | "limit_exceeded"
   | "request_reused";
 
-/** What is refused, and why. Nothing has changed then. */
+/** A refusal with its reason. Nothing was changed. */
 export interface RegistryRefusal {
   readonly ok: false;
   readonly code: RegistryCode;
   readonly message: string;
-  /** Where in the request. */
+  /** The place in the request. */
   readonly path?: string;
   /** The names of the capabilities concerned. */
   readonly capabilities?: readonly string[];
@@ -59,7 +59,7 @@ export interface RegistryRefusal {
 /** The answer to a request: what there is now, or why not. */
 export type Outcome<Answer> = ({ readonly ok: true } & Answer) | RegistryRefusal;
 
-/** What a host's request about an agent is answered with. */
+/** The answer to a host's request about an agent. */
 export interface AgentAnswer {
   readonly host: HostRecord;
   readonly agent: AgentRecord;

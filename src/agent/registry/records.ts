@@ -10,7 +10,7 @@ export interface PublicKey {
   readonly thumbprint: string;
 }
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Origin {
   /** An IPv4 address, or the IPv6 network of 64 bits that one party has: `192.0.2.1`, `2001:db8:0:1::/64`. */
   readonly address: string;
@@ -43,7 +43,7 @@ export interface HostRecord {
   readonly principal?: string;
   /** Names of the capabilities that its agents get without an approval. */
   readonly defaults: readonly string[];
-  /** Where it registered itself from, until a user takes it on. */
+  /** The address that it registered from, until a user takes it on. */
   readonly from?: Origin;
   /** While it is enrolling: SHA-256 of the enrolment token in base64url, and when that ends. */
   readonly enrolment?: { readonly hash: string; readonly expires: number };
@@ -55,7 +55,7 @@ export interface HostRecord {
 /** On whose behalf an agent acts: a user's, or its own. */
 export type AgentMode = "delegated" | "autonomous";
 
-/** What an agent is; `rejected` where an approver denied its registration, `claimed` once a user took it over. */
+/** The state of an agent; `rejected` if an approver denied its registration, `claimed` once a user took it over. */
 export type AgentStatus = "pending" | "active" | "expired" | "revoked" | "rejected" | "claimed";
 
 /** An agent that a host has registered. */
@@ -73,7 +73,7 @@ export interface AgentRecord {
   readonly unproven?: true;
   /** The user that it acts for; absent where it acts for none, or none is known yet. */
   readonly principal?: string;
-  /** Why an approver denied it, in the approver's words. */
+  /** The approver's reason for denying it. */
   readonly denial?: string;
   /** Names of capabilities that people have revoked or denied to it: no defaults of it any more. */
   readonly withheld?: readonly string[];
@@ -84,10 +84,10 @@ export interface AgentRecord {
   readonly lastUsed?: number;
 }
 
-/** Whether an agent may use what it was granted. */
+/** True if an agent may use what it was granted. */
 export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 
-/** What one party demanded of a grant: a hop of every token that is minted for it. */
+/** The limits that one party set on a grant: a hop of every token that is minted for it. */
 export interface GrantHop {
   readonly by: "agent" | "server" | "approver";
   /** The approver. */
@@ -95,7 +95,7 @@ export interface GrantHop {
   readonly hop: Hop;
 }
 
-/** What an agent may do: one operation under one of the issuing agent's grants, with every party's hops. */
+/** A permission of an agent: one operation under one of the issuing agent's grants, with every party's hops. */
 export interface AgentGrant {
   readonly id: string;
   readonly agent: string;
@@ -113,11 +113,11 @@ export interface AgentGrant {
   readonly principal?: string;
   /** The approval that it waits for, or waited for. */
   readonly approval?: string;
-  /** Why the agent asks, in its own words. */
+  /** The agent's reason, in its own words. */
   readonly purpose?: string;
-  /** Who granted it: the approver; absent where the defaults did. */
+  /** The approver who granted it; absent if the defaults did. */
   readonly grantedBy?: string;
-  /** Why it was denied, or not granted. */
+  /** The reason for its denial. */
   readonly reason?: string;
   readonly created: number;
   readonly updated: number;
@@ -134,7 +134,10 @@ export interface DelegationRecord {
   readonly delegatee: string;
   readonly scopes: readonly string[];
   readonly revocationId: string;
-  /** Of the capability's identifier, then of each link before the last: a holder of one of these may revoke it. */
+  /**
+   * The revocation ids of the capability's identifier and of each link before the last; a holder of one of
+   * these may revoke it.
+   */
   readonly ancestors: readonly string[];
   readonly capabilityId: string;
   /** The user on whose behalf the capability was issued. */
@@ -142,7 +145,7 @@ export interface DelegationRecord {
   /** Absent where the token does not say; then {@link DelegationRecord.created} stands for it. */
   readonly issued?: number;
   readonly expires: number;
-  /** When the issuer first saw it. */
+  /** The time when the issuer first saw it. */
   readonly created: number;
   readonly revoked?: number;
 }

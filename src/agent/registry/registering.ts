@@ -13,7 +13,7 @@ import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft, type RegistryView } from "./registry-store.js";
 import type { AskedAnswer, Registration } from "./requests.js";
 
-/** What a registration rests on that is found out before the change. */
+/** Values that a registration needs and that are determined before the change. */
 interface Facts {
   /** As it was registered, where an agent with this key waits already; as it is asked for otherwise. */
   readonly mode: AgentMode;

@@ -10,7 +10,7 @@ export interface Records<Kept, Query> {
   find(query: Query & Page): Promise<readonly Kept[]>;
 }
 
-/** How many records one look gives at most. */
+/** Most records that one query returns. */
 export const MAX_FOUND = 1000;
 
 /** Part of what is found. */
@@ -24,7 +24,7 @@ export interface Page {
 
 /** A request that has been answered, by which the same request gets the same answer. */
 export interface AnsweredRequest {
-  /** Of asker and idempotency key together. */
+  /** A hash of asker and idempotency key. */
   readonly id: string;
   /** SHA-256 of what was asked, base64url: another request under the same id is refused. */
   readonly digest: string;
@@ -34,7 +34,7 @@ export interface AnsweredRequest {
   readonly expires: number;
 }
 
-/** What is kept of hosts, agents, their grants, approvals and delegations. */
+/** The records of hosts, agents, their grants, approvals and delegations. */
 export interface RegistryView {
   readonly hosts: Records<
     HostRecord,
@@ -46,7 +46,7 @@ export interface RegistryView {
       readonly principal?: string;
       /** Hosts that no user has taken on, revoked ones too, and that were made after this moment. */
       readonly unlinkedSince?: number;
-      /** Where hosts registered themselves from that no user has taken on. */
+      /** The addresses from which hosts without a user registered. */
       readonly address?: string;
       readonly network?: string;
     }
@@ -114,9 +114,9 @@ export interface SingleUse {
   readonly id: string;
   /** Milliseconds since 1970 until which the use is remembered. */
   readonly expires: number;
-  /** How many uses of the scope are remembered at once; no limit unless given. */
+  /** Most uses of the scope remembered at once; no limit unless given. */
   readonly most?: number | undefined;
-  /** Whether anyone can make such uses: they have a room of their own, and fill no other. `false` unless given. */
+  /** True if anyone can make such uses: they have a room of their own, and fill no other. `false` unless given. */
   readonly stranger?: boolean | undefined;
 }
 
@@ -126,7 +126,7 @@ export interface SingleUse {
  */
 export type UseOutcome = "first" | "used" | "scope_full" | "full";
 
-/** Where hosts, agents, grants, approvals and delegations are kept: in one place, so that a change of several is one. */
+/** Stores hosts, agents, grants, approvals and delegations in one place, so that a change of several is atomic. */
 export interface RegistryStore {
   /** @throws StorageError */
   read<T>(look: (view: RegistryView) => Promise<T>): Promise<T>;

@@ -59,12 +59,12 @@ import { Uses } from "./using.js";
 
 export interface RegistryOptions {
   readonly store: RegistryStore;
-  /** Where revocations go and are looked up: the store or list that the issuer looks them up in. */
+  /** The sink and source of revocations: the store or list in which the issuer looks them up. */
   readonly revocations: RevocationSink & RevocationSource;
   /** Milliseconds since 1970; `Date.now` unless given. */
   readonly clock?: (() => number) | undefined;
   readonly random?: ((length: number) => Uint8Array) | undefined;
-  /** What can be asked for; without it nothing can, but all else works. */
+  /** The capabilities that can be requested; without it there are none, but everything else works. */
   readonly terms?: CapabilityTerms | undefined;
   /**
    * Grants of an issuing agent that no capability is of, and whose approvals it keeps: the rule of each is in force
@@ -144,7 +144,7 @@ export class Registry {
     return this.#context.store.read((view) => hostsGiven(view, thumbprint));
   }
 
-  /** What the agents of a host get without an approval. */
+  /** The capabilities that the agents of a host get without an approval. */
   defaultsOf(host: HostRecord): readonly string[] {
     return defaultsOf(host, this.#context);
   }
@@ -166,14 +166,17 @@ export class Registry {
     );
   }
 
-  /** What an agent was granted, asked for or denied, in the order of asking, expired ones as they are now. */
+  /**
+   * Returns an agent's granted, requested and denied capabilities, in the order of the requests, with their
+   * current state.
+   */
   async grantsOf(agent: string): Promise<readonly AgentGrant[]> {
     await settleApprovalsOf(agent, this.#context);
     const found = await this.#context.store.read((view) => everyRecord(view.grants, { agent }));
     return found.map((grant) => seenGrant(grant, this.#context));
   }
 
-  /** What the agents of a host were granted, asked for or denied, in the order of asking. */
+  /** Returns the granted, requested and denied capabilities of a host's agents, in the order of the requests. */
   grantsOfHost(host: string): Promise<readonly AgentGrant[]> {
     return this.#context.store.read(async (view) =>
       (await everyRecord(view.grants, { host })).map((grant) => seenGrant(grant, this.#context)),
@@ -305,7 +308,7 @@ export class Registry {
     return revokeGrant(grant, plainAsked(by, "by"), this.#context);
   }
 
-  /** What agents may do now on behalf of a user, with agent and host. */
+  /** Returns the active grants on behalf of a user, with agent and host. */
   activeGrants(principal: string): Promise<readonly ListedGrant[]> {
     return listGrants(principal, this.#context);
   }

@@ -12,9 +12,9 @@ export interface AskedCapability {
   readonly constraints?: Json | undefined;
 }
 
-/** How a user is asked, and what for. */
+/** How a user is asked, and the subject. */
 export interface AskingOptions {
-  /** Why, in the agent's words. */
+  /** The reason, in the agent's words. */
   readonly purpose?: string | undefined;
   /** A text that agent and user both see, by which the user knows the request. */
   readonly bindingMessage?: string | undefined;
@@ -39,13 +39,13 @@ export interface HostProof {
   /** The key's thumbprint (RFC 7638). */
   readonly hostThumbprint: string;
   readonly hostName?: string | undefined;
-  /** Where the request came from: a new host takes a share of its address and network. */
+  /** The origin of the request; a new host takes a share of its address and network. */
   readonly from?: Origin | undefined;
 }
 
 /** A public key that a host or an agent is given. */
 export interface NewKey extends PublicKey {
-  /** Whether the caller has verified a signature under the key that names the party. */
+  /** True if the caller has verified a signature under the key that names the party. */
   readonly proven: boolean;
 }
 
@@ -86,5 +86,5 @@ export interface Claim extends Omit<AskingOptions, "idempotencyKey"> {
   readonly by: Pick<Actor, "agent" | "host">;
 }
 
-/** What an agent has now, and what is to be decided first. */
+/** An agent's current grants, and the request to be decided first. */
 export interface AskedAnswer extends AgentAnswer, Partial<OpenedApproval> {}

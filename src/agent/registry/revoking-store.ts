@@ -21,7 +21,7 @@ class RevokeFirst extends Error {
   }
 }
 
-/** How often a change may find more to revoke. */
+/** Number of times that a change may find more to revoke. */
 const MAX_RUNS = 16;
 
 /** Ends no grant before its capability is revoked: a crash in between leaves dead tokens, never live ones. */

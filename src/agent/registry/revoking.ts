@@ -9,7 +9,7 @@ import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft } from "./registry-store.js";
 import { endGrants } from "./settling.js";
 
-/** How much was revoked of a user. */
+/** The number of objects revoked for a user. */
 export interface RevokedUser {
   readonly hosts: number;
   readonly agents: number;
@@ -191,7 +191,7 @@ function assertOwner(host: HostRecord, agent: AgentRecord | undefined, by: Actor
   if (!own) leave("unauthorized", "another user's, or another host's");
 }
 
-/** Who tried what may be refused. */
+/** The party whose attempt may be refused. */
 function whoOf({ principal, operator }: Actor): Pick<Actor, "principal" | "operator"> {
   return { principal, operator };
 }

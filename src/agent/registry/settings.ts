@@ -14,7 +14,7 @@ interface RegistryLifetimes {
   readonly agentMost?: number;
   /** An agent ends for good so long after it was registered; never unless given. */
   readonly agentWhole?: number;
-  /** What is granted expires; 1 day unless given. */
+  /** Lifetime of a grant; 1 day unless given. */
   readonly grant?: number;
   /** A request that is not decided expires; 5 minutes unless given. */
   readonly approval?: number;
@@ -25,9 +25,9 @@ interface RegistryLifetimes {
 interface RegistryBounds {
   /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
   readonly pendingHosts?: number;
-  /** Of these, those from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
+  /** Most of these from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
   readonly pendingHostsPerAddress?: number;
-  /** Of these, those from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
+  /** Most of these from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
   readonly pendingHostsPerNetwork?: number;
   /** Agents of one host that have not ended, or were registered within an hour; 100 unless given. */
   readonly agentsPerHost?: number;
@@ -56,9 +56,9 @@ export interface RegistrySettings {
   /** Both unless given. */
   readonly modes?: readonly AgentMode[];
   readonly lifetimes?: RegistryLifetimes;
-  /** Who approves what agents ask for; the user on whose behalf unless given. */
+  /** The approvers of agents' requests; unless given, the user on whose behalf an agent asks. */
   readonly approval?: ApprovalRule;
-  /** Whether hosts that no user has made may register agents, which then wait for a user; `true` unless given. */
+  /** True if hosts that no user has made may register agents, which then wait for a user; `true` unless given. */
   readonly allowHosts?: boolean;
   /** Limits on the arguments of capabilities, by name, on top of what agents and approvers say. */
   readonly constraints?: {

@@ -31,7 +31,7 @@ interface Settling {
   readonly now: number;
 }
 
-/** What becomes of approvals of agents: activated, linked, denied or taken over, in the same change. */
+/** Applies the effects of approvals on agents: activated, linked, denied or taken over, in the same change. */
 export function effectsOf(context: Context): ApprovalEffects {
   return { "agent-grants": grantsEffect(context), "agent-claim": claimEffect(context) };
 }
@@ -187,7 +187,7 @@ async function deny(
   await endGrants(draft, rejected, { reason: "the agent was denied", by, now }, context);
 }
 
-/** Why a grant is denied whose approval ended without a denial; what is late can be registered again. */
+/** The reason for denying a grant whose approval ended without a denial; a late registration can be repeated. */
 const ENDED: { readonly [State in ApprovalState]?: string } = {
   expired: "no approver decided in time; ask again",
   cancelled: "the request was taken back",

@@ -6,7 +6,7 @@ import type { GrantApproval } from "../../issuer/grant.js";
 import type { KnownGrant } from "../grant.js";
 import type { Skill, SkillEffect } from "../skill.js";
 
-/** What a capability of Agent-Auth is here: a skill, under the one grant that has its operation. */
+/** A capability of Agent-Auth: a skill, under the one grant that has its operation. */
 export interface CapabilityTerm {
   /** The skill's id. */
   readonly name: string;
@@ -21,7 +21,10 @@ export interface CapabilityTerm {
   readonly location?: string;
   readonly effect: SkillEffect;
   readonly legacy: boolean;
-  /** Who approves, and in which time; as the registry's settings say unless given. With one, it is never granted at once. */
+  /**
+   * The approvers and their time; those of the registry's settings unless given. With one, it is never granted
+   * at once.
+   */
   readonly approval?: GrantApproval;
 }
 

@@ -25,8 +25,8 @@ export type ResourceQueryReading =
   | QueryRefusal;
 
 /**
- * Whether all conditions and all their operators hold. Values are equal by type and value; bounds hold for
- * their own type; absent fields, empty conditions and unknown operators hold nothing.
+ * Returns whether all conditions and all their operators hold. Values are equal by type and value; bounds hold
+ * for their own type; absent fields, empty conditions and unknown operators hold nothing.
  */
 export function matches(resource: Resource, filter: ResourceFilter): boolean {
   const { fields } = resource;
@@ -221,7 +221,7 @@ export const MAX_TEXT_LENGTH = 1024;
 /** UTF-8 bytes of a resource's name. */
 export const MAX_RESOURCE_NAME_BYTES = 512;
 
-/** Whether a value can be a field's: a scalar; of texts, one of at most 1024 code units. */
+/** Returns whether a value can be a field's: a scalar; of texts, one of at most 1024 code units. */
 export function isFilterable(value: unknown): value is Scalar {
   return isScalar(value) && (typeof value !== "string" || value.length <= MAX_TEXT_LENGTH);
 }

@@ -45,7 +45,7 @@ export class ResourceHandles {
   }
 }
 
-/** What each text leads to by way of its number; texts whose number leads nowhere are left out. */
+/** Returns the resource name of each handle; omits strings whose number has no name. */
 export function composed(
   numbers: ReadonlyMap<string, number>,
   others: ReadonlyMap<number, string>,

@@ -8,13 +8,13 @@ import type { Scalar } from "../../caveats/scalar.js";
 export interface Resource {
   /** The issuer's own name for it, such as a path; at most 512 bytes of UTF-8. Callers see handles alone. */
   readonly name: string;
-  /** What callers see. */
+  /** The name that callers see. */
   readonly displayName: string;
   /** The collection it is in, or, of a collection, its own name. */
   readonly collection: string;
   /** `item`, or `collection` for the collection itself: what is named to put something new into it. */
   readonly kind: "item" | "collection";
-  /** What can be filtered on. */
+  /** The fields to filter on. */
   readonly fields: { readonly [field: string]: Scalar };
 }
 
@@ -39,12 +39,12 @@ export interface ResourceQuery {
   readonly filter?: ResourceFilter;
 }
 
-/** Why a query cannot be answered, and what is known at that place. */
+/** The reason why a query cannot be answered, with the known values at that place. */
 export interface QueryDenial {
   readonly code: "unknown_collection" | "unknown_field" | "unknown_operator" | "invalid_value";
-  /** Where in the query: `collection`, `filter`, `filter.FIELD`, or a member that it should not have. */
+  /** The place in the query: `collection`, `filter`, `filter.FIELD`, or an unknown property. */
   readonly path: string;
-  /** What is known there, for a caller that asks again. */
+  /** The known values there, for a caller that asks again. */
   readonly known: readonly string[];
   readonly message: string;
 }
@@ -55,7 +55,7 @@ export interface QueryRefusal {
   readonly denial: QueryDenial;
 }
 
-/** What a query found, or why it could not be asked. */
+/** The result of a query, or the reason why it failed. */
 export type QueryResult =
   | {
       readonly ok: true;
@@ -64,7 +64,7 @@ export type QueryResult =
     }
   | QueryRefusal;
 
-/** Where an issuing agent's resources are. Knows nothing of principals: a policy does. */
+/** The source of an issuing agent's resources. It does not know principals; a policy does. */
 export interface ResourceSource {
   /** The names of the collections, in order. */
   collections(): Promise<readonly string[]>;

@@ -13,21 +13,21 @@ export interface Argument {
   readonly choices?: readonly Scalar[];
   /** In the words of the skill's author. */
   readonly description?: string;
-  /** Whether a skill's schema has it; else a limit that is demanded already names it. */
+  /** True if a skill's schema has it; else a limit that is demanded already names it. */
   readonly fromSkill: boolean;
 }
 
-/** What can be limited of a grant that is asked for. */
+/** The arguments of a requested grant that can be limited. */
 export interface Arguments {
   readonly known: readonly Argument[];
-  /** Whether a call may have other arguments too. */
+  /** True if a call may have other arguments too. */
   readonly open: boolean;
 }
 
 /** Finds what can be limited. @param authority - What is asked for with its limits. */
 export type ArgumentsOf = (asked: AskedGrant, authority: Authority) => Arguments;
 
-/** What is read of a skill. */
+/** The parts of a skill that are read. */
 export type DescribedSkill = Pick<Skill, "id" | "operation" | "input" | "effect">;
 
 const TYPES: readonly ScalarType[] = ["string", "number", "boolean", "null"];

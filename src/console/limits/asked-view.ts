@@ -7,20 +7,20 @@ import { meetOf } from "../../caveats/meet.js";
 import { textsIn } from "../hop-words.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
 
-/** What pages read of the agent's skills. */
+/** The parts of the agent's skills that pages read. */
 export interface Reading {
   readonly argumentsOf: ArgumentsOf;
   readonly onlyReads: OnlyReads;
 }
 
-/** What is asked for, or was granted, as pages show it. */
+/** A requested or granted capability, as pages show it. */
 export interface AskedView {
   readonly place: number;
   readonly asked: AskedGrant;
-  /** What all that is demanded already leaves of it. */
+  /** The remaining authority after all existing limits. */
   readonly authority: Authority;
   readonly limitable: Arguments;
-  /** Whether it can change data. */
+  /** True if it can change data. */
   readonly changes: boolean;
   /** The texts that are not the asker's, but this server's or of users. */
   readonly own: ReadonlySet<string>;
@@ -41,7 +41,7 @@ export function viewOf(asked: AskedGrant, place: number, reading: Reading): Aske
   return { place, asked, authority, limitable, changes: !reading.onlyReads(asked), own };
 }
 
-/** What an agent was granted, or waits for. */
+/** A capability that an agent was granted, or waits for. */
 export function viewOfGrant(grant: AgentGrant, reading: Reading): AskedView {
   const { grant: id, operation, capability: name, hops } = grant;
   const asked = { grant: id, operations: [operation], name, hops, description: "" };
@@ -63,7 +63,7 @@ export function onlyReadsBy(skills: Iterable<Pick<Skill, "operation" | "effect">
   return ({ operations }) => operations.every((one) => reading.get(one) === true);
 }
 
-/** Whether approving changes data or lets a host act for its user, for which presence counts. */
+/** Returns whether approving changes data or lets a host act for its user, for which presence counts. */
 export function isWeighty(approval: Approval, onlyReads: OnlyReads): boolean {
   const { kind, asked } = approval.subject;
   const takesOn = principalOf(approval) === undefined || kind === "agent-claim";

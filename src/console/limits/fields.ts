@@ -12,7 +12,7 @@ export interface GrantFields extends AskedView {
   readonly operations: readonly string[];
   /** Names of the fields of rows in which the user names an argument. */
   readonly others: readonly OtherFields[];
-  /** Whether it is granted at all. */
+  /** True if it is granted at all. */
   readonly granted: string;
   readonly keep: string;
 }
@@ -36,7 +36,7 @@ export interface OtherFields {
 /** All fields of an approval's form. */
 export interface ApprovalFields {
   readonly asked: readonly AskedView[];
-  /** Of what is asked for, that from which something can be taken away. */
+  /** The parts of a request that can be limited further. */
   readonly grants: readonly GrantFields[];
   /** Names these very fields: a form with others was made before the agent's skills changed. */
   readonly form: string;
@@ -85,7 +85,7 @@ function grantFields(view: AskedView): GrantFields {
   };
 }
 
-/** Of values that are listed, those that what is demanded already leaves. */
+/** The listed values that existing limits still allow. */
 function stillAllowed(
   { choices, ...argument }: Argument,
   { constraints = {} }: Authority,

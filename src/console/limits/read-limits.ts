@@ -18,7 +18,7 @@ import {
 } from "./fields.js";
 import { ANY, type FieldProblem, readChoices, readNumber, readValues } from "./read-values.js";
 
-/** What a user takes away. */
+/** Reads the limits that a user sets. */
 export interface Limits {
   /** The places of the grants that are granted. */
   readonly granted: readonly number[];
@@ -76,7 +76,7 @@ function readLifetime(form: Form, most: number, problems: FieldProblem[]): numbe
   return count * unit;
 }
 
-/** When it ends: never later than what is demanded already. */
+/** Returns when it ends: never later than what is demanded already. */
 function ending({ authority }: GrantFields, lifetime: number, now: number): Date {
   const bound = authority.expires === undefined ? undefined : parseTime(authority.expires);
   const end = now + lifetime * 1000;

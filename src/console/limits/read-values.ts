@@ -11,7 +11,7 @@ export interface FieldProblem {
 
 const MOST_VALUES = 100;
 
-/** Of an argument whose type is not known. */
+/** Reads values of an argument of unknown type. */
 export const ANY: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 
 /** A number; `undefined` for an empty field. */
@@ -69,7 +69,7 @@ function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined
   }
 }
 
-/** Of values that are listed, those that were left ticked; nothing is taken away if all were. */
+/** Reads the ticked ones of listed values; no limit is set if all are ticked. */
 export function readChoices(
   form: Form,
   field: string,

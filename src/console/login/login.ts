@@ -2,7 +2,7 @@ import type { Authenticator } from "../../agent/caller.js";
 import { AUTHENTICATOR, assertHas } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
 
-/** Who signed in, or why not. */
+/** The user who signed in, or the reason of the failure. */
 export type LoginOutcome =
   | ({ readonly ok: true } & SignedIn)
   | { readonly ok: false; readonly message: string };
@@ -12,37 +12,37 @@ export interface SignedIn {
   readonly principal: string;
   /** The claim `auth_time`: seconds since 1970 at which the user authenticated. Absent if the provider does not say. */
   readonly authTime?: number;
-  /** Whether `acr` or `amr` is among those that the configuration counts as presence. */
+  /** True if `acr` or `amr` is among those that the configuration counts as presence. */
   readonly present?: boolean;
 }
 
 /**
- * What is asked of the identity provider: any session of the user's, credentials anew (`prompt=login`,
- * `max_age=0`), or credentials anew in a way that shows the user's presence (`acr_values` besides).
+ * The requirement to the identity provider: any session of the user, credentials entered again (`prompt=login`,
+ * `max_age=0`), or credentials entered again with proof of presence (`acr_values` in addition).
  */
 export type LoginDemand = "any" | "fresh" | "present";
 
-/** What a sign-in under way must meet again: kept in the browser, sealed. */
+/** The values that a pending sign-in must match; kept in the browser, sealed. */
 export interface LoginState {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** How users of the console sign in: at an identity provider, or by a development token. */
+/** The sign-in of the console's users: at an identity provider, or by a development token. */
 export type ConsoleLogin = OpenIdLogin | DevelopmentLogin;
 
 /** Sign-in at an identity provider. What {@link createOpenIdLogin} makes. */
 export interface OpenIdLogin {
   readonly kind: "openid";
-  /** What users know the identity provider by. */
+  /** The name by which users know the identity provider. */
   readonly issuer: string;
-  /** Whether {@link SignedIn.present} is judged: values of `acr` or `amr` are configured. */
+  /** True if {@link SignedIn.present} is judged: values of `acr` or `amr` are configured. */
   readonly checksPresence: boolean;
   /** Seconds by which the provider's clock may differ from this server's. */
   readonly clockSkew: number;
   /**
-   * Where to send a user that signs in.
+   * The address to which a user is sent to sign in.
    *
    * @param callback - Where the identity provider sends the user back to.
    * @throws Error if the identity provider cannot be reached.
@@ -52,7 +52,7 @@ export interface OpenIdLogin {
     demand: LoginDemand,
   ): Promise<{ readonly url: string; readonly state: LoginState }>;
   /**
-   * Who it was.
+   * The user.
    *
    * @param answer - Where the identity provider sent the user to, with all parameters.
    * @throws Error if the identity provider cannot be reached.
@@ -90,9 +90,12 @@ export function createDevelopmentLogin(tokens: Authenticator): DevelopmentLogin 
  * password alone does not. One of them is enough.
  */
 export interface Presence {
-  /** Of the claim `acr`, such as `phr` or `phrh` (OpenID Connect EAP ACR Values 1.0). They are asked for, too. */
+  /**
+   * Values of the claim `acr`, such as `phr` or `phrh` (OpenID Connect EAP ACR Values 1.0), which are also
+   * requested.
+   */
   readonly acr?: readonly string[];
-  /** Of the claim `amr`, such as `hwk`, `user` or `fpt` (RFC 8176). */
+  /** Values of the claim `amr`, such as `hwk`, `user` or `fpt` (RFC 8176). */
   readonly amr?: readonly string[];
 }
 
@@ -116,7 +119,7 @@ export function checkedPresence(presence: Presence): Presence {
   return { acr, amr };
 }
 
-/** Whether the claims of an ID token have one of the values. */
+/** Returns whether the claims of an ID token have one of the values. */
 export function isPresent(
   claims: { readonly [claim: string]: unknown },
   { acr = [], amr = [] }: Presence,

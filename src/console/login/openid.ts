@@ -19,13 +19,13 @@ export interface OpenIdLoginOptions {
   readonly clientSecret?: string;
   /** The claim of the ID token that is the user's principal; `sub` unless given. */
   readonly principalClaim?: string;
-  /** What is asked for; `["openid"]` unless given. */
+  /** The requested scopes; `["openid"]` unless given. */
   readonly scopes?: readonly string[];
   /** Seconds that the provider has for each answer; 10 unless given. */
   readonly timeout?: number;
   /**
-   * What the provider must report of a sign-in by which a user approves what changes data, or takes a host on. Unless
-   * given, any sign-in does, such as one by password alone.
+   * Values that the provider must report for a sign-in to approve a change of data, or to take a host on.
+   * Unless given, any sign-in is accepted, such as one by password alone.
    */
   readonly presence?: Presence;
   /**
@@ -179,7 +179,7 @@ function provider(client: Client, settings: Settings): () => Promise<Configurati
   };
 }
 
-/** How the client proves who it is: in the header, unless the provider takes it in the body alone. */
+/** The client's authentication: in the header, unless the provider only accepts it in the body. */
 function authentication(
   client: Client,
   secret: string | undefined,
@@ -193,7 +193,7 @@ function authentication(
   };
 }
 
-/** Who signed in, by the claims of an ID token that holds. */
+/** Identifies the user by the claims of a verified ID token. */
 function signedInBy(
   claims: { readonly [claim: string]: unknown },
   { principalClaim: name, presence }: Pick<Settings, "principalClaim" | "presence">,
@@ -216,7 +216,10 @@ function signedInBy(
   };
 }
 
-/** What a user is shown of a sign-in that failed; `undefined` if the provider or the configuration is at fault. */
+/**
+ * Returns the message for a user whose sign-in failed; `undefined` if the provider or the configuration is at
+ * fault.
+ */
 function refusalIn(error: unknown): string | undefined {
   const code = errorCode(error);
   const said =

@@ -91,7 +91,7 @@ ${tick(BIND, BIND, "yes", field.all(BIND)?.includes("yes") ?? false, "Bind it to
 <div class="buttons">${SHOW}</div></details>`;
 }
 
-/** What is wrong, first of all on the page, with links to the fields. */
+/** The errors, first on the page, with links to the fields. */
 export function problemSummary(problems: readonly FieldProblem[]): Markup {
   return html`<div class="summary" role="alert" aria-labelledby="problems"><h2 id="problems">There is a problem</h2>
 <ul>${problems.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul></div>`;

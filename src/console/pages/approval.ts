@@ -70,7 +70,7 @@ ${hops.map(
 )}`;
 }
 
-/** How an approval stands, in words. */
+/** Describes the state of an approval. */
 export function stateWords(approval: Approval): Part {
   const { state, decisions, rule } = approval;
   const cause = causeWords(approval);
@@ -94,7 +94,7 @@ export function stateWords(approval: Approval): Part {
   }
 }
 
-/** What was decided, by which users. */
+/** Describes the decisions, and the users who made them. */
 export function decisionDetails(
   approval: Approval,
   { asked: views }: Pick<ApprovalFields, "asked">,

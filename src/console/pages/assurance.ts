@@ -1,13 +1,13 @@
 import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
 
-/** What stands between pressing the button and its effect: how sure the server is that its user pressed it. */
+/** The level of certainty that the user pressed the button. */
 export type Assurance =
   | { readonly kind: "development" }
   | {
       readonly kind: "openid";
-      /** What users know the identity provider by. */
+      /** The name by which users know the identity provider. */
       readonly issuer: string;
-      /** Whether the user's presence is checked, as far as what is confirmed needs it. */
+      /** True if the user's presence is checked, as far as what is confirmed needs it. */
       readonly presence: "not needed" | "checked" | "unchecked";
       /** Milliseconds since 1970 until which a sign-in made for it counts; absent before it. */
       readonly until?: number;

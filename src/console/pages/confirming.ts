@@ -16,11 +16,11 @@ import type { Visit } from "../visit.js";
 import type { Assurance } from "./assurance.js";
 import type { PageParts } from "./layout.js";
 
-/** What the user is about to do, and must confirm by a fresh authentication. */
+/** The action that the user must confirm by a fresh authentication. */
 interface Deed extends Confirmable {
-  /** Whether it changes data, or takes a host on: then presence counts too, where the login checks it. */
+  /** True if it changes data, or takes a host on: then presence counts too, where the login checks it. */
   readonly weighty: boolean;
-  /** What it is called after "to": `approve`. */
+  /** Its name after "to": `approve`. */
   readonly verb: string;
   /** The path of its page, below the console's. */
   readonly to: string;
@@ -99,7 +99,7 @@ async function begin(
   show(desk, req, res, confirmPage({ url: begun.url, issuer: login.issuer, verb }));
 }
 
-/** What the page of a deed says about how it is confirmed. */
+/** Explains on the page of an action how it is confirmed. */
 export function assuranceOf(
   { login }: Desk,
   { weighty }: Pick<Deed, "weighty">,
@@ -114,7 +114,7 @@ export function assuranceOf(
   };
 }
 
-/** What a sign-in gave that was begun to confirm something. */
+/** The result of a sign-in to confirm something. */
 interface Finished {
   readonly login: OpenIdLogin;
   readonly signedIn: SignedIn;
@@ -238,13 +238,13 @@ const NOT_PRESENT: Refusal = {
     "The identity provider does not report that you signed in by a way that shows that you are there, such as a security key, so nothing was confirmed. Go back, and sign in that way.",
 };
 
-/** What {@link confirmPage} says. */
+/** The contents of {@link confirmPage}. */
 interface ConfirmParts {
-  /** Where the user signs in. */
+  /** The address where the user signs in. */
   readonly url: string;
-  /** What users know the identity provider by. */
+  /** The name by which users know the identity provider. */
   readonly issuer: string;
-  /** What the sign-in is for, after "to". */
+  /** The purpose of the sign-in, after "to". */
   readonly verb: string;
 }
 

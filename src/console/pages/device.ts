@@ -53,15 +53,15 @@ export function deviceRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** What is in the field for the code. */
+/** The value in the field for the code. */
 interface EnteredCode {
   readonly code: string;
-  /** Whether the code came with the address. */
+  /** True if the code came with the address. */
   readonly given?: boolean;
   readonly wrong?: string;
 }
 
-/** Where a user enters the code that an agent shows. */
+/** The page where a user enters the code that an agent shows. */
 function devicePage(
   { base }: Whereabouts,
   session: Session,

@@ -12,7 +12,7 @@ export interface ShownGrant {
   readonly host?: HostRecord;
 }
 
-/** What each agent may do, a card for each agent. @param after - What stands below a grant. */
+/** Lists the grants, a card for each agent. @param after - Rendered below each grant. */
 export function grantsByAgent(
   grants: readonly ShownGrant[],
   reading: Reading,
@@ -30,7 +30,7 @@ ${host !== undefined && html`<p class="note">Of the host ${partyName(host)}</p>`
   });
 }
 
-/** What may change data first. */
+/** Orders grants that may change data first. */
 function weightiestFirst(grants: readonly ShownGrant[], reading: Reading): readonly ShownGrant[] {
   const changes = ({ grant }: ShownGrant): boolean => viewOfGrant(grant, reading).changes;
   return [...grants.filter(changes), ...grants.filter((one) => !changes(one))];

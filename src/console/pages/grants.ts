@@ -11,7 +11,7 @@ import { historyPage } from "./request-page.js";
 
 const PAGE = 50;
 
-/** What agents may do for the user, with one click to revoke it, and what was decided. */
+/** The pages of active grants, each revoked with one click, and of past decisions. */
 export function grantRoutes(desk: Desk, router: Router): void {
   router.get(
     "/grants",
@@ -55,7 +55,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
   );
 }
 
-/** Whether an agent acts for a user: itself, or its host. */
+/** Returns whether an agent acts for a user: itself, or its host. */
 async function isOwn({ registry }: Desk, id: string, principal: string): Promise<boolean> {
   const agent = await registry.agent(id);
   if (agent === undefined) return false;

@@ -113,17 +113,17 @@ function showHosts(
   show(desk, req, res, page, notice.wrong === undefined ? 200 : 400);
 }
 
-/** What a new host is shown with, once. */
+/** The token of a new host, shown once. */
 interface NewHost {
   readonly host: HostRecord;
   readonly enrolmentToken: string;
 }
 
-/** What the page says about what was done just now. */
+/** The page's message about the last action. */
 interface HostsNotice {
   readonly made?: NewHost;
   readonly wrong?: string;
-  /** What is in the field for the name. */
+  /** The value in the field for the name. */
   readonly name: string;
 }
 

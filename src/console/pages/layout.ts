@@ -7,13 +7,13 @@ export interface PageParts {
   /** Its heading, and the title of its tab. */
   readonly title: string;
   readonly main: Part;
-  /** Whether it shows an answer that has errors: its title says so first. */
+  /** True if it shows an answer that has errors: its title says so first. */
   readonly wrong?: boolean;
   /** The address that the browser opens at once instead. */
   readonly leadsTo?: string;
 }
 
-/** Where the console is, as far as its pages need it. */
+/** The address of the console, for its pages. */
 export interface Whereabouts {
   readonly name: string;
   readonly base: string;
@@ -76,7 +76,7 @@ export function csrf(session: Session): Markup {
   return html`<input type="hidden" name="csrf" value="${session.csrf}">`;
 }
 
-/** What is wrong with the one field of a form, first of all on the page. */
+/** The error of the form's single field, first on the page. */
 export function problem(field: string, wrong: string | undefined): Part {
   return (
     wrong !== undefined &&
@@ -84,12 +84,12 @@ export function problem(field: string, wrong: string | undefined): Part {
   );
 }
 
-/** What a user is shown of something that was refused. */
+/** The page for a user about a refusal. */
 export interface FaultParts {
   readonly title: string;
-  /** What happened, and what to do now. */
+  /** The explanation and the next step. */
   readonly message: Part;
-  /** Whether signing in as another user may help. */
+  /** True if signing in as another user may help. */
   readonly otherUser?: boolean;
   /** The path of the page to go back to, below the console's. */
   readonly back?: string;

@@ -15,18 +15,18 @@ import { grantsByAgent } from "./grant-list.js";
 import { cards, type PageParts, partyName, rowList, type Whereabouts } from "./layout.js";
 import { type Asker, summary, whatIsLeft } from "./summary.js";
 
-/** What the page of one request is made of. */
+/** The parts of a request's page. */
 export interface RequestParts {
   readonly desk: Whereabouts & Reading;
   readonly approval: Approval;
   readonly session: Session;
   readonly now: number;
   readonly fields: ApprovalFields;
-  /** Whether the user can answer it now. */
+  /** True if the user can answer it now. */
   readonly answerable: boolean;
   readonly assurance: Assurance;
   readonly asker: Asker;
-  /** What this host was given before, on the user's behalf; absent for a request of no host. */
+  /** Earlier grants to this host on the user's behalf; absent for a request without a host. */
   readonly before?: GivenBefore;
   /** The form as it was sent, to be shown again. */
   readonly sent?: { readonly form: Form; readonly limits: Limits };
@@ -76,7 +76,7 @@ ${
 }`;
 }
 
-/** What waits for the user: of hosts that a user has taken on first, then of strangers. */
+/** Lists the waiting requests: those of users' hosts first, then those of strangers. */
 export function waitingPage(
   { base }: Whereabouts,
   waiting: readonly Approval[],
@@ -98,7 +98,7 @@ ${list(strangers, 3)}</section>`
   return { title: "Waiting", main };
 }
 
-/** Whether a request comes from a host that no user has taken on, nor is about to by a decision of before. */
+/** Returns whether a request comes from a host that no user has taken on, nor is about to by a decision of before. */
 export function isOfStranger(approval: Approval): boolean {
   return isFromStranger(approval) && principalOf(approval) === undefined;
 }

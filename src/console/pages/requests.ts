@@ -15,7 +15,7 @@ import { idIn, type Visit, visit } from "../visit.js";
 import { assuranceOf, confirm } from "./confirming.js";
 import { isOfStranger, requestPage, waitingPage } from "./request-page.js";
 
-/** What waits for the user, and one request: shown, and answered. */
+/** The pages of waiting requests, and of one request to show and answer. */
 export function requestRoutes(desk: Desk, router: Router): void {
   router.get(
     "/",
@@ -197,7 +197,7 @@ async function showRequest(
   show(desk, req, res, parts, status);
 }
 
-/** Whether the user of a session can answer a request now. */
+/** Returns whether the user of a session can answer a request now. */
 function isAnswerable(desk: Desk, approval: Approval, session: Session): boolean {
   const decided = approval.decisions.some(({ approver }) => approver === session.principal);
   return approval.state === "pending" && canAnswer(desk, approval, session) && !decided;

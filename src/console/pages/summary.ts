@@ -8,17 +8,17 @@ import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";
 import { partyName } from "./layout.js";
 
-/** Who asks, as far as it is known. */
+/** Names the asker, as far as it is known. */
 export interface Asker {
-  /** When its host became known; absent for a request of no host. */
+  /** The time when its host became known; absent for a request of no host. */
   readonly hostSince?: number;
-  /** Whether no user has taken its host on: then anyone can have made the request. */
+  /** True if no user has taken its host on: then anyone can have made the request. */
   readonly unknown: boolean;
   /** The names of what all agents of its host get without asking, once a user has taken it on. */
   readonly defaults: readonly string[];
 }
 
-/** What a user has to know before answering, in as few words as that takes. */
+/** Summarizes, in few words, what a user needs to know before answering. */
 export function summary(
   { subject, expires }: Approval,
   { asked: views }: Pick<ApprovalFields, "asked">,
@@ -58,7 +58,7 @@ function linkingWords({ defaults }: Asker): Markup {
 /** Says how the page marks words by their origin. */
 export const LEGEND: Markup = html`<p class="note">Words in ${untrusted("quotation marks of this colour")} come from the agent, its host or others, and are not checked.</p>`;
 
-/** What a request is about beside the grants that it names. */
+/** The effect of a request besides its grants. */
 const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   "agent-grants": "only to act for you. What it may do then needs approvals of its own.",
   "agent-claim":
@@ -66,7 +66,7 @@ const BESIDES: Readonly<Record<ApprovalKind, string>> = {
   capabilities: "nothing.",
 };
 
-/** What changes data first; each with its limits in one line. */
+/** Grants that change data first, each with its limits in one line. */
 function askedGroups(views: readonly AskedView[], now: number): Part {
   const groups = [
     ["To change data", views.filter(({ changes }) => changes)],
@@ -112,7 +112,7 @@ function inOneLine(rows: readonly Row[]): Part {
   return rows.map(([label, words], at) => html`${at > 0 && "; "}${label} ${words}`);
 }
 
-/** What would be granted with the limits that the user has given. */
+/** Summarizes the grants with the user's own limits. */
 export function whatIsLeft({ grants }: ApprovalFields, limits: Limits, now: number): Markup {
   const parts = grants.map(({ place, asked, authority, own }) => {
     const name = html`<b>${trusted(asked.name ?? asked.grant)}</b>`;

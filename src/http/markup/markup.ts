@@ -21,7 +21,7 @@ export class Markup {
   }
 }
 
-/** What can be put into {@link html}: nothing at all for `undefined` and `false`. */
+/** A value that can be inserted into {@link html}; `undefined` and `false` insert nothing. */
 export type Part = Markup | string | number | undefined | false | readonly Part[];
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -38,9 +38,9 @@ export interface BeforeOptions extends Gates {
   readonly callerAgain: CallerOf;
   /** The open event streams of each caller. */
   readonly streams: ConcurrencyLimit;
-  /** Whether requests may name a tenant; if a card offers none, the SDK still accepts any name. */
+  /** True if requests may name a tenant; if a card offers none, the SDK still accepts any name. */
   readonly tenants: boolean;
-  /** Whether requests may bring the history of a conversation; none of our cards declares that. */
+  /** True if requests may bring the history of a conversation; none of our cards declares that. */
   readonly histories: boolean;
   /** Called with internal errors, of which the caller learns only that there was one. */
   readonly onFailure: (error: unknown, what: string) => void;

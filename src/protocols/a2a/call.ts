@@ -25,7 +25,7 @@ export interface Call {
   readonly tenant: string;
   /** The presented capabilities. */
   readonly capabilities: readonly Presented[];
-  /** Whether the caller declares ambient authority; it presents no capability then. */
+  /** True if the caller declares ambient authority; it presents no capability then. */
   readonly declared: boolean;
   /** The request beyond its message: the attenuations of `a2a/task/send`. */
   readonly asked: Json;
@@ -39,7 +39,7 @@ export interface AuthenticCall extends Call {
 
 /** The tasks that a call may see, and until when. */
 export interface Sight extends TaskView {
-  /** When the first of its capabilities expires, in milliseconds since 1970; `Infinity` if it has none. */
+  /** The time when the first of its capabilities expires, in milliseconds since 1970; `Infinity` if it has none. */
   readonly expires: number;
 }
 

@@ -76,7 +76,7 @@ const LONGEST = 2 ** 31 - 1;
 
 /** The conditions of a continuing stream. */
 interface Allowance {
-  /** When the first of its capabilities expires, in milliseconds since 1970. */
+  /** The time when the first of its capabilities expires, in milliseconds since 1970. */
   readonly expires: number;
   /** Asks again. @returns When the first of its capabilities now expires. @throws The error that ends the stream. */
   readonly again: () => Promise<number>;

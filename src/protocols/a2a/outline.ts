@@ -23,7 +23,7 @@ interface Method {
   /** Absent for the extension's own methods. */
   readonly need?: Need;
   readonly places: CapabilityPlaces;
-  /** Whether the answer is a stream of events. */
+  /** True if the answer is a stream of events. */
   readonly streams?: true;
 }
 
@@ -110,7 +110,7 @@ export interface Outline extends Omit<Called, "method"> {
   readonly method: Json | undefined;
   /** Absent for methods that are not A2A's own. */
   readonly need: Need | undefined;
-  /** Whether the answer is a stream of events. */
+  /** True if the answer is a stream of events. */
   readonly streams: boolean;
   /** All parameters of its method; over HTTP+JSON including those in the address. */
   readonly parameters: JsonObject;

@@ -10,18 +10,18 @@ export interface CapabilityPlaces {
   readonly params: readonly string[];
   /** Properties of its parameters that have such a name in A2A 1.0 itself, and are not capabilities. */
   readonly defined: readonly string[];
-  /** Whether request metadata may carry capabilities, or only declare ambient authority. */
+  /** True if request metadata may carry capabilities, or only declare ambient authority. */
   readonly metadata: boolean | "declaration";
-  /** Whether the header `Proviso-Capability` is read. */
+  /** True if the header `Proviso-Capability` is read. */
   readonly header: boolean;
-  /** Whether it has a message, which can call a method about capabilities. */
+  /** True if it has a message, which can call a method about capabilities. */
   readonly message?: true;
 }
 
 /** The capabilities that a request presents. */
 export interface PresentedAuthority {
   readonly presented: readonly PresentedCapability[];
-  /** Whether the caller declares ambient authority; it presents nothing then. */
+  /** True if the caller declares ambient authority; it presents nothing then. */
   readonly declared: boolean;
 }
 

@@ -60,7 +60,7 @@ export interface A2AOptions {
   readonly push?: PushOptions;
   /** The address where people decide about requests: that of the approvals console. */
   readonly verificationUri?: string | undefined;
-  /** Whether `/` shows browsers a page about the agent; true unless given. */
+  /** True if `/` shows browsers a page about the agent; true unless given. */
   readonly page?: boolean;
   /** Interprets messages in words; without it, only calls of skills are understood. */
   readonly runTask?: TaskRunner;

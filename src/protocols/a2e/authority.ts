@@ -181,7 +181,7 @@ export class SessionAuthority {
     return this.#held === undefined;
   }
 
-  /** When the next token expires, in milliseconds since 1970; `undefined` if none does. */
+  /** Returns when the next token expires, in milliseconds since 1970; `undefined` if none does. */
   get nextExpiry(): number | undefined {
     const moments = (this.#held ?? []).flatMap(({ introspection }) =>
       introspection.active ? [Date.parse(introspection.expires)] : [],

@@ -119,7 +119,7 @@ async function isUsersKey(
 export interface Signer {
   /** The thumbprint of the signing key. */
   readonly thumbprint: string;
-  /** Whether anyone can make such a party; its JWTs have a separate room. */
+  /** True if anyone can make such a party; its JWTs have a separate room. */
   readonly stranger: boolean;
 }
 

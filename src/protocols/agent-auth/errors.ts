@@ -66,7 +66,7 @@ export interface Fault {
   readonly retryAfter?: number;
   /** Codes of a capability's denials, for the header `Proviso-Denial`. */
   readonly codes?: readonly string[];
-  /** Whether there is nothing to record: it is recorded already, or nothing was revealed. */
+  /** True if there is nothing to record: it is recorded already, or nothing was revealed. */
   readonly unrecorded?: boolean;
 }
 

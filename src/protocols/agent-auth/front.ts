@@ -51,9 +51,9 @@ export interface Endpoint<By extends Allowed> {
   readonly allowed: By;
   /** The kind of its refusals in the ledger; `registration` unless given. */
   readonly kind?: LedgerEventKind;
-  /** Whether it accepts a capability's token. */
+  /** True if it accepts a capability's token. */
   readonly takesToken?: boolean;
-  /** Whether it manages the agent, which a JWT narrowed by `capabilities` may not do (4.3). */
+  /** True if it manages the agent, which a JWT narrowed by `capabilities` may not do (4.3). */
   readonly manages?: boolean;
   /** Rate limit of one address for this endpoint, in addition to the limit for all endpoints. */
   readonly rate?: RateLimit;

@@ -13,10 +13,10 @@ export interface Giving {
   readonly agent?: string;
   /** The path of the endpoint. */
   readonly path: string;
-  /** Whether anyone can make such a party. */
+  /** True if anyone can make such a party. */
   readonly stranger: boolean;
   /**
-   * Whether the key comes with something that works only once, so that the proof cannot be replayed. Then
+   * True if the key comes with something that works only once, so that the proof cannot be replayed. Then
    * nothing is stored of the proof, which anyone could send.
    */
   readonly once?: true;

@@ -53,7 +53,7 @@ export type CallerReading =
   | {
       readonly ok: true;
       readonly by: DelegationCaller;
-      /** Whether the presented capability is bound to an agent, so that it does not identify the caller. */
+      /** True if the presented capability is bound to an agent, so that it does not identify the caller. */
       readonly bound: boolean;
       /** The header of the capability. */
       readonly header: string;

@@ -50,7 +50,7 @@ export class RevocationFollower implements RevocationSource {
   /** The tag of the current list; absent before the first answer. */
   #known: Pick<Statement, "version" | "digest"> | undefined;
   #trustedUntil = Number.NEGATIVE_INFINITY;
-  /** When the request of the last good answer began, in milliseconds of `performance`. */
+  /** The time when the request of the last good answer began, in milliseconds of `performance`. */
   #readAt = Number.NEGATIVE_INFINITY;
   #problem: Error | undefined;
   #asking: Promise<void> | undefined;

@@ -73,7 +73,7 @@ export const REGISTRY_TABLES = {
       code: "text?",
       agent: "text",
       state: "text",
-      /** When it ended, or ends at the latest. */
+      /** The time when it ended, or ends at the latest. */
       until: "integer",
       created: "integer",
       version: "integer",

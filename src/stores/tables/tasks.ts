@@ -12,7 +12,7 @@ export const TASK_TABLES = {
       size: "integer",
       /** Bytes of the row with its links, for the quota of the principal. */
       bytes: "integer",
-      /** When something was last made with it, to about a day, in milliseconds since 1970. */
+      /** The time when something was last made with it, to about a day, in milliseconds since 1970. */
       used: "integer",
     },
     unique: ["key"],
@@ -40,7 +40,7 @@ export const TASK_TABLES = {
       instance: "text?",
       /** Time of the status, in milliseconds since 1970. */
       updated: "integer",
-      /** When it was last saved, in milliseconds since 1970; the end of its own request does not count. */
+      /** The time when it was last saved, in milliseconds since 1970; the end of its own request does not count. */
       saved: "integer",
       /** Bytes of `body` and `artifacts`, in UTF-8. */
       bytes: "integer",

@@ -19,7 +19,7 @@ export interface TaskMessage {
 export interface Earlier {
   /** The id of the task. */
   readonly task: string;
-  /** Whether that message asked for the same. */
+  /** True if that message asked for the same. */
   readonly same: boolean;
 }
 

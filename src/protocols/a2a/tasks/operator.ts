@@ -13,7 +13,7 @@ export interface TaskSummary {
   readonly invoker?: string;
   /** The A2A name, such as `TASK_STATE_COMPLETED`. */
   readonly state: string;
-  /** When it was last saved, or the start of the call that has ended it since: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  /** The time when it was last saved, or the start of the call that has ended it since: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly saved: string;
   /** Bytes in UTF-8, as stored. */
   readonly bytes: number;

@@ -22,7 +22,7 @@ import {
   usesText,
 } from "./task-rows.js";
 
-/** Whether the task was started now, or earlier by the same message. */
+/** True if the task was started now, or earlier by the same message. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
 
 /** A task as its request has started it. */
@@ -38,7 +38,7 @@ interface Begun {
 interface Putting {
   /** States in which an existing task may be overwritten; any unless given. */
   readonly may?: (state: number) => boolean;
-  /** Whether this is the outcome of the task. */
+  /** True if this is the outcome of the task. */
   readonly isEnd?: boolean;
   /** The columns of its row, if known. */
   readonly fields?: TaskColumns;

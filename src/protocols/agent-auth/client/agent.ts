@@ -67,7 +67,7 @@ export class AgentAuthAgent {
   readonly #parts: AgentParts;
   readonly #definitions = new Map<string, CapabilityDefinition>();
   #state: ReceivedAgent;
-  /** When the pending approval expires, in milliseconds since 1970. */
+  /** The time when the pending approval expires, in milliseconds since 1970. */
   #deadline: number;
 
   /** @internal */
