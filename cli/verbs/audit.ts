@@ -77,7 +77,8 @@ async function list(context: Context, options: Options): Promise<void> {
     for (const note of notes) say(context, `note: ${note}`);
     if (more) sayMore(context, limit);
   }
-  const none = Object.keys(query).length === 0 ? "The ledger is empty." : "Nothing matches.";
+  const isAsked = Object.values(query).some((value) => value !== undefined);
+  const none = isAsked ? "Nothing matches." : "The ledger is empty.";
   const paint = stdoutPaint(context);
   const lines = events.length === 0 ? [none] : events.map((one) => eventLine(one, paint));
   printAnswer(context, options, { events, more, gaps }, lines);

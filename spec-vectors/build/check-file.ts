@@ -63,10 +63,10 @@ function contentOf(test: CheckTest): object {
   return {
     comment,
     flags,
-    links,
+    ...(links === undefined ? {} : { links }),
     token,
     now: setup.now ?? NOW,
-    grants: setup.grants,
+    ...(setup.grants === undefined ? {} : { grants: setup.grants }),
     invocation: invocationOf(test, root),
     ...(setup.revocations === undefined
       ? {}
@@ -132,7 +132,7 @@ function list(revocations: {
   const { trustedUntil, entries = [] } = revocations;
   return {
     version: 1,
-    trustedUntil,
+    ...(trustedUntil === undefined ? {} : { trustedUntil }),
     entries: entries.map((entry) => ({ at: AT, ...entry })),
   };
 }

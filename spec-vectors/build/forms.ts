@@ -90,12 +90,12 @@ export type JsonObject = { [name: string]: unknown };
 export function jsonV2({ location, identifier, caveats, signature }: Built): JsonObject {
   return {
     v: 2,
-    l: location,
+    ...(location === undefined ? {} : { l: location }),
     ...textOrBase64("i", identifier),
     c: caveats.map(({ cid, vid, location: cl }) => ({
       ...textOrBase64("i", cid),
       ...(vid === undefined ? {} : { v64: base64url(vid) }),
-      l: cl,
+      ...(cl === undefined ? {} : { l: cl }),
     })),
     s64: base64url(signature),
   };
@@ -109,7 +109,7 @@ export function jsonV1({ location, identifier, caveats, signature }: Built): Jso
     caveats: caveats.map(({ cid, vid, location: cl }) => ({
       cid: Buffer.from(cid).toString(),
       ...(vid === undefined ? {} : { vid: base64url(vid) }),
-      cl,
+      ...(cl === undefined ? {} : { cl }),
     })),
     signature: hex(signature),
   };

@@ -135,7 +135,7 @@ export function refusedChain(
 }
 
 function chainOf({ requirements = {}, maxLength, links }: Path): object {
-  return { links, requirements, maxLength };
+  return { links, requirements, ...(maxLength === undefined ? {} : { maxLength }) };
 }
 
 /** A registry, or a successor of `previous`, that keeps every rule of section 14.2. */
