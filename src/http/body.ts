@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import express, { type RequestHandler } from "express";
+import { inexactPart } from "../bytes/exact-json.js";
 import { isObject } from "../bytes/json.js";
 import { type FaultWriter, type HttpFault, invalidRequest } from "./fault.js";
 
@@ -15,7 +16,8 @@ export interface BodyLimits {
 export const BODY_LIMITS: BodyLimits = { bytes: 256 * 1024, depth: 32 };
 
 /**
- * Reads JSON bodies within limits and without lone surrogates, or answers with a fault.
+ * Reads JSON bodies within limits and without lone surrogates, properties that come twice and numbers that a double does
+ * not hold as they are written, or answers with a fault.
  *
  * @param types - Bodies of other types are not read.
  * @param received - Called with the bytes of each body before they are parsed.
@@ -26,13 +28,18 @@ export function jsonBody(
   answer: FaultWriter,
   received: (req: IncomingMessage, bytes: Uint8Array) => void = () => {},
 ): RequestHandler {
+  // What is judged is what runs: the value must say what the text says.
+  const texts = new WeakMap<IncomingMessage, string>();
   const parse = express.json({
     limit: limits.bytes,
     // Compressed, a few bytes could become a quarter of a megabyte.
     inflate: false,
     strict: false,
     type: [...types],
-    verify: (req, _res, bytes) => received(req, bytes),
+    verify: (req, _res, bytes) => {
+      texts.set(req, bytes.toString());
+      received(req, bytes);
+    },
   });
   const inspect: RequestHandler = (req, res, next) => {
     // Leaves the request as one without a body.
@@ -41,7 +48,12 @@ export function jsonBody(
       return answer(res, invalidRequest("the body must be one JSON object"));
     }
     const flaw = flawIn(req.body, limits.depth);
-    if (flaw === undefined) return next();
+    if (flaw === undefined) {
+      const inexact = inexactPart(texts.get(req) ?? "");
+      return inexact === undefined
+        ? next()
+        : answer(res, invalidRequest(`in the body, ${inexact}`));
+    }
     if (flaw === "half") {
       return answer(res, invalidRequest("a text in the body has half of a surrogate pair"));
     }

@@ -199,6 +199,7 @@ export class ClientSession implements Session {
   async #read(): Promise<void> {
     try {
       await this.#connection.read({
+        exact: false,
         message: (message) => this.#take(message),
         problem: (code, text) => {
           this.#why ??= new SessionError(code, `what the host sends cannot be read: ${text}`);

@@ -27,6 +27,8 @@ export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
 /** Receives messages and faults. */
 interface Receiver {
+  /** Whether numbers that a double does not hold as they are written are faults: where arguments are judged. */
+  readonly exact: boolean;
   message(message: JsonObject): void;
   /** Nothing is read after `line_too_large` and `line_timeout`. */
   problem(code: LineProblem, text: string): void;
@@ -119,7 +121,7 @@ export class Connection {
   }
 
   #take(line: Uint8Array, receiver: Receiver): void {
-    const reading = readLine(line, this.#limits.depth);
+    const reading = readLine(line, this.#limits.depth, receiver.exact);
     if (reading.ok) receiver.message(reading.message);
     else receiver.problem("line_malformed", reading.problem);
   }

@@ -1,3 +1,4 @@
+import { inexactPart } from "../../bytes/exact-json.js";
 import {
   duplicateKey,
   isJsonObject,
@@ -90,8 +91,10 @@ export type LineReading =
 /**
  * Parses one JSON object in UTF-8 without duplicate names, lone surrogates or numbers out of range, which
  * readers treat differently.
+ *
+ * @param exact - `true` refuses every number that a double does not hold as it is written.
  */
-export function readLine(bytes: Uint8Array, depth: number): LineReading {
+export function readLine(bytes: Uint8Array, depth: number, exact = false): LineReading {
   const text = decodeUtf8(bytes);
   if (text === undefined) return problem("the line is not UTF-8");
   if (outlineJson(text).depth > depth) return problem(`the line is nested more than ${depth} deep`);
@@ -107,6 +110,8 @@ export function readLine(bytes: Uint8Array, depth: number): LineReading {
     return problem(`an object has the member ${quotedName(twice.key)} twice`);
   if (HUGE.test(text) && !hasFiniteNumbers(message))
     return problem("a number in the line is too large");
+  const inexact = exact ? inexactPart(text) : undefined;
+  if (inexact !== undefined) return problem(inexact);
   // Only an escape can write half of a pair, since the bytes are UTF-8.
   if (text.includes("\\u") && !hasWholePairs(message)) {
     return problem("a text in the line has half of a surrogate pair");

@@ -62,6 +62,7 @@ export class HostSession implements Guest {
   async serve(): Promise<void> {
     try {
       await this.#connection.read({
+        exact: true,
         message: (message) => this.#take(message),
         problem: (code, text) => this.#misread(code, text),
       });

@@ -66,6 +66,14 @@ test("a line is JSON that all readers read alike, or it is refused", () => {
   expect(readLine(utf8('{"a":[[[1]]]}'), 4).ok).toBe(true);
   expect(readLine(utf8('{"a":1e308,"b":"1e999","c":1e-999}'), 4).ok).toBe(true);
   expect(readLine(utf8('{"a":[[[1]]]}'), 3).ok).toBe(false);
+  // Where arguments are judged, a number is the one that is written.
+  for (const [text, exact] of [
+    ...[['{"a":9007199254740993}', false] as const, ['{"a":1e-999}', false] as const],
+    ...[['{"a":9007199254740992}', true] as const, ['{"a":0.10}', true] as const],
+  ]) {
+    expect(readLine(utf8(text), 4).ok, text).toBe(true);
+    expect(readLine(utf8(text), 4, true).ok, text).toBe(exact);
+  }
   // Ten thousand deep, and no stack is used up.
   expect(readLine(utf8(`${"[".repeat(10_000)}${"]".repeat(10_000)}`), 32).ok).toBe(false);
   expect(readLine(utf8('{"__proto__":{"a":1},"b":"\\ud83d\\ude00"}\r'), 8)).toMatchObject({

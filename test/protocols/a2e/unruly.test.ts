@@ -107,6 +107,7 @@ test("an error of this end with a code is not taken for the stream's", async () 
   const stream = new PassThrough();
   const limits = { line: 1000, depth: 8, queue: 2000, lineTime: 1000, stall: 1000 };
   const reading = new Connection(stream, limits, TIMERS).read({
+    exact: true,
     message: (): Json => {
       throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
     },

@@ -1,0 +1,47 @@
+import { duplicateKey, quotedName } from "./json.js";
+
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const MAX_SHOWN = 24;
+
+/**
+ * Finds what a JSON text says and its parsed value does not: a property that comes twice, of which `JSON.parse` keeps
+ * the last, or a number that a double cannot hold, such as 9007199254740993. A service that judges the value would
+ * otherwise judge something other than the text says.
+ *
+ * @param text - A string that `JSON.parse` accepts.
+ * @returns A sentence part such as `the number 1e999 is …`; `undefined` if the value says the same.
+ */
+export function inexactPart(text: string): string | undefined {
+  const twin = duplicateKey(text);
+  if (twin !== undefined) return `an object has the member ${quotedName(twin.key)} twice`;
+  const number = inexactNumber(text);
+  if (number === undefined) return undefined;
+  const shown = number.length > MAX_SHOWN ? `${number.slice(0, MAX_SHOWN)}...` : number;
+  return `the number ${shown} cannot be kept as it is written; send it as a string`;
+}
+
+/** The first number of a JSON text that is written otherwise, in value, once it was parsed. */
+function inexactNumber(text: string): string | undefined {
+  for (const [token] of text.matchAll(STRING_OR_NUMBER)) {
+    if (!token.startsWith('"') && !isExact(token)) return token;
+  }
+  return undefined;
+}
+
+function isExact(number: string): boolean {
+  const value = Number(number);
+  if (!Number.isFinite(value)) return false;
+  const written = JSON.stringify(value);
+  return written === number || decimalOf(written) === decimalOf(number);
+}
+
+/** The digits of a number without zeros around them, and the exponent of the last; without sign, and `""` for zero. */
+function decimalOf(number: string): string {
+  const [, whole = "", fraction = "", exponent = "0"] = PARTS.exec(number) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  let end = digits.length;
+  while (digits.charAt(end - 1) === "0") end--;
+  if (end === 0) return "";
+  return `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+}

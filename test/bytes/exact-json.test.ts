@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { inexactPart } from "../../src/bytes/exact-json.js";
+import { sized } from "../support/size.js";
+
+describe("what a JSON text says, and its value does not", () => {
+  test.each([
+    ...["0", "-0", "0.0", "1", "-1", "1.0", "1.50", "0.1", "0.10", "1e2", "100e-2", "1E+2", "1e21"],
+    ...["9007199254740991", "9007199254740992", "1.7976931348623157e308", "5e-324", "1e23"],
+    ...["123456789012345680000", "0e999", "0.000000100", "2.5E-7"],
+  ])("%s is a number that a double holds", (number) => {
+    expect(inexactPart(`{"a":[${number}],"b":${number}}`)).toBeUndefined();
+  });
+
+  test.each([
+    ...["9007199254740993", "0.1000000000000000055511151231257827", "1e999", "-1e400", "1e-400"],
+    ...["123456789012345678901", "1.7976931348623158e308", "3e-324", "1.00000000000000001"],
+    "2.50000000000000000001",
+  ])("%s is not", (number) => {
+    expect(inexactPart(`{"a":1,"b":[${number}]}`)).toContain("cannot be kept as it is written");
+  });
+
+  test("a member that comes twice, however it is written, at any depth", () => {
+    expect(inexactPart('{"a":1,"b":{"c":1,"\\u0063":2}}')).toBe(
+      'an object has the member "c" twice',
+    );
+    expect(inexactPart('{"a":{"b":1},"c":{"b":1}}')).toBeUndefined();
+  });
+
+  test("digits in a string are no number", () => {
+    expect(inexactPart('{"9007199254740993":"1e999 \\" 9007199254740993"}')).toBeUndefined();
+  });
+
+  test("takes time in proportion to the text", () => {
+    const started = performance.now();
+    expect(inexactPart(`[${"1".repeat(250_000)}]`)).toBeDefined();
+    expect(inexactPart(`[0.${"0".repeat(250_000)}]`)).toBeUndefined();
+    expect(inexactPart(`["${"\\\\".repeat(120_000)}"]`)).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  test("every value as JSON.stringify writes it says the same", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(inexactPart(JSON.stringify(value))).toBeUndefined();
+      }),
+      { numRuns: sized(5000) },
+    );
+  });
+});
