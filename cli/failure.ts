@@ -13,7 +13,7 @@ import {
   environmentError,
   usageError,
 } from "./exit.js";
-import { missingPackages } from "./missing-package.js";
+import { missingPackage } from "./missing-package.js";
 import { escapedJson, printable, say, withoutTokens } from "./output.js";
 import { adviceForToken } from "./refusal.js";
 import { adviceForStorage, HOME_ADVICE } from "./storage-advice.js";
@@ -50,7 +50,7 @@ export function reportFailure(
   command: string,
   json: boolean,
 ): ExitCode {
-  const { details = {}, ...found } = failureOf(missingPackages(context, error) ?? error);
+  const { details = {}, ...found } = failureOf(missingPackage(error) ?? error);
   const failure =
     found.hint === undefined && found.exitCode === EXIT.usage
       ? { ...found, hint: `${command} --help shows how it is used` }

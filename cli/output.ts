@@ -91,7 +91,8 @@ export function stderrPaint({ env, stderr }: Context): Paint {
   return paintIf(wantsColour(env, stderr.isTerminal));
 }
 
-function wantsColour(env: Context["env"], terminal: boolean): boolean {
+/** The rule for one stream. */
+export function wantsColour(env: Context["env"], terminal: boolean): boolean {
   if (isSet(env["NO_COLOR"])) return false;
   const forced = env["FORCE_COLOR"];
   if (isSet(forced)) return forced !== "0" && forced !== "false";

@@ -27,7 +27,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     args = await usualWords(words);
     verb = verbIn(args);
     if (verb === "verify") assertHelpAlone(args);
-    const program = await buildProgram(context, verb, args.includes("--json"));
+    const program = await buildProgram(context, verb, args);
     // Called by the shells' scripts: the words may be anything, so commander does not parse them.
     if (args[0] === "__complete") {
       const { candidates } = await import("./completion/candidates.js");
@@ -78,7 +78,7 @@ async function assertVerb(word: string): Promise<void> {
 async function buildProgram(
   context: Context,
   verb: string | undefined,
-  json: boolean,
+  args: readonly string[],
 ): Promise<Command> {
   const program = new Command("proviso");
   const globalOptions = [
@@ -109,9 +109,10 @@ async function buildProgram(
     .helpOption("-h, --help", "show this help");
   if (verb === undefined) {
     const { describe } = await import("./overview.js");
-    describe(program, helpWidth(context), json);
+    describe(program, helpWidth(context), args.includes("--json"));
   }
-  const names = verb === undefined ? Object.keys(VERBS) : [verb];
+  const isVersion = args.includes("--version") || args.includes("-v");
+  const names = verb !== undefined ? [verb] : isVersion ? [] : Object.keys(VERBS);
   for (const module of await Promise.all(names.map((name) => VERBS[name]?.()))) {
     module?.define(program, context);
   }

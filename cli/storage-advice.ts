@@ -29,7 +29,7 @@ const ADVICE: Readonly<Record<StorageErrorCode, string | ((path: string) => stri
   store_version: "use the version of proviso that made it, or a later one",
   store_outdated: "move the home's folder away and run proviso init",
   store_replaced: "put the first one back, or start again to rely on the new one",
-  store_unavailable: "npm install libsql, or pg for PostgreSQL",
+  store_unavailable: "install proviso-cli again, with its optional dependencies",
 };
 
 export function adviceForStorage({ code, path }: StorageError): string {

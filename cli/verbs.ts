@@ -8,8 +8,7 @@ export interface VerbModule {
 }
 
 /**
- * The verbs by name. Each is loaded on demand, since narrowing a token needs no store. The build replaces this
- * table by one with a file for each verb.
+ * The verbs by name. Each is loaded on demand, since narrowing a token needs no store.
  */
 export const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   init: () => import("./verbs/init.js"),
@@ -31,6 +30,7 @@ export const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   audit: () => import("./verbs/audit.js"),
   grants: () => import("./verbs/grants.js"),
   tasks: () => import("./verbs/tasks.js"),
+  quickstart: () => import("./verbs/quickstart.js"),
   vectors: () => import("./verbs/vectors.js"),
   completion: () => import("./verbs/completion.js"),
 };

@@ -5,9 +5,10 @@
 //   summarizer reads a document that carries an injected prompt, and tries seven other things; its
 //   branch is revoked; the searcher, a sibling, goes on; the operator draws who held what.
 //
-// Exit code 0 if everything happened as expected, 1 otherwise.
+// `proviso quickstart` runs it, with its own path as the first argument. With --json it tells nothing, and prints
+// the steps. Exit code 0 if everything happened as expected, 1 otherwise.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,21 +27,22 @@ import {
   withCapability,
 } from "proviso/a2a/client";
 import { parseMacaroon, writeMacaroons } from "proviso/macaroon";
-import { fillLibrary } from "./documents-agent/library.mjs";
 
-const command = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const [command = "", option] = process.argv.slice(2);
+const asJson = option === "--json";
 const agentFolder = fileURLToPath(new URL("documents-agent", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "proviso-quickstart-"));
 const home = join(folder, "home");
-const bold =
-  process.stdout.isTTY && !process.env["NO_COLOR"] ? ["\u001b[1m", "\u001b[0m"] : ["", ""];
+const { FORCE_COLOR: coloured, PROVISO_DATABASE: _database, ...inherited } = process.env;
+const bold = coloured ? ["\u001b[1m", "\u001b[0m"] : ["", ""];
+const env = { ...inherited, NO_COLOR: "1", PROVISO_HOME: home };
 
 /** @type {{ step: string, expected: string, happened: string }[]} */
 const table = [];
 
 /** @param {string} text */
 function tell(text) {
-  console.log(text);
+  if (!asJson) console.log(text);
 }
 
 /** @param {string} text */
@@ -66,7 +68,7 @@ function proviso(args) {
   tell(`  $ proviso ${args.join(" ").replaceAll(folder, "…")}`);
   const result = spawnSync(process.execPath, [command, ...args], {
     encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1", PROVISO_HOME: home },
+    env,
   });
   if (result.status !== 0) throw new Error(`exit code ${result.status}: ${result.stderr.trim()}`);
   return result.stdout.trimEnd();
@@ -82,7 +84,7 @@ const callers = ["agent:orchestrator", "agent:summarizer", "agent:searcher"].map
 /** Starts the documents agent in a temporary folder, on any free port of loopback. */
 async function startAgent() {
   proviso(["init", "--issuer", "documents-agent"]);
-  fillLibrary(join(folder, "library"));
+  cpSync(join(agentFolder, "documents"), join(folder, "library"), { recursive: true });
   const config = JSON.parse(readFileSync(join(agentFolder, "agent.json"), "utf8"));
   const own = {
     home,
@@ -98,6 +100,7 @@ async function startAgent() {
   tell("  $ proviso serve …/agent.json");
   const child = spawn(process.execPath, [command, "serve", file, "--json"], {
     stdio: ["ignore", "pipe", "pipe"],
+    env,
   });
   let complaint = "";
   child.stderr.on("data", (data) => {
@@ -310,6 +313,13 @@ function withoutLastHop(token) {
 
 /** @type {{ url: string, stop: () => Promise<unknown> } | undefined} */
 let agent;
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
+  process.once(signal, async () => {
+    await agent?.stop();
+    rmSync(folder, { recursive: true, force: true });
+    process.exit(code);
+  });
+}
 try {
   chapter("1. The documents agent starts");
   agent = await startAgent();
@@ -334,4 +344,5 @@ for (const { step, expected, happened } of table) {
 }
 const deviations = table.filter(({ expected, happened }) => happened !== expected).length;
 tell(deviations === 0 ? "\nEverything happened as expected." : `\n${deviations} deviations.`);
+if (asJson) console.log(JSON.stringify({ asExpected: deviations === 0, steps: table }));
 process.exitCode = deviations === 0 ? 0 : 1;

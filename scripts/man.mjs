@@ -1,9 +1,9 @@
-// Writes the manual page, dist/man/proviso.1, from the help of the command. `npm run build` calls it.
+// Writes the manual page, cli/dist/man/proviso.1, from the help of the built command. `npm run build` calls it.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const command = new URL("../cli/dist/", import.meta.url);
 
 /** Wide enough that no example is broken. */
 const COLUMNS = "100";
@@ -13,26 +13,10 @@ const COLUMNS = "100";
 /**
  * Runs the command in this process, since a process for each of its fifty helps would take seconds.
  *
- * @param {readonly string[]} external - Packages that are not bundled.
  * @returns {Promise<Help>}
  */
-async function loadHelp(external) {
-  const outfile = new URL("../node_modules/.cache/proviso-help.mjs", import.meta.url);
-  await build({
-    absWorkingDir: root,
-    entryPoints: ["cli/program.ts"],
-    outfile: fileURLToPath(outfile),
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    external: [...external],
-    banner: {
-      js: 'import { createRequire as requireAt } from "node:module"; const require = requireAt(import.meta.url);',
-    },
-    logLevel: "warning",
-  });
-  const { run } = await import(`${pathToFileURL(fileURLToPath(outfile)).href}?${Date.now()}`);
+async function loadHelp() {
+  const { run } = await import(new URL("program.cjs", command).href);
   return async (words) => {
     let text = "";
     const stdout = {
@@ -197,10 +181,10 @@ async function manualPage(help, version) {
 /**
  * Writes the page.
  *
- * @param {{ readonly version: string, readonly peerDependencies: object }} manifest
+ * @param {string} version
  */
-export async function writeManual({ version, peerDependencies }) {
-  const page = await manualPage(await loadHelp(Object.keys(peerDependencies)), version);
-  mkdirSync(new URL("../dist/man/", import.meta.url), { recursive: true });
-  writeFileSync(new URL("../dist/man/proviso.1", import.meta.url), page);
+export async function writeManual(version) {
+  const page = await manualPage(await loadHelp(), version);
+  mkdirSync(new URL("man/", command), { recursive: true });
+  writeFileSync(new URL("man/proviso.1", command), page);
 }

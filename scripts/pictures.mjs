@@ -15,7 +15,7 @@ import { draw } from "./terminal-picture.mjs";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
-const command = join(root, "dist", "cli", "main.js");
+const command = join(root, "cli", "dist", "main.cjs");
 
 /** @typedef {{ readonly title: string, readonly text: string }} Recording - Its text has colours, as SGR codes. */
 /** @typedef {(line: string, status?: number) => Promise<string>} Shell */
@@ -162,10 +162,9 @@ async function serve(folder, token) {
 
 /** The end of the quickstart, as a terminal shows it. */
 async function quickstart() {
-  const terminal = "data:text/javascript,process.stdout.isTTY=true";
-  const args = ["--import", terminal, join(root, "examples", "quickstart.mjs")];
-  const { NO_COLOR: _, ...env } = process.env;
-  const { stdout } = await run(process.execPath, args, { env });
+  const { NO_COLOR: _, ...inherited } = process.env;
+  const env = { ...inherited, FORCE_COLOR: "1" };
+  const { stdout } = await run(process.execPath, [command, "quickstart"], { env });
   const end = stdout.slice(stdout.lastIndexOf("\u001b[1m"));
   const prompt =
     "\u001b[2m$\u001b[22m \u001b[1mnpm run quickstart\u001b[22m\n\u001b[2m…\u001b[22m\n";

@@ -15,7 +15,7 @@ const WIDTH = 68;
  * @param {readonly string[]} verb - Empty for the help of the command itself.
  */
 function helpOf(verb) {
-  const main = join(root, "dist", "cli", "main.js");
+  const main = join(root, "cli", "dist", "main.cjs");
   const result = spawnSync(process.execPath, [main, ...verb, "--help"], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"], COLUMNS: `${WIDTH}`, NO_COLOR: "1", HOME: "/nonexistent" },

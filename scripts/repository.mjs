@@ -8,11 +8,15 @@ if (!/^https:\/\/[^\s/]+\/\S*[^\s/]$/.test(address) || address.endsWith(".git"))
   );
   process.exit(2);
 }
-const manifest = JSON.parse(readFileSync("package.json", "utf8"));
-const old = manifest.repository?.url.slice("git+".length) ?? "URL-OF-THIS-REPOSITORY";
-manifest.homepage = `${address}#readme`;
-manifest.bugs = { url: `${address}/issues` };
-manifest.repository = { type: "git", url: `git+${address}.git` };
-writeFileSync("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
+let old = "URL-OF-THIS-REPOSITORY";
+for (const directory of [undefined, "cli", "spec-vectors"]) {
+  const path = directory === undefined ? "package.json" : `${directory}/package.json`;
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  old = manifest.repository?.url.slice("git+".length) ?? old;
+  manifest.homepage = `${address}#readme`;
+  manifest.bugs = { url: `${address}/issues` };
+  manifest.repository = { type: "git", url: `git+${address}.git`, directory };
+  writeFileSync(path, `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
 const page = readFileSync("docs/install.md", "utf8");
 writeFileSync("docs/install.md", page.replace(`git clone ${old} `, `git clone ${address}.git `));

@@ -9,7 +9,7 @@ import { fresh } from "../workload.mjs";
 
 /** @import { Figures } from "../measure.mjs" */
 
-const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const BASE = "node -e 0";
 
 /** Returns the output of a run, piped as in a script. @param {readonly string[]} args @param {string} home */

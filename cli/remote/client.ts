@@ -135,23 +135,23 @@ export async function connectAgent(
   assertWithin(new URL(url), origins);
   const timeout = options.timeout ?? DEFAULT_TIMEOUT;
   const fetchImpl = safeFetch({ origins, accessToken, timeout });
-  const [{ AgentCard }, sdk, { CapabilityClient }, { withAmbientAuthority }] = await loadClient();
-  const { JsonRpcTransportFactory, RestTransportFactory } = sdk;
-  const Transport = binding.name === "jsonrpc" ? JsonRpcTransportFactory : RestTransportFactory;
+  const sdk = await import("./sdk.js");
+  const Transport =
+    binding.name === "jsonrpc" ? sdk.JsonRpcTransportFactory : sdk.RestTransportFactory;
   // Restricts the SDK to the judged interface, rather than another one with its binding.
   const chosen = { url, tenant, protocolBinding: binding.wireName, protocolVersion: "1.0" };
-  const written = AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
+  const written = sdk.AgentCard.fromJSON({ ...card.document, supportedInterfaces: [chosen] });
   const cardResolver = { resolve: () => Promise.resolve(written) };
   const factory = new sdk.ClientFactory({
     transports: [new Transport({ fetchImpl })],
     cardResolver,
   });
   const plain = await factory.createFromAgentCard(written);
-  const client = options.ambient === true ? await withAmbientAuthority(plain) : plain;
+  const client = options.ambient === true ? await sdk.withAmbientAuthority(plain) : plain;
   // The place was checked against the origins above, which may be private.
   const { insecure = false } = options;
   const reach = { allowHosts: [hostAndPort(new URL(url))], insecure };
-  return { card, client: new CapabilityClient(client, { discovery: reach }) };
+  return { card, client: new sdk.CapabilityClient(client, { discovery: reach }) };
 }
 
 /**
@@ -203,13 +203,3 @@ function bindingOf(
 
 /** This program's A2A version. */
 const SPOKEN = { major: 1, minor: 0 };
-
-// Loaded only to call an agent: it takes longer than everything else in a verb.
-function loadClient() {
-  return Promise.all([
-    import("@a2a-js/sdk"),
-    import("@a2a-js/sdk/client"),
-    import("../../src/protocols/a2a/client/capability-client.js"),
-    import("../../src/protocols/a2a/client/interceptor.js"),
-  ]);
-}

@@ -23,7 +23,8 @@ export function readme(name: string): string {
   const [serve, ...calls] = NEXT;
   return `# ${name}
 
-An agent that grants capabilities and has one skill, \`add\`. Start it here:
+An agent that grants capabilities and has one skill, \`add\`. The command that serves it is in the package
+\`proviso-cli\`. Start it here:
 
 \`\`\`sh
 ${serve}
@@ -51,6 +52,7 @@ ${REFUSED.join("\n")}
 | \`home/\` | the root key, the database and the audit trail; keep it out of the repository and back it up |
 
 To add a skill, add it to \`skills.mjs\`, its operation to a grant in \`agent.json\` and to a rule in \`policy.json\`.
+Packages that \`skills.mjs\` imports are installed here; for \`proviso/agent\` that is \`proviso\`, the library.
 If it comes to hand tasks on to other agents, name them in \`delegates\` of \`agent.json\`: its card says that there are none.
 In production, \`authentication\` in \`agent.json\` names an authorization server in place of \`tokens.json\`.
 What the agent decided: \`proviso audit --home home\`.

@@ -84,7 +84,7 @@ function failureOf(error: unknown, folder: string): unknown {
 
 /** Returns the path from the agent's folder to the schema of the installed package, for editors. */
 function schemaFrom(folder: string): string {
-  const schema = fileURLToPath(packageFile("schemas/agent-config.schema.json"));
+  const schema = fileURLToPath(packageFile("dist/schemas/agent-config.schema.json"));
   return relative(folder, schema).split(sep).join("/");
 }
 

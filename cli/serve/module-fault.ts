@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { dirname } from "node:path";
+import { missedBy } from "../missing-package.js";
 
 /** Milliseconds for locating a syntax error. */
 const PATIENCE = 5000;
@@ -15,6 +17,19 @@ export function placeAndReason(
   const line = /^file:.*:(\d+)$/m.exec(stack)?.[1] ?? lineOfSyntaxError(path);
   if (line !== undefined) return [`${path}:${line}`, message];
   return [path, `${message}, in it or in a module that it imports`];
+}
+
+/**
+ * What to do about a package that a module of the user's imports and does not find: it is not looked for beside the
+ * command.
+ *
+ * @returns `undefined` if that is not what went wrong.
+ */
+export function howToInstall(path: string, error: unknown): string | undefined {
+  const missed = missedBy(error);
+  return missed === undefined
+    ? undefined
+    : `install it beside the module: cd ${dirname(path)} && npm install ${missed}`;
 }
 
 // Importing does not report the line of a syntax error; checking the file alone does.

@@ -42,7 +42,7 @@ export async function openResources(
     if (!(error instanceof ResourceError)) throw error;
     const unavailable = error.code === "source_unavailable";
     const hint = unavailable
-      ? "install it beside proviso"
+      ? "install proviso-cli again"
       : '"resources" in the configuration names a folder or a database, from its own folder';
     throw environmentError(error.code, error.message, hint);
   }

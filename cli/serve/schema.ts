@@ -80,7 +80,7 @@ async function compile(): Promise<Ajv2020> {
   ajv.addVocabulary(["patternErrorMessage"]);
   ajv.addFormat("url", (text: string) => URL.canParse(text));
   for (const name of ["agent", "session"]) {
-    const file = packageFile(`schemas/${name}-config.schema.json`);
+    const file = packageFile(`dist/schemas/${name}-config.schema.json`);
     ajv.addSchema(JSON.parse(readFileSync(file, "utf8")));
   }
   return ajv;

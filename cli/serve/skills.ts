@@ -9,7 +9,7 @@ import type { AgentModuleContext, AgentSkills } from "../../src/protocols/a2a/ag
 import { CliError, environmentError } from "../exit.js";
 import type { GrantConfig } from "./agent-config.js";
 import { problemFrom, type ReadConfig, refuseConfig } from "./config.js";
-import { placeAndReason } from "./module-fault.js";
+import { howToInstall, placeAndReason } from "./module-fault.js";
 import { type PolicyTerms, type ReadPolicy, unknownTerms } from "./policy.js";
 import type { ConfigProblem } from "./schema.js";
 
@@ -36,7 +36,8 @@ export async function loadSkills(
     return given;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw skillsFault(read, error) ?? failed(...placeAndReason(path, error));
+    const fault = skillsFault(read, error);
+    throw fault ?? failed(...placeAndReason(path, error), howToInstall(path, error));
   }
 }
 
@@ -57,8 +58,9 @@ function pathOf({ config, folder }: ReadConfig): string {
   return resolve(folder, config.skills);
 }
 
-function failed(place: string, why: string): CliError {
-  const hint = '"skills" names an ES module whose default export is an AgentModule of proviso/a2a';
+const HINT = '"skills" names an ES module whose default export is an AgentModule of proviso/a2a';
+
+function failed(place: string, why: string, hint = HINT): CliError {
   return environmentError("skills_failed", `the skills in ${place}: ${why}`, hint);
 }
 

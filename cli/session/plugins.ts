@@ -13,7 +13,7 @@ import type { StoreDatabase } from "../../src/stores/database.js";
 import { openMemory } from "../../src/stores/memory/memory-store.js";
 import { CliError, environmentError } from "../exit.js";
 import { fromConfig, problemAt, type ReadConfig, refuseConfig } from "../serve/config.js";
-import { placeAndReason } from "../serve/module-fault.js";
+import { howToInstall, placeAndReason } from "../serve/module-fault.js";
 import type { SessionConfig } from "./session-config.js";
 
 /**
@@ -87,14 +87,15 @@ async function toolsPlugin(path: string, configFolder: string): Promise<SessionP
     if (error instanceof TypeError && error.message.startsWith("tools")) {
       throw failed(path, error.message);
     }
-    throw failed(...placeAndReason(path, error));
+    throw failed(...placeAndReason(path, error), howToInstall(path, error));
   }
 }
 
-function failed(place: string, why: string): CliError {
-  const hint =
-    '"plugins.tools" names an ES module whose default export gives an array of tools: ' +
-    "{name, description, input, run}";
+const HINT =
+  '"plugins.tools" names an ES module whose default export gives an array of tools: ' +
+  "{name, description, input, run}";
+
+function failed(place: string, why: string, hint = HINT): CliError {
   return environmentError("tools_failed", `the tools in ${place}: ${why}`, hint);
 }
 

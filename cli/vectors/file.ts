@@ -124,12 +124,12 @@ function askedIn(test: DiscoveryTest): { readonly [Name in keyof DiscoveryAsked]
   return { card, cardText, links, maxLength, requirements, registry, previous };
 }
 
-/** The vectors' folder: beside this file's folder in the source tree, one level higher in the package. */
+/** The copy of the vectors in the command's package. */
 function ownFolder(): URL {
-  const found = packageFile("spec-vectors/");
+  const found = packageFile("dist/spec-vectors/");
   if (FILES.every((file) => existsSync(new URL(file, found)))) return found;
   const message = "the conformance vectors are not where the package has them";
-  const hint = "install the package again: spec-vectors/ is part of it";
+  const hint = "install proviso-cli again: they are part of it";
   throw environmentError("vectors_missing", message, hint);
 }
 

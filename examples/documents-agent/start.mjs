@@ -15,7 +15,7 @@ import { fillLibrary } from "./library.mjs";
 /** @typedef {{ token: string, principal: string, invoker: string }} DevelopmentToken */
 /** @typedef {{ cardUrl: string, rpcUrl: string, restUrl: string, url: string, mode: string }} Served */
 
-const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const config = fileURLToPath(new URL("agent.json", import.meta.url));
 const data = fileURLToPath(new URL(".data", import.meta.url));
 const home = join(data, "home");
@@ -51,7 +51,7 @@ function fail(message, code) {
 
 /** Makes missing files; does not change existing ones. */
 function prepare() {
-  if (!existsSync(command)) fail("dist/cli/main.js is missing: npm run build makes it", 1);
+  if (!existsSync(command)) fail("cli/dist/main.cjs is missing: npm run build makes it", 1);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   if (!existsSync(home)) {
     const made = spawnSync(

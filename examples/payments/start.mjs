@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
-const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const command = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const data = join(folder, ".data");
 const home = join(data, "home");
 const tokens = join(data, "development-tokens.json");
@@ -27,7 +27,7 @@ const { values } = parseArgs({
   },
 });
 
-if (!existsSync(command)) fail("dist/cli/main.js is missing: npm run build makes it");
+if (!existsSync(command)) fail("cli/dist/main.cjs is missing: npm run build makes it");
 const ports = [await portFor(values.port), await portFor(values["bank-port"])];
 const [deskPort, bankPort] = ports;
 // The bank's name is its address; the desk makes its tokens under the key with that name.

@@ -1,15 +1,16 @@
 import { spawn } from "node:child_process";
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { MAIN } from "../support/built.js";
 import { FULL } from "../support/size.js";
-import { Bench, document, runProgram } from "./run.js";
+import { Bench, runProgram } from "./run.js";
 
 // Most tests run the command in their own process, from its sources. What is published is the bundle, with
 // the process's own streams; here some verbs are run that way too, in a full run every one.
 
+const COMMAND = fileURLToPath(new URL("../../cli", import.meta.url));
 const bench = new Bench();
 let token = "";
 beforeAll(async () => {
@@ -64,47 +65,21 @@ describe("the published command answers as its sources do", () => {
   });
 });
 
-describe("where no package is installed beside it", () => {
+test("a package that is missing from the installation is named", async () => {
   const alone = new Bench();
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  // Outside of this package, whose own packages it would find.
-  const main = alone.path("node_modules/proviso/dist/cli/main.js");
-  beforeAll(() => {
-    for (const path of ["package.json", "dist/cli"]) {
-      cpSync(join(root, path), alone.path(`node_modules/proviso/${path}`), { recursive: true });
-    }
-    alone.write("agent.json", readFileSync(join(root, "examples/documents-agent/agent.json")));
-  });
-  /** What docs/install.md installs for the command. */
-  const all = /npm install --global \S+ (.*)/
-    .exec(readFileSync(join(root, "docs/install.md"), "utf8"))?.[1]
-    ?.split(" ");
-
-  test.each([
-    ["serve", "agent.json"],
-    ["init", "--home", "home"],
-    ["mint", "--grant", "g"],
-    ["card", "lint", "agent.json"],
-  ])("%s %s names all that the command needs, and installs them at once", async (...args) => {
-    const env = { PROVISO_HOME: bench.home };
-    const local = await runProgram(process.execPath, [main, ...args], { cwd: alone.folder, env });
-    expect(local).toEqual({
-      status: 6,
-      stdout: "",
-      stderr:
-        `proviso: not installed, and needed: ${all?.join(", ")}\n` +
-        `hint: npm install ${all?.join(" ")}\n`,
-    });
-  });
-
-  test("outside of a project they are installed for all", async () => {
-    const args = [main, "mint", "--grant", "g", "--json"];
-    const env = { PROVISO_HOME: bench.home };
-    const { stderr } = await runProgram(process.execPath, args, { cwd: bench.folder, env });
-    expect(document(stderr)["error"]).toMatchObject({
-      code: "package_missing",
-      hint: `npm install --global ${all?.join(" ")}`,
-    });
+  // Outside of this repository, whose own packages it would find.
+  const folder = alone.path("node_modules/proviso-cli");
+  for (const path of ["package.json", "dist"]) {
+    cpSync(join(COMMAND, path), join(folder, path), { recursive: true });
+  }
+  const args = [join(folder, "dist/main.cjs"), "mint", "--grant", "g"];
+  const env = { PROVISO_HOME: bench.home };
+  expect(await runProgram(process.execPath, args, { cwd: alone.folder, env })).toEqual({
+    status: 6,
+    stdout: "",
+    stderr:
+      "proviso: not installed, and needed: libsql\n" +
+      "hint: install proviso-cli again, with its optional dependencies\n",
   });
 });
 

@@ -27,7 +27,7 @@ test.each([
   ["store_read_only", "name the server that takes writes, or promote this one"],
   ["store_encoding", "make a database with ENCODING 'UTF8', and name that"],
   ["store_outdated", "move the home's folder away and run proviso init"],
-  ["store_unavailable", "npm install libsql, or pg for PostgreSQL"],
+  ["store_unavailable", "install proviso-cli again, with its optional dependencies"],
   ["store_unwritable", "let this user write to /a/b"],
   ["store_folder_unwritable", "let this user write to the folder /a/b"],
   ["key_file_unwritable", "let this user write to the folder /a, on a disk with space left"],

@@ -46,7 +46,9 @@ export async function runExamples(examples: readonly Example[]): Promise<Map<num
     // Examples make temporary folders, and leave them.
     const env = { ...process.env, TMPDIR: folder };
     const { stdout } = await promisify(execFile)(process.execPath, words, { env });
-    const failures: { readonly [file: string]: string } = JSON.parse(stdout);
+    // Examples may print something before.
+    const last = stdout.trimEnd().split("\n").at(-1) ?? "";
+    const failures: { readonly [file: string]: string } = JSON.parse(last);
     return new Map(
       files.flatMap((file, at) => {
         const failure = failures[file];

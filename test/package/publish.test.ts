@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -10,15 +10,31 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ADDRESS = "https://code.example/owner/proviso";
 
+const PACKAGES = ["", "cli/", "spec-vectors/"];
+
+/** The packages as they are built, and what checks them. */
 function copy(): string {
   const folder = temporaryFolder();
-  for (const path of ["package.json", "CHANGELOG.md", "docs/install.md"]) {
-    cpSync(join(ROOT, path), join(folder, path));
+  for (const path of [
+    "CHANGELOG.md",
+    "docs/install.md",
+    "dist/src/index.js",
+    "dist/src/index.d.ts",
+    "cli/dist",
+    ...["macaroon", "check", "capability-discovery"].map((name) => `spec-vectors/${name}.json`),
+    ...PACKAGES.flatMap((at) => [`${at}package.json`, `${at}README.md`, `${at}LICENSE`]),
+    "scripts/check-publish.mjs",
+    "scripts/repository.mjs",
+  ]) {
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
-  for (const name of ["check-publish.mjs", "repository.mjs"]) {
-    cpSync(join(ROOT, "scripts", name), join(folder, "scripts", name));
-  }
+  // It is built already.
+  writeFileSync(join(folder, "scripts/build.mjs"), "");
   return folder;
+}
+
+function manifestOf(folder: string, at: string): { readonly [name: string]: unknown } {
+  return JSON.parse(readFileSync(join(folder, `${at}package.json`), "utf8"));
 }
 
 const npm = (cwd: string, args: readonly string[], env = {}): Promise<Run> =>
@@ -26,27 +42,34 @@ const npm = (cwd: string, args: readonly string[], env = {}): Promise<Run> =>
 
 test("npm publish refuses until the address, the changelog and the tag are right", async () => {
   const folder = copy();
-  const { status, stderr } = await npm(folder, ["publish", "--dry-run", "--provenance=false"]);
-  expect(status).not.toBe(0);
-  expect(stderr).toContain(
-    "not published: the repository's address is not filled in: npm run repository -- https://HOST/OWNER/NAME",
-  );
+  for (const workspace of [[], ["--workspace", "cli"]]) {
+    const args = ["publish", "--dry-run", "--provenance=false", ...workspace];
+    const { status, stderr } = await npm(folder, args);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(
+      "not published: the repository's address is not filled in: npm run repository -- https://HOST/OWNER/NAME",
+    );
+  }
 
   const filling = await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
   expect(filling).toMatchObject({ status: 0, stderr: "" });
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const before = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  expect(manifest).toEqual({
-    ...before,
-    homepage: `${ADDRESS}#readme`,
-    bugs: { url: `${ADDRESS}/issues` },
-    repository: { type: "git", url: `git+${ADDRESS}.git` },
-  });
+  for (const [at, directory] of [
+    ["", undefined],
+    ["cli/", "cli"],
+    ["spec-vectors/", "spec-vectors"],
+  ] as const) {
+    expect(manifestOf(folder, at)).toEqual({
+      ...manifestOf(ROOT, at),
+      homepage: `${ADDRESS}#readme`,
+      bugs: { url: `${ADDRESS}/issues` },
+      repository: { type: "git", url: `git+${ADDRESS}.git`, directory },
+    });
+  }
   expect(readFileSync(join(folder, "docs/install.md"), "utf8")).toContain(
     `git clone ${ADDRESS}.git proviso\n`,
   );
 
-  const { version } = manifest;
+  const { version } = manifestOf(folder, "");
   writeFileSync(join(folder, "CHANGELOG.md"), "# Changelog\n\n## [Unreleased]\n");
   const check = ["run", "--silent", "check:publish"];
   expect((await npm(folder, check)).stderr).toBe(
@@ -60,6 +83,25 @@ test("npm publish refuses until the address, the changelog and the tag are right
     status: 0,
     stderr: "",
   });
+});
+
+test("npm publish refuses packages of other versions, and one that lacks a file", async () => {
+  const folder = copy();
+  await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
+  const manifest = manifestOf(folder, "cli/");
+  writeFileSync(join(folder, "CHANGELOG.md"), `# Changelog\n\n## [${manifest["version"]}]\n`);
+  const other = { ...manifest, version: "9.9.9" };
+  writeFileSync(join(folder, "cli/package.json"), JSON.stringify(other));
+  rmSync(join(folder, "cli/dist/man"), { recursive: true });
+  rmSync(join(folder, "spec-vectors/LICENSE"));
+  const { status, stderr } = await npm(folder, ["run", "--silent", "check:publish"]);
+  expect(status).toBe(1);
+  expect(stderr.split("\n")).toEqual([
+    `not published: proviso-cli has version 9.9.9, and proviso ${manifest["version"]}`,
+    "not published: proviso-cli would lack dist/man/proviso.1: npm run build",
+    "not published: proviso-vectors would lack LICENSE: npm run build",
+    "",
+  ]);
 });
 
 test("the address can be changed, and one that is none is refused", async () => {
@@ -84,13 +126,15 @@ test("the version policy names each entry once", () => {
   expect(named.sort()).toEqual(all.map((path) => `proviso${path.slice(1)}`).sort());
 });
 
-test("the workflows run the gate, and publish by tag with provenance", () => {
+test("the workflows run the gate, and publish every package by tag, with provenance", () => {
   const workflow = (name: string): string =>
     readFileSync(join(ROOT, ".github/workflows", name), "utf8");
   expect(workflow("ci.yml")).toContain("- run: .ci/run\n");
   expect(workflow("release.yml")).toMatch(
-    /tags: \["v\*"\][\s\S]*id-token: write[\s\S]*npm publish\n/,
+    /tags: \["v\*"\][\s\S]*id-token: write[\s\S]*npm publish --workspaces --include-workspace-root\n/,
   );
-  const { publishConfig } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  expect(publishConfig).toEqual({ access: "public", provenance: true });
+  for (const at of PACKAGES) {
+    const { publishConfig } = manifestOf(ROOT, at);
+    expect(publishConfig).toEqual({ access: "public", provenance: true });
+  }
 });

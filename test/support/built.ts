@@ -6,14 +6,27 @@ import { fileURLToPath } from "node:url";
 const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The built command, as it is published. */
-export const MAIN: string = join(ROOT, "dist", "cli", "main.js");
+export const MAIN: string = join(ROOT, "cli", "dist", "main.cjs");
+
+/** What the build writes last. */
+const LAST: string = join(ROOT, "cli", "dist", "man", "proviso.1");
 
 /** What the build is made of. */
-const SOURCES = ["src", "cli", "package.json", "tsconfig.json", "tsconfig.build.json", "scripts"];
+const SOURCES = [
+  "src",
+  "cli",
+  "examples",
+  "schemas",
+  "scripts",
+  "spec-vectors",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 
 /** Builds the package unless the build is newer than all of its sources. @throws Error */
 export function buildIfStale(): void {
-  const built = statSync(MAIN, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const built = statSync(LAST, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const newest = Math.max(...SOURCES.flatMap((name) => changesBelow(join(ROOT, name))));
   if (built > newest) return;
   console.log("dist is older than its sources: building");
@@ -27,8 +40,6 @@ export function buildIfStale(): void {
 function changesBelow(path: string): number[] {
   const found = statSync(path);
   if (!found.isDirectory()) return [found.mtimeMs];
-  const below = readdirSync(path, { recursive: true }).map(
-    (name) => statSync(join(path, String(name))).mtimeMs,
-  );
-  return [found.mtimeMs, ...below];
+  const names = readdirSync(path).filter((name) => name !== "dist");
+  return [found.mtimeMs, ...names.flatMap((name) => changesBelow(join(path, name)))];
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 // Where a runtime has no `node:crypto`, hashes are those of @noble/hashes: browsers, and Workers without its flag.
 
-const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const COMMAND = fileURLToPath(new URL("../../cli/dist/main.cjs", import.meta.url));
 const WITHOUT_CRYPTO =
   "data:text/javascript,Object.defineProperty(process,'getBuiltinModule',{value:undefined})";
 

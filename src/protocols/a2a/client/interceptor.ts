@@ -11,7 +11,7 @@ const EXTENSIONS_HEADER = "A2A-Extensions";
  * Attaches capabilities to every call of an A2A client, in the metadata of requests that have metadata and in a
  * header of all others, and names the extension. Tokens never go into a message, which is stored with its task.
  */
-export class CapabilityInterceptor implements CallInterceptor {
+class CapabilityInterceptor implements CallInterceptor {
   readonly #tokens: readonly string[];
 
   /**
@@ -41,7 +41,7 @@ export class CapabilityInterceptor implements CallInterceptor {
 }
 
 /** Declares ambient authority, the caller's own standing, with every call of an A2A client, and names the extension. */
-export class AmbientInterceptor implements CallInterceptor {
+class AmbientInterceptor implements CallInterceptor {
   async before(args: BeforeArgs): Promise<void> {
     restOn(args, AMBIENT, { [AUTHORITY_HEADER]: AMBIENT.authority });
   }

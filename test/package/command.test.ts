@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+// The command's package, as it is built: what it loads is what it depends on, and only verbs that need it load it.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const DIST = join(ROOT, "cli/dist");
+
+const { dependencies }: { readonly dependencies: { readonly [name: string]: string } } = JSON.parse(
+  readFileSync(join(ROOT, "cli/package.json"), "utf8"),
+);
+const { devDependencies }: { readonly devDependencies: { readonly [name: string]: string } } =
+  JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+/** What a file loads when it is loaded. */
+const AT_ONCE = /^(?:const|let) \w+ = (?:require_\w+\.__toESM\()?require\("([^"]+)"\)/gm;
+/** What it loads ever. */
+const EVER = /\b(?:require|import|load|optionalPackage)\("([^"]+)"|\bfrom "([^"]+)";$/gm;
+
+function namesIn(file: string, pattern: RegExp): readonly string[] {
+  const code = readFileSync(join(DIST, file), "utf8").replace(/^\s*(?:\*|\/\/|\/\*\*).*$/gm, "");
+  return [...code.matchAll(pattern)].map(([, one, other]) => one ?? other ?? "");
+}
+
+function packagesIn(names: readonly string[]): readonly string[] {
+  return names
+    .filter((name) => !isBuiltin(name) && !name.startsWith("."))
+    .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "");
+}
+
+test("it loads every package that it depends on, and no other, in the versions that are tested", () => {
+  const files = readdirSync(DIST, { recursive: true, encoding: "utf8" });
+  const names = files
+    .filter((file) => /\.[cm]js$/.test(file))
+    .flatMap((file) => packagesIn(namesIn(file, EVER)));
+  expect([...new Set(names)].sort()).toEqual(Object.keys(dependencies).sort());
+  for (const [name, range] of Object.entries(dependencies)) {
+    expect(`${name} ${range}`).toBe(`${name} ${devDependencies[name]}`);
+  }
+});
+
+test.each([
+  ["tokens.cjs", []],
+  ["home.cjs", []],
+])("%s loads few files at once, and no package but %j", (file, packages) => {
+  const seen = new Set<string>();
+  const open = ["main.cjs", file];
+  const outside = new Set<string>();
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (seen.has(one)) continue;
+    seen.add(one);
+    const names = namesIn(one, AT_ONCE);
+    open.push(...names.filter((name) => name.startsWith("./")).map((name) => name.slice(2)));
+    for (const name of packagesIn(names)) outside.add(name);
+  }
+  expect(seen.size).toBeGreaterThan(3);
+  expect(seen.size).toBeLessThan(8);
+  expect([...outside]).toEqual(packages);
+});
