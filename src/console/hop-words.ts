@@ -1,5 +1,6 @@
-import { isObject } from "../bytes/json.js";
-import { constraintFrom } from "../caveats/argument-domain.js";
+import { canonicalJson, isObject, type Json } from "../bytes/json.js";
+import { type ArgumentDomain, constraintFrom, isDead } from "../caveats/argument-domain.js";
+import { argumentName } from "../caveats/argument-pointer.js";
 import type { Authority } from "../caveats/authority.js";
 import type { Domain } from "../caveats/domain.js";
 import type {
@@ -12,6 +13,7 @@ import type {
 } from "../caveats/hop.js";
 import type { KeyWords } from "../caveats/hop-rule.js";
 import { HOP_RULES, overHop } from "../caveats/hop-rules.js";
+import { authorityOver, leftOfArgument } from "../caveats/operation-authority.js";
 import type { Scalar } from "../caveats/scalar.js";
 import { html, type Markup, time } from "../http/markup/markup.js";
 import { trusted, untrusted } from "../http/markup/untrusted-text.js";
@@ -72,11 +74,9 @@ function rows(label: string, words: KeyWords, now: number, byOrigin: TextByOrigi
     case "operation-limits":
       return byOperation(words.operations, byOrigin, (limit) => argumentWords(limit, byOrigin));
     case "operation-domains":
-      return byOperation(words.operations, byOrigin, (domain) => {
-        const limit = constraintFrom(domain);
-        if (limit === undefined) return html`<strong>no value is allowed</strong>`;
-        return argumentWords(limit, byOrigin);
-      });
+      return byOperation(words.operations, byOrigin, (domain) =>
+        argumentDomainWords(domain, byOrigin),
+      );
     case "closed-lists":
       return Object.entries(words.lists).map(([operation, names]) => [
         label,
@@ -102,6 +102,35 @@ export function domainWords(domain: Domain, byOrigin: TextByOrigin): Markup {
   const [only, ...more] = limit.in ?? [];
   if (only !== undefined && more.length === 0) return html`exactly ${byOrigin.value(only)}`;
   return operatorWords(limit, byOrigin);
+}
+
+/** What is left of an argument of some operations: once where all leave the same, else for each of them. */
+export function leftWords(
+  argument: string,
+  operations: readonly string[],
+  authority: Authority,
+  byOrigin: TextByOrigin,
+): Markup {
+  const left = operations.map((operation) => {
+    const domain = leftOfArgument(authorityOver(operation, authority), argumentName([argument]));
+    return { operation, domain };
+  });
+  const [first] = left;
+  const isAlike =
+    new Set(left.map(({ domain }) => canonicalJson(domain as unknown as Json))).size === 1;
+  if (first !== undefined && isAlike) return argumentDomainWords(first.domain, byOrigin);
+  return joined(
+    left.map(
+      ({ operation, domain }) =>
+        html`${byOrigin.name(operation)}: ${argumentDomainWords(domain, byOrigin)}`,
+    ),
+  );
+}
+
+function argumentDomainWords(domain: ArgumentDomain, byOrigin: TextByOrigin): Markup {
+  if (isDead(domain)) return html`<strong>no value is allowed</strong>`;
+  const limit = constraintFrom(domain);
+  return limit === undefined ? html`any value` : argumentWords(limit, byOrigin);
 }
 
 function byOperation<Limit>(

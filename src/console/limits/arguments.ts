@@ -1,6 +1,7 @@
 import type { AskedGrant } from "../../agent/approvals/approval.js";
 import type { Skill } from "../../agent/skill.js";
 import { isObject } from "../../bytes/json.js";
+import { readArgumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
 import { isScalar, type Scalar, type ScalarType, scalarType } from "../../caveats/scalar.js";
 
@@ -13,6 +14,8 @@ export interface Argument {
   readonly choices?: readonly Scalar[];
   /** In the words of the skill's author. */
   readonly description?: string;
+  /** The operations whose skills have it; empty if no skill's schema has it. */
+  readonly operations: readonly string[];
   /** True if a skill's schema has it; else a limit that is demanded already names it. */
   readonly fromSkill: boolean;
 }
@@ -42,14 +45,15 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
       asked.name === undefined ? asked.operations.includes(operation) : id === asked.name,
     );
     const known = new Map<string, Argument>();
-    for (const { input } of concerned) {
-      for (const argument of argumentsIn(input)) {
+    for (const { input, operation } of concerned) {
+      for (const argument of argumentsIn(input, operation)) {
         const before = known.get(argument.name);
         known.set(argument.name, before === undefined ? argument : either(before, argument));
       }
     }
-    for (const [name, { types }] of Object.entries(authority.constraints ?? {})) {
-      if (!known.has(name)) known.set(name, { name, types, fromSkill: false });
+    for (const [name, types] of limitedIn(authority)) {
+      const isKnown = known.has(name) || types.length === 0;
+      if (!isKnown) known.set(name, { name, types, operations: [], fromSkill: false });
     }
     const open =
       concerned.length === 0 ||
@@ -58,7 +62,21 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
   };
 }
 
-function* argumentsIn(schema: DescribedSkill["input"]): Iterable<Argument> {
+/** The arguments at the top level that limits name, with the types of the scalars that they leave. */
+function* limitedIn({
+  constraints = {},
+  operationConstraints = {},
+}: Authority): Iterable<readonly [name: string, types: readonly ScalarType[]]> {
+  for (const [name, { types }] of Object.entries(constraints)) yield [name, types];
+  for (const entry of Object.values(operationConstraints)) {
+    for (const [name, { types }] of Object.entries(entry)) {
+      const [top, ...inner] = readArgumentName(name) ?? [name];
+      if (inner.length === 0) yield [top, types.filter((type) => type !== "array")];
+    }
+  }
+}
+
+function* argumentsIn(schema: DescribedSkill["input"], operation: string): Iterable<Argument> {
   const { properties } = schema;
   if (!isObject(properties)) return;
   for (const [name, property] of Object.entries(properties)) {
@@ -71,6 +89,7 @@ function* argumentsIn(schema: DescribedSkill["input"]): Iterable<Argument> {
     yield {
       name,
       types,
+      operations: [operation],
       fromSkill: true,
       ...(choices === undefined ? {} : { choices }),
       ...(typeof description === "string" ? { description } : {}),
@@ -109,6 +128,13 @@ function typesOf(values: readonly Scalar[]): readonly ScalarType[] {
 function either(one: Argument, other: Argument): Argument {
   const { name } = one;
   const types = TYPES.filter((type) => one.types.includes(type) || other.types.includes(type));
+  const operations = [...new Set([...one.operations, ...other.operations])];
   const { description } = one;
-  return { name, types, fromSkill: true, ...(description === undefined ? {} : { description }) };
+  return {
+    name,
+    types,
+    operations,
+    fromSkill: true,
+    ...(description === undefined ? {} : { description }),
+  };
 }

@@ -1,13 +1,17 @@
 import { hash } from "node:crypto";
 import type { Approval } from "../../agent/approvals/approval.js";
+import { allowsArgument } from "../../caveats/argument-domain.js";
+import { argumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
-import { allows } from "../../caveats/domain.js";
+import { authorityOver, leftOfArgument } from "../../caveats/operation-authority.js";
 import type { Argument } from "./arguments.js";
 import { type AskedView, type Reading, viewOf } from "./asked-view.js";
 
 /** The fields by which the user takes something away from one grant that is asked for. */
 export interface GrantFields extends AskedView {
   readonly arguments: readonly ArgumentFields[];
+  /** All operations that are left of what is asked for. */
+  readonly left: readonly string[];
   /** Operations, of which fewer can be kept; empty where there is only one. */
   readonly operations: readonly string[];
   /** Names of the fields of rows in which the user names an argument. */
@@ -68,12 +72,13 @@ function grantFields(view: AskedView): GrantFields {
   return {
     ...view,
     arguments: known.map((argument, at) => ({
-      argument: stillAllowed(argument, authority),
+      argument: stillAllowed(argument, operations, authority),
       min: name(at, "min"),
       max: name(at, "max"),
       in: name(at, "in"),
       not_in: name(at, "not"),
     })),
+    left: operations,
     operations: operations.length > 1 ? operations : [],
     others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
       name: name("other", row, "name"),
@@ -85,13 +90,18 @@ function grantFields(view: AskedView): GrantFields {
   };
 }
 
-/** The listed values that existing limits still allow. */
+/** The listed values that existing limits still allow for one of the operations. */
 function stillAllowed(
   { choices, ...argument }: Argument,
-  { constraints = {} }: Authority,
+  operations: readonly string[],
+  authority: Authority,
 ): Argument {
-  const domain = Object.hasOwn(constraints, argument.name) ? constraints[argument.name] : undefined;
-  const left = choices?.filter((choice) => domain === undefined || allows(domain, choice));
+  const domains = operations.map((operation) =>
+    leftOfArgument(authorityOver(operation, authority), argumentName([argument.name])),
+  );
+  const left = choices?.filter((choice) =>
+    domains.some((domain) => allowsArgument(domain, choice)),
+  );
   return left === undefined ? argument : { ...argument, choices: left };
 }
 

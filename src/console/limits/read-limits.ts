@@ -1,14 +1,17 @@
 import type { ApprovalSubject } from "../../agent/approvals/approval.js";
+import { argumentName } from "../../caveats/argument-pointer.js";
 import { overreaches } from "../../caveats/attenuation.js";
 import { constraintRule } from "../../caveats/constraints-rule.js";
 import type { Constraint, Hop, HopInit } from "../../caveats/hop.js";
-import type { Overreach } from "../../caveats/hop-rule.js";
+import { type Overreach, ruleOf } from "../../caveats/hop-rule.js";
+import { entryRule } from "../../caveats/operation-authority.js";
 import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
 import { parseTime } from "../../caveats/time.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
 import { html, type Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
 import { domainWords, textByOrigin } from "../hop-words.js";
+import type { Argument } from "./arguments.js";
 import {
   type ApprovalFields,
   type ArgumentFields,
@@ -84,26 +87,42 @@ function ending({ authority }: GrantFields, lifetime: number, now: number): Date
 }
 
 function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): HopInit {
-  const limits = new Map<string, Constraint>();
-  for (const fields of grant.arguments) {
-    const limit = readArgument(form, fields, problems);
-    if (limit !== undefined) limits.set(fields.argument.name, limit);
-  }
-  for (const fields of grant.others) {
-    const [name, limit] = readOther(form, fields, problems) ?? [];
-    if (name === undefined || limit === undefined) continue;
-    if (limits.has(name)) {
-      const message = `There is a limit on ${shown(name)} already; give it there.`;
-      problems.push({ field: fields.name, message });
-    }
-    limits.set(name, limit);
-  }
   const kept = form.all(grant.keep).filter((operation) => grant.operations.includes(operation));
   if (grant.operations.length > 0 && kept.length === 0) {
     problems.push({ field: grant.keep, message: "Keep at least one of the operations." });
   }
+  const operations = kept.length === 0 ? grant.left : kept;
+  const limits = new Map<string, Constraint>();
+  const entries = new Map<string, Map<string, Constraint>>();
+  const named = new Set<string>();
+  for (const fields of grant.arguments) {
+    const limit = readArgument(form, fields, problems);
+    if (limit === undefined) continue;
+    const { name } = fields.argument;
+    named.add(name);
+    // A limit on every operation would refuse all calls of those that do not have the argument.
+    const having = operations.filter((one) => fields.argument.operations.includes(one));
+    const isShared = !fields.argument.fromSkill || having.length === operations.length;
+    if (isShared) limits.set(name, limit);
+    for (const operation of isShared ? [] : having) {
+      const entry = entries.get(operation) ?? new Map<string, Constraint>();
+      entries.set(operation, entry.set(argumentName([name]), limit));
+    }
+  }
+  for (const fields of grant.others) {
+    const [name, limit] = readOther(form, fields, problems) ?? [];
+    if (name === undefined || limit === undefined) continue;
+    if (named.has(name)) {
+      const message = `There is a limit on ${shown(name)} already; give it there.`;
+      problems.push({ field: fields.name, message });
+    }
+    named.add(name);
+    limits.set(name, limit);
+  }
+  const single = [...entries].map(([operation, entry]) => [operation, Object.fromEntries(entry)]);
   return {
     ...(limits.size === 0 ? {} : { constraints: Object.fromEntries(limits) }),
+    ...(entries.size === 0 ? {} : { operationConstraints: Object.fromEntries(single) }),
     ...(kept.length === 0 || kept.length === grant.operations.length ? {} : { operations: kept }),
   };
 }
@@ -188,7 +207,8 @@ function fieldOf(
   if (rule === "operations") return keep;
   if (rule === "invokers") return BIND;
   for (const { argument, ...fields } of known) {
-    const own = constraintRule(argument.name);
+    const own = rulesOf(argument).find((one) => rule === one || rule.startsWith(`${one}.`));
+    if (own === undefined) continue;
     if (rule === `${own}.min`) return fields.min;
     if (rule === `${own}.max`) return fields.max;
     if (rule === `${own}.in`) return fields.in;
@@ -201,11 +221,22 @@ function fieldOf(
   return others[0]?.values ?? "lifetime";
 }
 
+/** The rules of limits on an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
+function rulesOf({ name, operations }: Argument): readonly string[] {
+  const entries = operations.map((operation) =>
+    ruleOf(entryRule("operationConstraints", operation), argumentName([name])),
+  );
+  return [constraintRule(name), ...entries];
+}
+
 function wordsOf(
   { rule, value, allowed, message }: Overreach,
   { authority, own: texts }: GrantFields,
 ): Part {
   if (message.endsWith("would leave nothing")) return "Nothing would be left.";
+  if (value === null && rule.startsWith("operationConstraints")) {
+    return "No call of an operation would be left.";
+  }
   const limits = Object.entries(authority.constraints ?? {});
   const own = limits.find(([name]) => isRuleOf(rule, name));
   const asked = own === undefined ? shown(allowed) : domainWords(own[1], textByOrigin(texts));

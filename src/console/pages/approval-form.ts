@@ -3,7 +3,7 @@ import type { Scalar, ScalarType } from "../../caveats/scalar.js";
 import { html, type Markup, type Part, seconds } from "../../http/markup/markup.js";
 import { trusted } from "../../http/markup/untrusted-text.js";
 import type { Form } from "../form.js";
-import { domainWords, type TextByOrigin, textByOrigin } from "../hop-words.js";
+import { leftWords, type TextByOrigin, textByOrigin } from "../hop-words.js";
 import {
   type ApprovalFields,
   type ArgumentFields,
@@ -152,15 +152,14 @@ ${
 
 function argumentFields(
   { argument, ...names }: ArgumentFields,
-  { authority: { constraints = {} }, own }: GrantFields,
+  { authority, left, own }: GrantFields,
   field: FieldsShown,
 ): Markup {
   const { name, types, choices, description } = argument;
   const byOrigin = textByOrigin(own);
-  const asked = Object.hasOwn(constraints, name) ? constraints[name] : undefined;
   return html`<fieldset><legend>Argument ${byOrigin.name(name)}</legend>
 ${description !== undefined && html`<p class="hint">${trusted(description)}</p>`}
-<p class="hint">${asked === undefined ? "Asked for: any value." : html`Asked for: ${domainWords(asked, byOrigin)}.`}</p>
+<p class="hint">Asked for: ${leftWords(name, left, authority, byOrigin)}.</p>
 ${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, byOrigin, field)}</fieldset>`;
 }
 

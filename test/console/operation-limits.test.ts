@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApprovalSubject } from "../../src/agent/approvals/approval.js";
+import type { Hop } from "../../src/caveats/hop.js";
+import { startConsole, type TestConsole } from "./support.js";
+import { words } from "./visitor.js";
+
+let console: TestConsole;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console.close());
+
+/** A request for two operations waits in Alice's list. */
+async function waits(request: string, hop?: Hop): Promise<{ id: string; path: string }> {
+  const subject: ApprovalSubject = {
+    kind: "capabilities",
+    request,
+    principal: "alice",
+    lifetime: 3600,
+    agent: { id: "assistant" },
+    asked: [
+      {
+        grant: "payments:write",
+        operations: ["balance", "transfer"],
+        hops: hop === undefined ? [] : [{ by: "agent", hop }],
+        description: "Transfer money",
+      },
+    ],
+  };
+  const opening = { subject, rule: {}, method: "backchannel", lifetime: 600 } as const;
+  const opened = await console.registry.approvals.openAlone(opening, 10);
+  if (!opened.ok) throw new Error(opened.denial.message);
+  const { id } = opened.pending.approval;
+  return { id, path: `/requests/${id}` };
+}
+
+const ASKED: Hop = {
+  operationConstraints: {
+    balance: { account: { path: "reports" } },
+    transfer: { amount: { max: 50 }, bcc: { absent: true }, to: { each: { in: ["a", "b"] } } },
+  },
+  arguments: { transfer: ["amount", "currency", "to"] },
+};
+
+test("the limits that are asked for stand in words, and no limited argument as any value", async () => {
+  const { path } = await waits("words", ASKED);
+  const alice = await console.signedIn("alice");
+  const page = words((await alice.get(path)).text);
+  expect(page).toContain("amount of transfer at most 50");
+  expect(page).toContain("account of balance a path under reports");
+  expect(page).toContain("bcc of transfer must be left out");
+  expect(page).toContain("to of transfer each element only a, b");
+  expect(page).toContain("Only arguments transfer: amount, currency, to");
+  expect(page).toContain(
+    "Argument amount How much, in the currency Asked for: balance: any value, transfer: at most 50.",
+  );
+  expect(page).toContain(
+    "Argument urgent Asked for: balance: any value, transfer: must be left out.",
+  );
+});
+
+test("a limit on an argument that one operation has is about that operation alone", async () => {
+  const { id, path } = await waits("narrow", ASKED);
+  const alice = await console.signedIn("alice");
+  await alice.get(path);
+  const sent = { "g-0-granted": "yes", "g-0-keep": ["balance", "transfer"] };
+  const wider = await alice.post(path, { answer: "check", ...sent, "g-0-0-max": "60" }, path);
+  expect(words(wider.text)).toContain("60 goes beyond what is asked for");
+  const limits = { ...sent, "g-0-0-max": "10" };
+  const left = await alice.post(path, { answer: "check", ...limits }, path);
+  expect(words(left.text)).toContain("amount of transfer at most 10");
+  await alice.post(path, { answer: "approve", ...limits }, path);
+  const approval = await console.registry.approvals.get(id);
+  expect(approval?.state).toBe("approved");
+  expect(approval?.decisions[0]?.hops).toEqual({
+    0: { operationConstraints: { transfer: { amount: { max: 10 } } } },
+  });
+  // What was asked for is still there, for the issuer's hop.
+  expect(approval?.subject.asked[0]?.hops).toEqual([{ by: "agent", hop: ASKED }]);
+});
