@@ -76,7 +76,7 @@ function setText(label: string, items: readonly string[]): string {
 }
 
 function limitText(argument: string, limit: Constraint): string {
-  const name = word(argument);
+  const name = argument.startsWith("/") ? quoted(argument) : argumentName(argument);
   if (limit === null || typeof limit !== "object") return `${name} = ${scalar(limit)}`;
   const parts: string[] = [];
   if (limit.min !== undefined) parts.push(`${name} >= ${limit.min}`);
@@ -88,7 +88,7 @@ function limitText(argument: string, limit: Constraint): string {
 
 function domainText(argument: string, domain: Domain): string {
   const { types, ...limit } = domain;
-  if (types.length === 0) return `${word(argument)}: no value is left`;
+  if (types.length === 0) return `${argumentName(argument)}: no value is left`;
   const [only, ...more] = limit.in ?? [];
   if (only !== undefined && more.length === 0) return limitText(argument, only);
   return limitText(argument, limit);
@@ -109,15 +109,15 @@ function byOperation<Limit>(
 function argumentDomainText(argument: string, domain: ArgumentDomain): string {
   const limit = constraintFrom(domain);
   return limit === undefined
-    ? `${word(argument)}: no value is left`
+    ? `${argumentName(argument)}: no value is left`
     : argumentText(argument, limit);
 }
 
 /** Describes a limit on an argument of one operation: `path under /data`, `limit <= 100 if it is there`. */
 function argumentText(argument: string, limit: ArgumentConstraint): string {
   if (limit === null || typeof limit !== "object") return limitText(argument, limit);
-  if (limit.absent === true) return `${word(argument)} absent`;
-  const parts = operatorTexts(word(argument), limit);
+  if (limit.absent === true) return `${argumentName(argument)} absent`;
+  const parts = operatorTexts(argumentName(argument), limit);
   return `${parts.join(", ")}${limit.optional === true ? ", if it is there" : ""}`;
 }
 
@@ -159,6 +159,11 @@ function scalar(value: Scalar): string {
 // Unquoted if --arg would read it as exactly this string, else quoted.
 function word(text: string): string {
   return BARE.test(text) && !isJson(text) ? text : quoted(text);
+}
+
+// Quoted if it holds a colon, which --arg takes for the end of an operation.
+function argumentName(name: string): string {
+  return name.includes(":") ? quoted(name) : word(name);
 }
 
 function isJson(text: string): boolean {

@@ -114,7 +114,10 @@ test("a hop's limits are shown as --arg takes them", () => {
     fc.integer().map((max) => ({ max })),
     fc.integer().map((min) => ({ min })),
   );
-  const name = fc.oneof(fc.constantFrom("amount", "a b", "x=y", "in"), fc.string({ minLength: 1 }));
+  const name = fc.oneof(
+    fc.constantFrom("amount", "a b", "x=y", "in", ":@", "a:b", "?a", "/a"),
+    fc.string({ minLength: 1 }),
+  );
   fc.assert(
     fc.property(name, limit, (argument, wanted) => {
       const hop = normalizeHop({ constraints: Object.fromEntries([[argument, wanted]]) });
