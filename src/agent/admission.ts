@@ -11,7 +11,7 @@ import {
 } from "./presented.js";
 import { type AgentDenial, missingCapability } from "./refusal.js";
 
-/** Leave to come in, with what is presented; it allows no skill by itself. */
+/** The admission of a call, with its presented capabilities; it allows no skill by itself. */
 export interface Admission<By extends Presenter = Caller> {
   readonly allowed: true;
   readonly caller: By;

@@ -81,10 +81,10 @@ export async function compileArgumentChecks(
 }
 
 /**
- * A copy of a call, with frozen arguments: nothing that its caller does meanwhile changes what is judged.
+ * Copies a call and freezes its arguments, so that its caller cannot change what is judged.
  *
  * @param known - The members that it may have.
- * @throws TypeError naming what is not plain, not known or of another type.
+ * @throws TypeError naming the value that is not plain data, is unknown, or has another type.
  */
 export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
   invocation: Of,
@@ -100,7 +100,7 @@ export function ownInvocation<Of extends SkillInvocation | OperationInvocation>(
   return { ...own, arguments: given, capabilities: ownPresented(capabilities) };
 }
 
-/** A copy of what was judged for a skill, which may change what it is given. */
+/** Copies the judged arguments for a skill, which may modify its copy. */
 export function skillArguments(judged: JsonObject): JsonObject {
   return plainCopy(judged, "arguments", "arguments");
 }

@@ -5,7 +5,7 @@ import { plainObject } from "../checks/plain.js";
 export interface Presenter {
   /** The user on whose behalf the request is made. */
   readonly principal?: string | undefined;
-  /** The agent that makes the call. A capability that names invokers is refused where it is not known. */
+  /** The calling agent. If it is unknown, a capability that names invokers is refused. */
   readonly invoker?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Caller extends Presenter {
 /**
  * Throws unless principal and invoker are strings, or not given. The object may be of the program's own class.
  *
- * @throws TypeError naming what is wrong; for a Promise or a Map too, which has neither.
+ * @throws TypeError naming the value that is wrong; also for a Promise or a Map, which has neither.
  */
 export function assertPresenter(caller: Presenter): void {
   if (typeof caller !== "object" || caller === null) throw notA("caller", CALLER, caller);
@@ -72,8 +72,8 @@ export interface Authenticator {
   authenticate(request: CallerRequest): Promise<CallerAuthentication>;
   /** The address where callers get credentials: that of the authorization server, if there is one. */
   readonly issuer?: string;
-  /** The audience that access tokens must have been made for, where that is checked. */
+  /** The audience that access tokens must have, if that is checked. */
   readonly audience?: string;
-  /** The scope that access tokens must have, where that is checked. */
+  /** The scope that access tokens must have, if that is checked. */
   readonly scope?: string;
 }

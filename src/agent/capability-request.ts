@@ -18,7 +18,7 @@ export interface CapabilityRequest {
   readonly restrictions: Hop;
 }
 
-/** A request as read, or what is wrong with it. */
+/** A parsed request, or the problem with it. */
 export type CapabilityRequestReading =
   | { readonly ok: true; readonly request: CapabilityRequest }
   | RequestRefusal;
@@ -82,7 +82,7 @@ export function readCapabilityRequest(params: Json): CapabilityRequestReading {
   return { ok: true, request: { ...request, resourceQuery: reading.query } };
 }
 
-/** The hop keys of a request, or a sentence about what is wrong with them. */
+/** Parses the hop keys of a request, or returns a sentence about the problem with them. */
 function readRestrictions(value: JsonObject): Hop | string {
   const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
   if (given.length === 0) return {};

@@ -34,7 +34,7 @@ export interface OperationInvocation extends Asked {
   readonly listing?: boolean;
 }
 
-/** Permission for one call, with all that it may reach. Nothing else than what was cleared may run. */
+/** The permission for one call, with everything that it may reach. Only the cleared call may run. */
 export interface Clearance<Of extends Operation = Skill>
   extends Pick<SkillCall, "arguments" | "principal" | "resources"> {
   readonly allowed: true;
@@ -43,7 +43,7 @@ export interface Clearance<Of extends Operation = Skill>
   readonly authority: AuthorityKind;
   /** Absent where authority is ambient. */
   readonly capability?: VerifiedCapability;
-  /** The same as it was presented: what it may be narrowed from. */
+  /** The capability as presented, which can be narrowed further. */
   readonly presented?: AuthenticCapability;
   /** True if the caller has declared ambient authority; absent where authority is not ambient. */
   readonly declared?: boolean;
@@ -53,11 +53,11 @@ export interface Clearance<Of extends Operation = Skill>
   readonly lost?: () => AgentDenials | undefined;
 }
 
-/** A refusal, with what is known of the capability that had the fewest denials. */
+/** A refusal, with the capability that had the fewest denials, as far as it is known. */
 export interface Refusal {
   readonly allowed: false;
   readonly denials: AgentDenials;
-  /** Absent if it is not known. */
+  /** Absent if unknown. */
   readonly asked?: Operation;
   readonly capability?: Judged;
   /** The handles in the arguments. */

@@ -11,9 +11,9 @@ export interface TypedSkill<Input extends JsonObject> extends Omit<Skill, "input
 }
 
 /**
- * A skill whose arguments have the type that its schema describes, where the schema is written out. The
- * type follows from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`,
- * `anyOf` and `oneOf`; what it cannot say, the check of every call does.
+ * Makes a skill whose arguments have the type described by its schema, if the schema is a literal. The type is
+ * derived from `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, `anyOf` and
+ * `oneOf`; the gate validates the rest at every call.
  *
  * @returns The same object: {@link createIssuingAgent} checks the rest of it.
  * @throws TypeError if it is not an object with a function `run`.

@@ -30,7 +30,7 @@ export interface GrantExecution {
   /** A skill's id. */
   readonly capability: string;
   readonly arguments: JsonObject;
-  /** The token that it presents; without one, what it was granted is judged. */
+  /** The presented token; without one, the stored grant is judged. */
   readonly presented?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -80,8 +80,8 @@ async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Call
 }
 
 /**
- * Issues a grant's capability, under the same id each time, and records it the first time. Each token is of its own,
- * short lifetime; what is kept lasts as long as the grant.
+ * Issues a grant's capability, always under the same id, and records it the first time. Each token has a short
+ * lifetime; the record lasts as long as the grant.
  *
  * @returns `undefined` if grant or agent has expired, or the grant been revoked.
  * @throws StorageError if it cannot be recorded.
@@ -140,7 +140,7 @@ export async function executeGrant(
     for (const record of await registry.grantsOf(id)) {
       if (record.capability !== capability || tokens.length === MAX_PRESENTED) continue;
       const live = await liveGrant(record.id, context);
-      // The policy is asked by the call itself, which says what it refuses.
+      // The call itself checks the policy, and reports a refusal.
       const made = live === undefined ? undefined : await issueToken(live, context, recorder);
       if (made !== undefined) tokens.push({ token: made.token, grant: record.id });
     }

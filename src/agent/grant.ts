@@ -22,8 +22,8 @@ const MEMBERS = [
 ];
 
 /**
- * Grants as an issuer takes them, checked against the agent's operations, all of which a legacy grant's
- * `["*"]` means.
+ * Returns the grants in the issuer's form, checked against the agent's operations. `["*"]` of a legacy grant
+ * means all operations.
  *
  * @throws TypeError naming the field that is wrong, such as `grants[1].operations[0]`.
  */

@@ -200,7 +200,10 @@ interface Remade {
   readonly authority: ReturnType<typeof meetOf>;
 }
 
-/** The token of what is kept, each hop word for word; `undefined` if its key is gone, or it exceeds a token's limits. */
+/**
+ * Rebuilds the token of a recorded capability, each hop byte for byte; `undefined` if its key is gone, or it
+ * exceeds a token's limits.
+ */
 function remade(
   kept: IssuedCapability,
   { issuer }: Pick<AgentContext, "issuer">,

@@ -49,7 +49,7 @@ export class IssuingAgent {
   readonly issuer: Issuer;
   /** The name that this agent goes by in `audience`. */
   readonly audience: string;
-  /** Hosts, agents and approvals, where it has them. */
+  /** Hosts, agents and approvals, if the agent has them. */
   readonly registry: Registry | undefined;
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
@@ -109,7 +109,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Runs a capability by what the agent presents, or else by what it was granted, each grant on its own.
+   * Runs a capability of Agent-Auth with the presented token, or else with each stored grant separately.
    *
    * @throws As {@link IssuingAgent.invoke} does.
    */
@@ -172,7 +172,7 @@ export class IssuingAgent {
   }
 
   /**
-   * Uses a clearance up, and records that: what was cleared runs right after.
+   * Uses up and records a clearance; the cleared call runs right after.
    *
    * @throws TypeError if the clearance is used up, or of another agent.
    * @throws ClearanceLostError if the capability no longer stands.
@@ -261,7 +261,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Returns whether a caller may start or see a task with what it presents. Allows no skill by itself.
+   * Returns whether a caller's presented capabilities allow it to start or see a task. Allows no skill by
+   * itself.
    *
    * @param declared - Whether the caller declares ambient authority.
    */
@@ -291,8 +292,8 @@ export class IssuingAgent {
   }
 
   /**
-   * Revokes a presented capability and what descends from it. Refused where the caller has too many
-   * revocations, unless it revokes the whole of what was issued to it.
+   * Revokes a presented capability and its descendants. Refused if the caller has too many revocations, unless
+   * it revokes a whole capability that was issued to it.
    *
    * @throws StorageError if it could not be written.
    */

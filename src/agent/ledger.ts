@@ -108,6 +108,6 @@ export interface Ledger {
   issued(id: string): Promise<IssuedCapability | undefined>;
   /** Events, oldest first, among them all that were noted before. */
   list(query?: LedgerQuery): Promise<readonly LedgerEvent[]>;
-  /** Writes what is left, and takes no more. */
+  /** Writes the remaining events, and accepts no more. */
   close(): Promise<void>;
 }

@@ -107,7 +107,7 @@ export async function offersFor(
   return { ok: false, denial };
 }
 
-/** Takes back what was offered under a grant if the policy allows nothing under one that it requires. */
+/** Withdraws the offers under a grant if the policy allows nothing under a grant that it requires. */
 function dropUnsupported(offers: Offer[], refused: RefusedGrant[]): void {
   for (const { grant } of offers) {
     const { id } = grant;
@@ -159,7 +159,7 @@ function entryDenial(
   return mistake && { code: "invalid_request", message: mistake.message, path: mistake.rule };
 }
 
-/** A grant of which something is left, before resources are looked at. */
+/** A grant with something left, before resources are examined. */
 interface GrantLeft {
   readonly grant: KnownGrant;
   readonly permissions: readonly Permission[];

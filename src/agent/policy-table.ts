@@ -4,7 +4,7 @@ import { texts } from "../issuer/grant.js";
 import type { Permission, Policy, ResourceSelector } from "./policy.js";
 import { readFilter } from "./resources/filter.js";
 
-/** One line of a policy table: a principal, or a group of them, and what it may do. */
+/** One rule of a policy table: a principal or a group of principals, and their permissions. */
 export interface PolicyRule {
   /** As authenticated; `autonomous:*` for agents that act for no user. Either this or `group`. */
   readonly principal?: string;

@@ -88,7 +88,7 @@ export async function authenticateOne(
 /**
  * A copy of the capabilities of a call; those that are authenticated stay as they are.
  *
- * @throws TypeError naming what is not plain, or no string.
+ * @throws TypeError naming the value that is not plain data, or not a string.
  */
 export function ownPresented(presented: readonly Presented[]): readonly Presented[] {
   return presented.map((one) => (isAuthenticated(one) ? one : plainPresented(one)));
@@ -101,10 +101,10 @@ function plainPresented(one: PresentedCapability): PresentedCapability {
   return { id, token };
 }
 
-// What is read from JSON must not pass for what was verified here, whatever members it has.
+// Parsed JSON must not pass for a verified object, whatever its properties.
 const made = new WeakSet<Presented>();
 
-/** Marks what was verified here. */
+/** Marks objects that were verified here. */
 export function branded<Answer extends AuthenticatedCapability>(answer: Answer): Answer {
   made.add(answer);
   return Object.freeze(answer);

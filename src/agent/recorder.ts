@@ -134,7 +134,7 @@ export class Recorder {
     return event;
   }
 
-  /** Notes what was called, with the values that are recorded. */
+  /** Records a call, with the argument values that the ledger keeps. */
   #ask(
     event: Draft,
     skill: string | undefined,

@@ -3,7 +3,7 @@ import { isDeeperThan, type Json } from "../bytes/json.js";
 /** Most arrays and objects within each other in a result, as in arguments. */
 const MAX_NESTED = 256;
 
-/** A skill has run, and what it returned cannot be written as JSON. */
+/** A skill has run, and its result cannot be written as JSON. */
 export class SkillResultError extends Error {
   override readonly name = "SkillResultError";
 }

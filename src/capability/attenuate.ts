@@ -80,17 +80,16 @@ export function createNonce(): string {
 /**
  * Narrows a token by one hop: one HMAC, no key, no network. The given token stays as it is.
  *
- * The result allows what the token allows *and* the hop allows; no hop can widen it. Refuses a hop
- * that names something the token does not allow, as a lint against mistakes. The hop gets a random
- * `nonce` unless it has one, so that each child can be revoked alone. `expires` may be a duration
- * such as `5m`, "at most five minutes from now".
+ * The result allows what the token allows *and* the hop allows; no hop can widen it. Refuses a hop that names
+ * something the token does not allow, as a lint against mistakes. The hop gets a random `nonce` unless it has
+ * one, so that each child can be revoked alone. `expires` may be a duration such as `5m`, "at most five minutes
+ * from now".
  *
  * @param token - The token, without discharges.
  * @returns The child token as base64url of v2 binary, or the values that exceed the parent.
- * @throws TokenError if the token is malformed, not a capability or over a limit, or if the child
- *   would be.
- * @throws TypeError if the token is not a string, `hop` is not a valid hop or not plain at every level, or an
- *   option is not known.
+ * @throws TokenError if the token is malformed, not a capability or over a limit, or if the child would be.
+ * @throws TypeError if the token is not a string, `hop` is invalid or not plain data at every level, or an
+ *   option is unknown.
  *
  * @example
  * ```ts

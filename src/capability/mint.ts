@@ -94,7 +94,7 @@ const MEMBERS: readonly string[] = [...OWN, ...HOP_KEYS];
 /**
  * Copies a program's request; every value is plain, or a `Date` for a time.
  *
- * @throws TypeError that names the property that is not plain, not known or not valid.
+ * @throws TypeError naming the property that is not plain data, unknown or invalid.
  */
 export function plainRequest(request: MintRequest): MintRequest {
   const {

@@ -76,12 +76,12 @@ export function meetArguments(a: ArgumentDomain, b: ArgumentDomain): ArgumentDom
   return { ...scalars, ...(isOpen ? forms : {}), ...arrays, missing, types };
 }
 
-/** Leaves out what is `undefined`, which has no canonical form. */
+/** Removes properties that are `undefined`, which have no canonical form. */
 function defined<T extends object>(value: { readonly [Name in keyof T]: T[Name] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as T;
 }
 
-/** Returns the scalars of a domain, without what is said of the form of its strings. */
+/** Returns the scalars of a domain, without the conditions on the form of its strings. */
 export function scalarsOf({ types, min, max, in: listed, not_in }: ArgumentDomain): Domain {
   const scalars = types.filter((type) => type !== "array");
   return defined<Domain>({ types: scalars, min, max, in: listed, not_in });

@@ -36,7 +36,7 @@ export interface RuleFailure {
   readonly expected: Json;
   /** The value in the invocation; absent if it has none. */
   readonly actual?: unknown;
-  /** The nearest value that the rule allows, where there is one. */
+  /** The nearest allowed value, if there is one. */
   readonly nearest?: Json;
   /** Number of further failures of the same key that are not listed; present on the last listed one only. */
   readonly more?: number;

@@ -87,7 +87,7 @@ export function authorityOver(operation: string, authority: Arguments): Operatio
   return { limited: withoutHolders(new Map(open)), closed };
 }
 
-/** Returns what is left of one argument. */
+/** Returns the remaining limits on one argument. */
 export function leftOfArgument(
   { limited, closed }: OperationAuthority,
   name: string,
@@ -154,7 +154,7 @@ function leaveOut(domains: Map<string, ArgumentDomain>, name: string): void {
   if (domain !== undefined) domains.set(name, meetArguments(domain, LEFT_OUT));
 }
 
-/** The arguments of which nothing is left, so that no call of the operation is allowed. */
+/** Returns the arguments without any allowed value, so that every call of the operation is refused. */
 export function deadArguments({ limited }: OperationAuthority): readonly string[] {
   return [...limited].filter(([, domain]) => isDead(domain)).map(([name]) => name);
 }

@@ -10,7 +10,7 @@ export interface OperatorFailure {
   readonly expected: Json;
   /** The end of a sentence about the argument, such as `must be a number of at most 50`. */
   readonly must: string;
-  /** The nearest value that satisfies it, where there is one. */
+  /** The nearest value that satisfies it, if there is one. */
   readonly near?: Json | undefined;
 }
 

@@ -5,7 +5,7 @@ import { type CookieOptions, SealedCookie, type Session } from "./sessions.js";
 
 /** An action that a user confirms by signing in again. */
 export interface Confirmable {
-  /** The id of an approval, or `host` where one is added. */
+  /** The id of an approval, or `host` when a host is added. */
   readonly what: string;
   /** The approval's digest, or one of the host's name. */
   readonly digest: string;
@@ -19,7 +19,7 @@ export interface Confirming extends Confirmable {
   readonly began: number;
   /** True if the user's presence must be shown. */
   readonly present: boolean;
-  /** The form as the user filled it in, to be shown again; empty where it is too long. */
+  /** The form as the user filled it in, to be shown again; empty if it is too long. */
   readonly form: string;
 }
 
@@ -28,9 +28,9 @@ export interface Confirmation extends Confirming {
   readonly id: string;
 }
 
-/** Milliseconds from the beginning of the authorization request until what is confirmed must have been sent. */
+/** Milliseconds from the beginning of the authorization request to the deadline for the confirmed form. */
 const WINDOW = 5 * 60 * 1000;
-/** Characters of a form that a cookie has room for, beside the rest of what is sealed. */
+/** Characters of a form that fit into a cookie with the other sealed values. */
 const MOST_FORM = 2000;
 
 /** Returns when a confirmation is over, in milliseconds since 1970. */
@@ -145,7 +145,7 @@ function readSignIn(value: unknown): SignIn | undefined {
   if (typeof state !== "string" || typeof nonce !== "string") return undefined;
   if (typeof verifier !== "string" || typeof to !== "string") return undefined;
   const confirming = readConfirming(value["confirming"]);
-  // Without what it confirms, it would be taken for a sign-in to the console.
+  // Without the confirmed action, it would be taken for a sign-in to the console.
   if (Object.hasOwn(value, "confirming") && confirming === undefined) return undefined;
   return { state, nonce, verifier, to, ...(confirming === undefined ? {} : { confirming }) };
 }

@@ -95,8 +95,8 @@ const RATE: RateLimit = { requests: 300, seconds: 60 };
 const LONGEST = 24 * 60 * 60;
 
 /**
- * Mounts the approvals console: pages on which users sign in, see what agents ask for and why, take something
- * away from it, approve or deny it, and revoke what they gave.
+ * Mounts the approvals console: pages on which users sign in, see requests of agents with their reasons, limit,
+ * approve or deny them, and revoke what they granted.
  *
  * @throws TypeError naming the option that is wrong; for development tokens at an address that is not loopback.
  */

@@ -17,7 +17,7 @@ export interface Refusal extends FaultParts {
   readonly code: string;
   /** The approval, grant or host concerned. */
   readonly record?: string;
-  /** True if what was decided about it has been recorded already. */
+  /** True if the decision about it has been recorded already. */
   readonly recorded?: boolean;
   /** Seconds after which to try again. */
   readonly retryAfter?: number;
@@ -44,7 +44,7 @@ export interface Desk {
   readonly argumentsOf: ArgumentsOf;
   readonly onlyReads: OnlyReads;
   readonly now: () => number;
-  /** Writes what was refused into the ledger. */
+  /** Records a refusal in the ledger. */
   readonly record: (refusal: Refusal, session: Session | undefined) => void;
   readonly onFailure: (error: unknown, what: string) => void;
 }

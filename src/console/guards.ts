@@ -56,7 +56,7 @@ const FOREIGN: Refusal = {
     "This form was not sent from the approvals console, so nothing was done. Open the console and send the form from there.",
 };
 
-/** Refuses what is sent from pages of other sites: a browser says where a form comes from. */
+/** Refuses forms of other sites' pages; a browser says where a form comes from. */
 export function refuseCrossSite(desk: Desk): RequestHandler {
   return (req, res, next) => {
     if (req.method !== "POST") return next();

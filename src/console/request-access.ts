@@ -16,7 +16,7 @@ export function canAnswer({ approvals }: Desk, approval: Approval, session: Sess
   return mayTakeOn(approval, session.principal) && enteredCode(approval, session) !== undefined;
 }
 
-/** Returns whether the user of a session may see what is asked: also after deciding about it. */
+/** Returns whether the user of a session may see a request, also after deciding about it. */
 export function canSee(desk: Desk, approval: Approval, session: Session): boolean {
   const { principal } = session;
   const own = principalOf(approval) === principal;

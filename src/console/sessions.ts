@@ -67,7 +67,7 @@ export class Sessions {
     this.#cookie.write(res, JSON.stringify({ ...session, codes }), session.ends);
   }
 
-  /** Signs the user out: the cookie is good no more, a copy of it neither. */
+  /** Signs the user out: the cookie, and any copy of it, is refused from then on. */
   end(res: Response, session: Session): void {
     const now = this.#options.clock();
     // All live equally long, so those that are over are among the first, or soon will be.

@@ -94,7 +94,7 @@ function readCaveat(
   return location ? { ...caveat, location } : caveat;
 }
 
-/** The fields of one section, as views of what is read. */
+/** The fields of one section, as views of the input. */
 interface Section {
   location: Uint8Array | undefined;
   identifier: Uint8Array | undefined;

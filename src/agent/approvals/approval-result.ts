@@ -31,7 +31,7 @@ const MAX_LIFETIME = 30 * 24 * 60 * 60;
  * A grant is granted if every approver grants it, and all hops together, the asker's too, allow something.
  *
  * @param now - Milliseconds since 1970.
- * @throws TypeError for what is no approval.
+ * @throws TypeError if the value is not an approval.
  */
 export function resultOf(
   approval: Pick<Approval, "subject" | "decisions">,
@@ -57,7 +57,7 @@ export function resultOf(
   });
 }
 
-/** @throws TypeError for what is no approval, such as a Promise of one. */
+/** @throws TypeError if the value is not an approval, such as a Promise of one. */
 function partsOf<Of extends Pick<Approval, "subject" | "decisions">>(approval: Of): Of {
   const own = plainObject(approval, "approval");
   if (!isObject(own.subject)) throw notA("approval.subject", "an object", own.subject);

@@ -1,5 +1,5 @@
-// src/agent/approvals: what people decide before something is granted, the same for every protocol. This
-// file has what is kept. Times are milliseconds since 1970 unless a hop has them.
+// src/agent/approvals: the decisions that people make before something is granted, the same for every protocol.
+// This file has the stored records. Times are milliseconds since 1970, except in hops.
 
 import type { Hop } from "../../caveats/hop.js";
 import type { GrantApproval } from "../../issuer/grant.js";
@@ -16,7 +16,7 @@ export interface AskedGrant {
   readonly hops: readonly GrantHop[];
   /** The agent grant that waits for it. */
   readonly agentGrant?: string;
-  /** The name that the asker uses, where it is not the grant's: a skill's id. */
+  /** The asker's name for the grant, if it differs: a skill's id. */
   readonly name?: string;
   /** Its effect, in words for people. */
   readonly description: string;
@@ -40,7 +40,7 @@ export interface ApprovalSubject {
   readonly principal?: string;
   /** The user that the asker names while there is no principal: only this user may take the agent on. */
   readonly hintedUser?: string;
-  /** The agent that asks: an invoker's id, and what it calls itself. */
+  /** The asking agent: an invoker's id, and the agent's name for itself. */
   readonly agent: { readonly id: string; readonly name?: string };
   /** `named` where its user gave it the name. */
   readonly host?: { readonly id: string; readonly name?: string; readonly named?: true };
@@ -49,7 +49,7 @@ export interface ApprovalSubject {
   readonly purpose?: string;
   /** A text that asker and approver both see, so that the approver knows which request it is. */
   readonly bindingMessage?: string;
-  /** Seconds that what is granted lives at most; a hop may say less. */
+  /** Longest lifetime of the grant in seconds; a hop may set a shorter one. */
   readonly lifetime: number;
   /** The resource query that it was asked by, as JSON. */
   readonly query?: string;

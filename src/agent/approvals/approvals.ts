@@ -44,7 +44,7 @@ export class Approvals {
   readonly #opening: ApprovalOpening;
   readonly #settling: ApprovalSettling;
 
-  /** @throws TypeError for an option that is not known. */
+  /** @throws TypeError if an option is unknown. */
   constructor(options: ApprovalsOptions) {
     assertMembers(options, ["store", "clock", "random", "effects", "inForce"], "options");
     const { store, clock = Date.now, random = randomBytes, effects = {} } = options;
@@ -102,7 +102,8 @@ export class Approvals {
   }
 
   /**
-   * Decides, and settles the approval where that is enough, with what depends on it. Refusals are recorded.
+   * Records a decision, and settles the approval and its effects once there are enough. Refusals are recorded
+   * too.
    *
    * @throws StorageError if it cannot be written; then nothing has changed.
    */

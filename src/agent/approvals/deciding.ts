@@ -46,7 +46,7 @@ export interface ApproverAnswer {
  * - `approval_expired`: its time is over.
  * - `approver_denied`: another user decides about it.
  * - `user_code_invalid`: the user code is missing or wrong.
- * - `digest_mismatch`: the approver saw something else than what is asked.
+ * - `digest_mismatch`: the approver saw a different request.
  * - `hop_invalid`: a hop, or a place, is not valid, or the hops are too large.
  * - `host_taken`: another user has taken the agent's host on since; approving would grant nothing.
  * - `agent_ended`: the agent or its host has ended since; approving would grant nothing.
@@ -111,7 +111,8 @@ export function decideOn(
 /**
  * Returns whether a principal, as authenticated, may see an approval and decide about it.
  *
- * @param inForce - The rules in force, of which one must name the principal too; none where they are not known.
+ * @param inForce - The rules in force; if there are any, one of them must allow the principal too. Empty if
+ *   they are unknown.
  */
 export function mayDecide(
   approval: Pick<Approval, "rule" | "subject">,
@@ -213,7 +214,7 @@ function decisionOf(
   };
 }
 
-/** A hop in canonical form, or a sentence about what is wrong with it. */
+/** A hop in canonical form, or a sentence about the problem with it. */
 function readHop(init: HopInit, now: number): Hop | string {
   try {
     const members = Object.keys(init);

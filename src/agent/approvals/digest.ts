@@ -6,7 +6,7 @@ import type { Approval } from "./approval.js";
 /**
  * SHA-256 of the canonical JSON (RFC 8785) of subject and rule, as base64url.
  *
- * @throws TypeError if it is not plain, or holds what has no such form, such as a lone surrogate.
+ * @throws TypeError if it is not plain data, or has no canonical form, such as a lone surrogate.
  */
 export function digestOf(approval: Pick<Approval, "subject" | "rule">): string {
   const { subject, rule } = plainObject(approval, "approval");

@@ -41,7 +41,7 @@ export class RequestReusedError extends Error {
   override readonly name = "RequestReusedError";
 }
 
-/** Opens approvals; what it opens is decided about elsewhere. */
+/** Opens approvals; decisions are made elsewhere. */
 export class ApprovalOpening {
   readonly #store: RegistryStore;
   readonly #clock: () => number;
@@ -151,7 +151,7 @@ interface NamedApproval {
  * The one rule by which all of one request is approved. Of several lifetimes, the shortest counts.
  *
  * @param standard - For what says nothing itself.
- * @returns The names of two grants that different people approve, where there are two.
+ * @returns The names of two grants with different approvers, if there are any.
  */
 export function oneRule(
   asked: readonly NamedApproval[],

@@ -74,7 +74,7 @@ export class ApprovalSettling {
         if (current === undefined) return unknown();
         const decided = this.tried(current, by, answer);
         if (!decided.ok) return decided;
-        // Another approver came between, and what was prepared may not fit any more.
+        // Another approver decided meanwhile, so the prepared decision may no longer fit.
         const { approval } = decided;
         if (approval.state !== expected.state) return undefined;
         if (principalOf(approval) !== principalOf(expected)) return undefined;
@@ -105,7 +105,7 @@ export class ApprovalSettling {
 
   #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
     const effect = this.#effects[kind];
-    // Decided about here, an agent would wait for ever for what was approved.
+    // Deciding here would make an agent wait for ever for its approved grants.
     if (effect !== undefined || kind === "capabilities") return effect;
     throw new TypeError(
       "what agents of a registry ask for is decided through that registry's approvals",

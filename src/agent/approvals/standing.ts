@@ -4,7 +4,7 @@ import { mayDecide } from "./deciding.js";
 
 /** The state that an open approval depends on besides its record. */
 export interface InForce {
-  /** The rules by which what is asked for is approved now; empty where they are not known. */
+  /** The rules in force for the requested grants; empty if they are unknown. */
   rulesFor(subject: ApprovalSubject): readonly ApprovalRule[];
   /**
    * True if what a principal has from before a moment is revoked.
@@ -12,7 +12,10 @@ export interface InForce {
    * @param moment - Milliseconds since 1970.
    */
   isRevoked(principal: string, moment: number): boolean;
-  /** Waits until what is known as revoked is recent: before a decision, which outlives a later revocation. */
+  /**
+   * Waits until the known revocations are recent; called before a decision, which takes effect before any later
+   * revocation.
+   */
   catchUp(): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ export function newUserCode(random: (length: number) => Uint8Array): string {
   return `${code.slice(0, 4)}-${code.slice(4)}`;
 }
 
-/** SHA-256 of a user code in any case, spaces and dashes anywhere; `undefined` for what is no user code. */
+/** Returns the SHA-256 of a user code, ignoring case, spaces and dashes; `undefined` if it is not a user code. */
 export function hashOfUserCode(typed: string): string | undefined {
   if (typed.length > MAX_TYPED) return undefined;
   const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();

@@ -46,7 +46,7 @@ export type ChainReading =
   | { readonly ok: true; readonly chain: Chain }
   | { readonly ok: false; readonly reason: NotDelegated };
 
-/** Reads the token's own chain; discharges may be replaced, and say nothing of it. */
+/** Reads the token's own chain; discharges can be replaced, so they do not count. */
 export function readChain(token: AuthenticToken): ChainReading {
   const { links, revocationIds } = token.chains[0];
   const hops = hopsOf(links);

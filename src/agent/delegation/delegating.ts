@@ -103,7 +103,7 @@ export async function delegate(
   return isKept ? { ok: true, token, record } : tooMany(context, narrowed);
 }
 
-/** The operations that scopes stand for, of those that the delegator has; and what is wrong with the scopes. */
+/** Resolves scopes to operations of the delegator, and collects the problems with the scopes. */
 function scopesAsked(
   scopes: readonly string[],
   { token, authority }: Holding,

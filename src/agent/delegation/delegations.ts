@@ -79,7 +79,7 @@ export class Delegations {
   /**
    * Delegates the caller's capability.
    *
-   * @throws TypeError naming what of the request is not plain, not known or of another type.
+   * @throws TypeError naming the part of the request that is not plain data, is unknown, or has another type.
    * @throws StorageError Then nothing was delegated.
    */
   async delegate(
@@ -132,14 +132,14 @@ export class Delegations {
   }
 }
 
-/** A copy of who calls. @throws TypeError naming what is not plain, not known or of another type. */
+/** Copies a caller. @throws TypeError naming the value that is not plain data, is unknown, or has another type. */
 function plainBy(by: DelegationCaller): DelegationCaller {
   const own = knownMembers(by, ["caller", "credential", "picked"], "by");
   assertCaller(own.caller);
   return own;
 }
 
-/** A copy of a request. @throws TypeError naming what is not plain, not known or of another type. */
+/** Copies a request. @throws TypeError naming the value that is not plain data, is unknown, or has another type. */
 function plainRequest(request: DelegationRequest): DelegationRequest {
   const own = knownMembers(request, ["delegatee", "scopes", "ttl"], "request");
   const { delegatee, ttl } = own;

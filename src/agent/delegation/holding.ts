@@ -37,8 +37,8 @@ export function isBound(authority: Authority): boolean {
 }
 
 /**
- * Every reason why a token is good for nothing at any service or agent that it names. One under a service's
- * key is judged for this agent alone: that service writes what it names.
+ * Returns every reason why a token allows nothing at any service or agent that it names. A token under a
+ * service's key is judged for this agent only, since that service chooses the names in it.
  */
 export function lifeDenials(
   token: AuthenticToken,
@@ -55,8 +55,8 @@ export function lifeDenials(
 }
 
 /**
- * The party that a capability was issued to, by the ledger: only with the same principal, grant and service,
- * since a service chooses the ids of what it makes.
+ * Returns the party that a capability was issued to, by the ledger. Principal, grant and service must match,
+ * since a service chooses the ids of its own tokens.
  *
  * @throws StorageError
  */
@@ -186,8 +186,8 @@ export async function holdingsOf(
 }
 
 /**
- * The last link of the capability that a caller presents, where it is not as it was issued: any party that has a
- * copy can have narrowed it, and so calls in the name of the party that it was issued to.
+ * Returns the last link of a presented capability that is not as issued. Any party with a copy can have
+ * narrowed it, and calls in the name of the party that it was issued to.
  *
  * @throws StorageError
  */

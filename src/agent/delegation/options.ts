@@ -83,7 +83,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
     if (Number.isSafeInteger(most) && most >= 1) continue;
     throw new TypeError(`${name}: must be a whole number of at least 1`);
   }
-  // They are counted by finding them.
+  // The number of chains is determined by finding them.
   if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
     agent,
@@ -135,7 +135,7 @@ export class Scopes {
     }
   }
 
-  /** @returns `undefined` for what is no scope. */
+  /** @returns `undefined` if it is not a scope. */
   read(scope: string): ScopeMeaning | undefined {
     return this.#meanings.get(scope);
   }

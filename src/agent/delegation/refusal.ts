@@ -55,7 +55,7 @@ export interface DelegationProblem {
   readonly denial?: string;
 }
 
-/** A delegation, or what is done with one, that is refused. */
+/** A refused delegation, or a refused action on one. */
 export interface DelegationRefusal {
   readonly ok: false;
   /** Every reason of the kind that was found first, never empty. */

@@ -21,7 +21,7 @@ export interface ChainState {
   readonly id: string;
   /** Absent if the issuer does not know, or no longer, whom the capability was issued to. */
   readonly delegator?: string;
-  /** The agent's id; the name in the hop where there is no such agent. */
+  /** The agent's id; the name in the hop if there is no such agent. */
   readonly delegatee: string;
   readonly scopes: readonly string[];
   /** The services that may accept it; absent means any. */

@@ -10,7 +10,7 @@ import type { AskedAnswer } from "./requests.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** The host or agent that asks for something; neither where it is not known yet. */
+/** The asking host or agent; neither if it is not known yet. */
 interface Asker {
   readonly agent?: string | undefined;
   readonly host?: string | undefined;
@@ -19,8 +19,8 @@ interface Asker {
 }
 
 /**
- * Does something, or says why it is refused, and records that, unless a stranger asks: anyone can make hosts that
- * ask without end, and the protocol bounds what it records of them.
+ * Performs an action, or returns and records why it is refused. Refusals of strangers are not recorded here:
+ * anyone can make hosts that ask without end, and the protocol limits what it records of them.
  *
  * @param about - As the ledger calls it; `asker` unless a user or an operator asks.
  */

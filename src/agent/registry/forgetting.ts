@@ -12,7 +12,7 @@ const [GRANTS_AT_ONCE, AGENTS_AT_ONCE] = [100, 2];
 const ENDED: readonly string[] = ["revoked", "rejected", "claimed"];
 
 /**
- * Removes the oldest of an agent's grants that have ended, and their approvals, where there are too many.
+ * Removes the oldest ended grants of an agent, with their approvals, if there are too many.
  *
  * @param all - The agent's grants, as they were read in this draft.
  */
@@ -29,7 +29,7 @@ export async function forgetGrants(
 }
 
 /**
- * Removes the oldest of a host's agents that have ended, with all that they had, where there are too many.
+ * Removes the oldest ended agents of a host, with everything they had, if there are too many.
  *
  * @param all - The host's agents, as they were read in this draft.
  */

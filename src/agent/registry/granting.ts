@@ -125,7 +125,7 @@ export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: num
   if (grant.capability !== term.name || grant.grant !== term.grant) return false;
   if (grant.operation !== term.operation) return false;
   const granted = grant.hops.map(({ hop }) => hop);
-  // A grant that was bound to the agent is what it asks for: it cannot ask for one that is not.
+  // An agent cannot ask for a grant that is not bound to it, so one that is bound counts as requested.
   const asked = [...hops.map(({ hop }) => hop), { invokers: [grant.agent] }];
   return covers(granted, asked, term.operation, now);
 }
@@ -157,9 +157,9 @@ export function withholding(agent: AgentRecord, names: readonly string[]): Agent
 }
 
 /**
- * Returns whether `granted`, hops that hold together, allow every call that `asked` allows. Exact for
- * `constraints`; where single operations are limited, true only if `granted` visibly takes nothing away. Other
- * restrictions cover only their equals.
+ * Returns whether the hops of `granted` together allow every call that `asked` allows. Exact for `constraints`.
+ * If single operations are limited, true only if `granted` has no further limit. Other restrictions must be
+ * equal.
  *
  * @param operation - The one operation concerned.
  */
@@ -187,7 +187,7 @@ export function covers(
   });
   const { constraints: _, ...others } = wide;
   if (!isWithin || !limitsArguments(others, operation)) return isWithin;
-  // With entries of the operation, `granted` covers what it takes nothing away from.
+  // If both have limits for the operation, `granted` covers only what it does not limit further.
   return leftTo(operation, narrow) === leftTo(operation, meetOf([granted, asked]));
 }
 

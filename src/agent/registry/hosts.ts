@@ -150,7 +150,7 @@ export async function enrolHost(
     return context.store.change(async (draft) => {
       const now = context.clock();
       const host = await draft.hosts.get(id);
-      // Compared as hashes, so that what was guessed shows nothing by the time it takes.
+      // Compared as hashes, so that the time reveals nothing about a guess.
       const { enrolment, status, principal } = host ?? {};
       const valid = status === "enrolling" && enrolment?.hash === digestOfText(token);
       if (host === undefined || !valid) {

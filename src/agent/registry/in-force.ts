@@ -3,7 +3,7 @@ import type { ApprovalRule, ApprovalSubject } from "../approvals/approval.js";
 import type { InForce } from "../approvals/standing.js";
 import type { RegistryContext } from "./registry-context.js";
 
-/** A grant of an issuing agent, and who approves it; without `approval`, what is asked for is issued at once. */
+/** A grant of an issuing agent, with its approvers; without `approval`, it is issued at once. */
 export interface ApprovedByRule {
   readonly id: string;
   readonly approval?: GrantApproval | undefined;
@@ -21,7 +21,7 @@ export function inForceOf({
 }): InForce {
   const approvalsOf = ({ kind, asked }: ApprovalSubject): readonly GrantApproval[] => {
     if (kind === "capabilities") return asked.flatMap(({ grant }) => rules.get(grant) ?? []);
-    // Without capabilities, as for the command, it is not known what is configured.
+    // Without capabilities, as for the command, the configuration is unknown.
     if (terms === undefined) return [];
     if (asked.length === 0) return [settings.approval];
     return asked.map(({ name = "" }) => terms.get(name)?.approval ?? settings.approval);

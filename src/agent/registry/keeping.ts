@@ -19,8 +19,8 @@ export async function keepGrant(
 }
 
 /**
- * Keeps a grant that was asked for just now. What a stranger is denied leaves no event: anyone can make hosts that ask
- * without end, and the protocol bounds what it records of them.
+ * Stores a requested grant. The denial of a stranger is not recorded here: anyone can make hosts that ask
+ * without end, and the protocol limits what it records of them.
  */
 export async function keepAsked(
   draft: RegistryDraft,

@@ -3,7 +3,7 @@ import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
 import type { RegistryContext } from "./registry-context.js";
 import { everyRecord, type RegistryDraft, type RegistryView } from "./registry-store.js";
 
-/** A grant with what it is of. */
+/** A grant with its agent and host. */
 export interface ListedGrant {
   readonly grant: AgentGrant;
   readonly agent: AgentRecord;
@@ -65,7 +65,7 @@ export function revokedNames(
     .map(({ capability }) => capability);
 }
 
-/** Settles what an agent waits for and what has ended without a decision. */
+/** Settles pending requests of an agent that have ended without a decision. */
 export async function settleApprovalsOf(
   agent: string,
   { store, approvals }: RegistryContext,

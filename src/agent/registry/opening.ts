@@ -62,7 +62,7 @@ export async function openApproval(
 }
 
 /**
- * Keeps an agent and what it was granted or waits for, with the approval that it waits for.
+ * Stores an agent with its grants and pending requests, and the approval that these wait for.
  *
  * @param options - How to ask for the approval; `undefined` where the agent needs none.
  * @param event - What the ledger says of the agent, with its principal.

@@ -5,7 +5,7 @@ import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
  *
  * - `invalid_request`: it is not well formed; `path` says where.
  * - `invalid_capabilities`: there are no capabilities of these names.
- * - `unknown_constraint_operator`: `operators` lists those that are not known.
+ * - `unknown_constraint_operator`: `operators` lists the unknown ones.
  * - `rate_limited`: as many hosts have registered lately as may; `retryAfter` says when to ask again.
  * - `limit_exceeded`: there are as many hosts of a user, agents, grants or open approvals as there may be.
  * - `request_reused`: an idempotency key was used for another request.
@@ -50,7 +50,7 @@ export interface RegistryRefusal {
   readonly path?: string;
   /** The names of the capabilities concerned. */
   readonly capabilities?: readonly string[];
-  /** The operators that are not known. */
+  /** The unknown operators. */
   readonly operators?: readonly string[];
   /** Seconds after which to ask again. */
   readonly retryAfter?: number;

@@ -1,5 +1,5 @@
-// src/agent/registry: hosts, the agents that they run, and what each agent may do; with src/agent/approvals,
-// what people decide about it. This file has what is kept. Times are milliseconds since 1970.
+// src/agent/registry: hosts, their agents, and each agent's permissions; with src/agent/approvals, the
+// decisions of people about them. This file has the stored records. Times are milliseconds since 1970.
 
 import type { JsonObject } from "../../bytes/json.js";
 import type { Hop } from "../../caveats/hop.js";
@@ -84,7 +84,7 @@ export interface AgentRecord {
   readonly lastUsed?: number;
 }
 
-/** True if an agent may use what it was granted. */
+/** True if an agent may use its grants. */
 export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 
 /** The limits that one party set on a grant: a hop of every token that is minted for it. */

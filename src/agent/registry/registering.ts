@@ -88,8 +88,7 @@ async function register(
   const asked = { ...given, mode: facts.mode };
   const alone = facts.mode === "autonomous";
   const seen = await hostWithKey(draft, asked.hostThumbprint);
-  // First of all: what is read after this is not older, and whatever else happens to the host and its agents at
-  // the same time is a conflict.
+  // Read first: later reads are not older, and any concurrent change of the host or its agents is a conflict.
   if (seen !== undefined) await draft.put("hosts", seen);
   const before = await answeredBefore(draft, facts.repeat, context);
   if (before !== undefined) return before;
@@ -108,7 +107,7 @@ async function register(
   const waiting =
     known === undefined ? undefined : await waitingAnswer(draft, host, known, context);
   if (known !== undefined && waiting === undefined) {
-    // It asks anew each time that what it waited for has ended.
+    // It asks again whenever its pending request has ended.
     const grants = await everyRecord(draft.grants, { agent: known.id });
     await forgetGrants(draft, grants, context.clock());
   }

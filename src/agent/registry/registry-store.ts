@@ -3,7 +3,7 @@ import { digestOfText } from "../approvals/digest.js";
 import type { LedgerEvent } from "../ledger.js";
 import type { AgentGrant, AgentRecord, DelegationRecord, HostRecord } from "./records.js";
 
-/** Records of one kind, by id and by what they are looked up by. All that a query gives must hold. */
+/** Reads records of one kind, by id and by indexed properties. All conditions of a query must hold. */
 export interface Records<Kept, Query> {
   get(id: string): Promise<Kept | undefined>;
   /** In the order of their creation, then their ids. At most {@link MAX_FOUND} unless `limit` says less. */
@@ -13,7 +13,7 @@ export interface Records<Kept, Query> {
 /** Most records that one query returns. */
 export const MAX_FOUND = 1000;
 
-/** Part of what is found. */
+/** A page of the results. */
 export interface Page {
   /** The id of the last record of the page before. */
   readonly after?: string;
@@ -26,7 +26,7 @@ export interface Page {
 export interface AnsweredRequest {
   /** A hash of asker and idempotency key. */
   readonly id: string;
-  /** SHA-256 of what was asked, base64url: another request under the same id is refused. */
+  /** SHA-256 of the request, base64url; another request under the same id is refused. */
   readonly digest: string;
   /** Ids that the answer is made from again. */
   readonly made: readonly string[];
@@ -87,9 +87,12 @@ export interface RegistryView {
   readonly requests: Pick<Records<AnsweredRequest, object>, "get">;
 }
 
-/** Changes records: what is put is written with everything else, or not at all. */
+/** Changes records: all of them are written, or none. */
 export interface RegistryDraft extends RegistryView {
-  /** Makes or replaces a record. A decision puts what it rests on too: then no other change comes between. */
+  /**
+   * Makes or replaces a record. A decision also puts the records that it depends on, so that a concurrent
+   * change of these is a conflict.
+   */
   put<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
   /** Removes a record that was read in this draft. */
   remove<Kind extends keyof RegistryKinds>(kind: Kind, record: RegistryKinds[Kind]): Promise<void>;
@@ -138,13 +141,13 @@ export interface RegistryStore {
    */
   change<T>(change: (draft: RegistryDraft) => Promise<T>): Promise<T>;
   /**
-   * Notes that something is used. Only where it is `first` may it be used.
+   * Records a use. The thing may be used only if the result is `first`.
    *
    * @param now - Milliseconds since 1970.
    * @throws StorageError
    */
   useOnce(use: SingleUse, now: number): Promise<UseOutcome>;
-  /** Forgets what has long been over: used ids, answered requests, approvals, grants, agents, hosts. @returns How much. */
+  /** Removes old data: used ids, answered requests, approvals, grants, agents, hosts. @returns The number removed. */
   prune(now: number): Promise<number>;
 }
 

@@ -208,8 +208,8 @@ export class Registry {
   }
 
   /**
-   * Registers an agent and its new host. A linked host's agent gets at once what it asks for of the defaults; the rest
-   * waits for approval, and the agent with it.
+   * Registers an agent and its new host. An agent of a linked host gets the requested defaults at once; its
+   * other requests wait for approval, and so does any other agent.
    */
   async register(asked: Registration): Promise<Outcome<AskedAnswer>> {
     return registerAgent(plainAsked(asked), this.#context);
@@ -280,9 +280,9 @@ export class Registry {
   }
 
   /**
-   * Revokes everything of a user, as when the user is deleted: every token that was issued for them up to now, by
-   * whatever protocol, what waits for their approval, and their hosts with all agents and grants. What comes later
-   * counts again: see first that the user can sign in no more.
+   * Revokes everything of a user, for example when the user is deleted: every token issued for the user up to
+   * now, over any protocol, the pending approvals, and the user's hosts with all agents and grants. Later
+   * grants are not affected, so first make sure that the user can no longer sign in.
    *
    * @param by - The user, or an operator.
    * @throws StorageError Then called again, it goes on.
@@ -326,7 +326,8 @@ export class Registry {
   }
 
   /**
-   * Notes a use of something that is good once, such as a JWT's `jti`. Only where it is `first` may it be used.
+   * Records a use of a one-time value, such as a JWT's `jti`. The value may be used only if the result is
+   * `first`.
    *
    * @throws TypeError if `expires` or `most` is no whole number.
    * @throws StorageError
@@ -339,7 +340,7 @@ export class Registry {
 /**
  * A copy of what a program asks for: plain JSON at every level.
  *
- * @throws TypeError naming what is not plain.
+ * @throws TypeError naming the value that is not plain data.
  */
 function plainAsked<Asked>(asked: Asked, where = "asked"): Asked {
   return plainCopy(plainObject(asked, where), where, "arguments");

@@ -75,8 +75,7 @@ async function requested(
   { principal, permitted, repeat }: Facts,
   context: RegistryContext,
 ): Promise<AskedAnswer | undefined> {
-  // First of all: what is read after this is not older, and whatever else happens to the agent at the same time
-  // is a conflict.
+  // Read first: later reads are not older, and any concurrent change of the agent is a conflict.
   const seen = await draft.agents.get(id);
   if (seen !== undefined) await draft.put("agents", seen);
   const before = await answeredBefore(draft, repeat, context);
@@ -146,7 +145,7 @@ function again(all: readonly AgentGrant[], grant: AgentGrant): AgentGrant {
   return before === undefined ? grant : { ...grant, id: before.id, created: before.created };
 }
 
-/** The approval that what is asked for waits for already. */
+/** The pending approval that already covers the request. */
 async function openOf(
   draft: RegistryDraft,
   waiting: readonly AgentGrant[],

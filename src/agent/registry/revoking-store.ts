@@ -10,7 +10,7 @@ import type {
   UseOutcome,
 } from "./registry-store.js";
 
-/** Leaves a change: what it ends must be revoked before it says so. */
+/** Thrown out of a change: its revocations must be made before the change is recorded. */
 class RevokeFirst extends Error {
   override readonly name = "RevokeFirst";
   readonly grants: readonly AgentGrant[];

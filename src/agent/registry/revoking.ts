@@ -91,7 +91,7 @@ export async function revokeUser(
   context: RegistryContext,
 ): Promise<RevokedUser> {
   const { store, clock } = context;
-  // First of all what is good elsewhere too: tokens, and approvals that were given or are waited for.
+  // Revokes first what other services accept: tokens, and approvals that were given or are pending.
   await store.revokePrincipal(principal);
   const { operator } = by;
   await store.change(async (draft) =>
@@ -144,7 +144,7 @@ export async function revokeGrant(
   );
 }
 
-/** Ends some of an agent's grants, with the approvals of which nothing else is left. */
+/** Ends some of an agent's grants, with the approvals that have no other grants left. */
 async function end(
   draft: RegistryDraft,
   agent: AgentRecord,

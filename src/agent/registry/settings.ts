@@ -42,7 +42,7 @@ interface RegistryBounds {
    * the user enters a code.
    */
   readonly pendingPerUser?: number;
-  /** Hosts of a user that are not revoked, beyond which the user makes no more; 100 unless given. */
+  /** Most hosts of a user that are not revoked; 100 unless given. */
   readonly hostsPerUser?: number;
 }
 

@@ -87,7 +87,7 @@ export function capabilityTerms(
   return terms;
 }
 
-/** The one grant that gives an operation, or what is wrong. */
+/** Returns the only grant with an operation, or the problem. */
 function grantOf(operation: string, grants: readonly KnownGrant[]): KnownGrant | string {
   const having = grants.filter(({ operations }) => operations.includes(operation));
   const own = having.filter(({ legacy }) => !legacy);

@@ -16,10 +16,10 @@ const MAX_VALUES = 256;
 const OPERATORS: readonly string[] = ["in", "max", "min"];
 const MEMBERS: readonly string[] = ["collection", "filter"];
 
-/** A filter whose form is sound, or what is wrong with it. */
+/** A valid filter, or the problem with it. */
 export type FilterReading = { readonly ok: true; readonly filter: ResourceFilter } | QueryRefusal;
 
-/** A query whose form is sound, or what is wrong with it. */
+/** A valid query, or the problem with it. */
 export type ResourceQueryReading =
   | { readonly ok: true; readonly query: ResourceQuery }
   | QueryRefusal;
@@ -196,7 +196,7 @@ export function unknownCollection(name: string, known: readonly string[]): Query
   return unknownName("unknown_collection", "collection", what, name, known);
 }
 
-/** Denies a value that is not what it must be. */
+/** Denies a value of the wrong form. */
 function invalidValue(path: string, message: string): QueryDenial {
   return { code: "invalid_value", path, known: [], message };
 }

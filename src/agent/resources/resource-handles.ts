@@ -31,7 +31,7 @@ export class ResourceHandles {
     return this.#numbers.numbersOf(names);
   }
 
-  /** The name that each handle stands for in a scope; what is noise there is left out. */
+  /** Returns the name of each handle in a scope; omits handles of other capabilities. */
   async open(scope: HandleScope, handles: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const numbers = this.#issuer.openHandles(scope, handles);
     const names = await this.#numbers.namesOf([...numbers.values()]);

@@ -12,7 +12,7 @@ export interface Resource {
   readonly displayName: string;
   /** The collection it is in, or, of a collection, its own name. */
   readonly collection: string;
-  /** `item`, or `collection` for the collection itself: what is named to put something new into it. */
+  /** `item`, or `collection` for the collection itself, which is named to add something to it. */
   readonly kind: "item" | "collection";
   /** The fields to filter on. */
   readonly fields: { readonly [field: string]: Scalar };
@@ -77,10 +77,7 @@ export interface ResourceSource {
   find(query: ResourceQuery): Promise<QueryResult>;
   /** The resource of that name, an item or a collection, as it is now; `undefined` if it is gone. */
   get(name: string): Promise<Resource | undefined>;
-  /**
-   * A collection's fields where they are fixed, as a table's. Without it, denials leave out hidden items'
-   * fields.
-   */
+  /** A collection's fields if they are fixed, like a table's. Without it, denials omit the fields of hidden items. */
   declaredFields?(collection: string): readonly string[] | undefined;
   /** A name's collection, there or not: who may use all of that gets `resource_gone`, not `policy_denied`. */
   collectionOf?(name: string): string | undefined;

@@ -5,7 +5,7 @@ import { readArgumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
 import { isScalar, type Scalar, type ScalarType, scalarType } from "../../caveats/scalar.js";
 
-/** An argument that the user can limit, as far as the skill's schema says what it is. */
+/** An argument that the user can limit, as far as the skill's schema describes it. */
 export interface Argument {
   readonly name: string;
   /** The types that its values have; several where the schema does not say. */
@@ -80,7 +80,7 @@ function* argumentsIn(schema: DescribedSkill["input"], operation: string): Itera
   const { properties } = schema;
   if (!isObject(properties)) return;
   for (const [name, property] of Object.entries(properties)) {
-    // A handle names a resource: what it may be is for the resources of the grant to say.
+    // A handle names a resource, which the grant's resources limit.
     if (!isObject(property) || property["format"] === "resource-handle") continue;
     const choices = choicesIn(property);
     const types = typesIn(property, choices);

@@ -12,7 +12,7 @@ export interface GrantFields extends AskedView {
   readonly arguments: readonly ArgumentFields[];
   /** All operations that are left of what is asked for. */
   readonly left: readonly string[];
-  /** Operations, of which fewer can be kept; empty where there is only one. */
+  /** The operations that can be deselected; empty if there is only one. */
   readonly operations: readonly string[];
   /** Names of the fields of rows in which the user names an argument. */
   readonly others: readonly OtherFields[];
@@ -52,7 +52,7 @@ export const BIND = "bind";
 
 export function fieldsOf({ subject, digest }: Approval, desk: Reading): ApprovalFields {
   const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
-  // An agent that is taken over ends: there is nothing to take away from what it had.
+  // An agent that is taken over ends, so there is nothing to limit.
   const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),

@@ -79,7 +79,7 @@ function readLifetime(form: Form, most: number, problems: FieldProblem[]): numbe
   return count * unit;
 }
 
-/** Returns when it ends: never later than what is demanded already. */
+/** Returns the expiry: never later than the existing one. */
 function ending({ authority }: GrantFields, lifetime: number, now: number): Date {
   const bound = authority.expires === undefined ? undefined : parseTime(authority.expires);
   const end = now + lifetime * 1000;

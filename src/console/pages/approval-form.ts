@@ -17,7 +17,7 @@ import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
 import { csrf } from "./layout.js";
 import { LEGEND } from "./summary.js";
 
-/** The form as the user sent it, to be shown again, and what is wrong with it. */
+/** The form as the user sent it, to be shown again with its errors. */
 interface SentForm {
   readonly form: Form;
   readonly problems: readonly FieldProblem[];
@@ -249,7 +249,7 @@ function option(value: string, label: string, chosen: string): Markup {
   return html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`;
 }
 
-/** Says that what is approved is good in any hands. */
+/** States that any holder can use the approved grant. */
 const HANDING_ON: Markup = html`<p class="note">The agent may hand on what you approve: any party that gets a token of it can use it, until it ends. Under <b>Limit it</b> you can bind it to this agent.</p>`;
 
 /** Says where a token works that is bound to the agent. */

@@ -7,7 +7,7 @@ export type Assurance =
       readonly kind: "openid";
       /** The name by which users know the identity provider. */
       readonly issuer: string;
-      /** True if the user's presence is checked, as far as what is confirmed needs it. */
+      /** True if the user's presence is checked, if the action needs it. */
       readonly presence: "not needed" | "checked" | "unchecked";
       /** Milliseconds since 1970 until which a sign-in made for it counts; absent before it. */
       readonly until?: number;
@@ -20,7 +20,7 @@ export function confirmedWords(assurance: Assurance, verb: string, now: number):
   return html`<p class="good" role="status">You have signed in to ${verb}. It counts until ${moment(until, now)}.</p>`;
 }
 
-/** Says what it takes, and what is not checked. @param verb - As in {@link confirmedWords}. */
+/** Explains the required authentication, and what is not checked. @param verb - As in {@link confirmedWords}. */
 export function assuranceWords(assurance: Assurance, verb: string): Markup {
   if (assurance.kind === "development") {
     return html`<p class="note">Development sign-in: to ${verb} takes no further sign-in, and does not show that you are there.</p>`;

@@ -18,7 +18,7 @@ import type { PageParts } from "./layout.js";
 
 /** The action that the user must confirm by a fresh authentication. */
 interface Deed extends Confirmable {
-  /** True if it changes data, or takes a host on: then presence counts too, where the login checks it. */
+  /** True if it changes data, or takes a host on; presence then counts too, if the login checks it. */
   readonly weighty: boolean;
   /** Its name after "to": `approve`. */
   readonly verb: string;
@@ -39,7 +39,7 @@ export const UNAVAILABLE: Refusal = {
   recorded: true,
 };
 
-/** The refusal where nothing more can be noted as used, and what is good once cannot be taken. */
+/** The refusal if a sign-in cannot be recorded as used, for lack of room. */
 const FULL: Refusal = {
   status: 503,
   code: "used_once_full",
@@ -249,8 +249,8 @@ interface ConfirmParts {
 }
 
 /**
- * Leads a user to the identity provider, to confirm something. A form cannot: `form-action` holds for what it is
- * redirected to, too.
+ * Sends a user to the identity provider to confirm an action. A form cannot do that, because `form-action` also
+ * applies to redirects.
  */
 function confirmPage({ url, issuer, verb }: ConfirmParts): PageParts {
   const main = html`<div class="card"><p>Nothing is done yet. Sign in once more at <b>${issuer}</b> to ${verb}; you come back here then.</p>

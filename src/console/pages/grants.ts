@@ -29,7 +29,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
       const { principal } = session;
       const id = idIn(req);
       const grant = await desk.registry.grant(id);
-      // Others learn nothing of it, not even that there is one.
+      // Others learn nothing about it, not even that it exists.
       if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
         return sendRefusal(desk, req, res, {
           status: 404,

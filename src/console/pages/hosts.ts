@@ -107,7 +107,7 @@ function showHosts(
   { confirmation, ...notice }: Shown,
 ): void {
   const assurance = assuranceOf(desk, { weighty: true }, confirmation);
-  // What is a default no more, nobody gets.
+  // A capability that is no longer a default is granted to nobody.
   const shown = hosts.map((host) => ({ ...host, defaults: desk.registry.defaultsOf(host) }));
   const page = hostsPage(desk, session, shown, desk.now(), { ...notice, assurance });
   show(desk, req, res, page, notice.wrong === undefined ? 200 : 400);

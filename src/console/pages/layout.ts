@@ -7,7 +7,7 @@ export interface PageParts {
   /** Its heading, and the title of its tab. */
   readonly title: string;
   readonly main: Part;
-  /** True if it shows an answer that has errors: its title says so first. */
+  /** True if the page shows errors, which its title then says first. */
   readonly wrong?: boolean;
   /** The address that the browser opens at once instead. */
   readonly leadsTo?: string;
@@ -119,7 +119,7 @@ export function limitList(rows: readonly Row[], none: string): Markup {
   return rows.length === 0 ? html`<p>${none}</p>` : rowList(rows);
 }
 
-/** Cards below one another, or a sentence where there are no cards. */
+/** Cards below each other, or a sentence if there are none. */
 export function cards(items: readonly Markup[], none: string): Markup {
   if (items.length === 0) return html`<p class="card">${none}</p>`;
   return html`<ul class="cards">${items.map((item) => html`<li class="card">${item}</li>`)}</ul>`;

@@ -33,7 +33,7 @@ export interface RequestParts {
   readonly notice?: string;
 }
 
-/** One request: what is asked in short, the form to answer it or what became of it, and then all about it. */
+/** The page of one request: a summary, the form or the outcome, and then all details. */
 export function requestPage(parts: RequestParts): PageParts {
   const { desk, approval, session, now, fields, answerable, asker, before, sent, notice } = parts;
   const problems = sent?.limits.problems ?? [];

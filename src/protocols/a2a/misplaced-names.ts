@@ -27,7 +27,7 @@ function isNamed(name: string): boolean {
 /** Our own prefix: a metadata key that begins with it, but is not the extension's, is a mistake. */
 const URN = "urn:proviso:";
 
-/** An object in a request, with those properties of it and its metadata that may have such a name. */
+/** An object in a request: the names in it and in its metadata are checked. */
 interface Owner {
   readonly where: string;
   readonly value: Json | undefined;

@@ -27,7 +27,7 @@ export type LineProblem = "line_malformed" | "line_too_large" | "line_timeout";
 
 /** Receives messages and faults. */
 interface Receiver {
-  /** Whether numbers that a double does not hold as they are written are faults: where arguments are judged. */
+  /** True if numbers that a double does not hold as they are written are faults: where arguments are judged. */
   readonly exact: boolean;
   message(message: JsonObject): void;
   /** Nothing is read after `line_too_large` and `line_timeout`. */
