@@ -13,7 +13,7 @@ import type { Authority } from "./authority.js";
 import { boundsIn, hullOf, nearestIn, valuesIn } from "./constraint-attenuation.js";
 import type { ArgumentConstraint, Hop, UrlLimit } from "./hop.js";
 import { beyond, didYouMean, type Overreach, ruleOf } from "./hop-rule.js";
-import { authorityOver, entryRule, leftOfArgument } from "./operation-authority.js";
+import { authoritiesOver, entryRule, leftOfArgument } from "./operation-authority.js";
 import { isBelow } from "./path-form.js";
 import { shown } from "./scalar.js";
 import { defaultPort } from "./url-form.js";
@@ -27,8 +27,9 @@ export function* operationOverreaches(
   authority: Authority,
   suggest: Suggest,
 ): Iterable<Overreach> {
+  const authorities = authoritiesOver(authority);
   for (const [operation, constraints] of Object.entries(entries)) {
-    const over = authorityOver(operation, authority);
+    const over = authorities(operation);
     for (const [argument, constraint] of Object.entries(constraints)) {
       const rule = ruleOf(entryRule("operationConstraints", operation), argument);
       yield* constraintOverreaches(rule, constraint, leftOfArgument(over, argument), suggest);
@@ -41,9 +42,10 @@ export function intersectEntries(
   entries: OperationConstraints,
   authority: Authority,
 ): OperationConstraints {
+  const authorities = authoritiesOver(authority);
   return Object.fromEntries(
     Object.entries(entries).map(([operation, constraints]) => {
-      const over = authorityOver(operation, authority);
+      const over = authorities(operation);
       const lowered = Object.entries(constraints).map(([argument, constraint]) => {
         const left = meetArguments(leftOfArgument(over, argument), argumentDomainOf(constraint));
         const both = constraintFrom(left);

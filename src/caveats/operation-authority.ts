@@ -66,25 +66,30 @@ export function meetAll(
  * operation. `*` stands for an operation that has no entry of its own.
  */
 export function authorityOver(operation: string, authority: Arguments): OperationAuthority {
+  return authoritiesOver(authority)(operation);
+}
+
+/** Joins, for one operation after the other, as {@link authorityOver} does; what holds for all is joined once. */
+export function authoritiesOver(authority: Arguments): (operation: string) => OperationAuthority {
   const { constraints = {}, operationConstraints = {}, arguments: lists = {} } = authority;
-  let limited: ReadonlyMap<string, ArgumentDomain> = new Map(
-    Object.entries(constraints).map(([name, domain]) => [
-      argumentName([name]),
-      { ...domain, missing: false },
-    ]),
+  const required = Object.entries(constraints).map(
+    ([name, domain]) => [argumentName([name]), { ...domain, missing: false }] as const,
   );
-  for (const [, domains] of entriesFor(operationConstraints, operation)) {
-    limited = meetAll(limited, new Map(Object.entries(domains)));
-  }
-  const sets = entriesFor(lists, operation).map(([, set]) => set);
-  const [first, ...others] = sets;
-  if (first === undefined) return { limited: withoutHolders(limited) };
-  const closed = first.filter((name) => others.every((set) => set.includes(name)));
-  const open = [...limited].map(
-    ([name, domain]) =>
-      [name, isListed(name, closed) ? domain : meetArguments(domain, LEFT_OUT)] as const,
-  );
-  return { limited: withoutHolders(new Map(open)), closed };
+  const domainsFor = (operation: string): ReadonlyMap<string, ArgumentDomain> =>
+    new Map(Object.entries(ownMember(operationConstraints, operation) ?? {}));
+  const shared = meetAll(new Map(required), domainsFor(EVERY_OPERATION));
+  return (operation) => {
+    const isOwn = operation !== EVERY_OPERATION;
+    const limited = isOwn ? meetAll(shared, domainsFor(operation)) : shared;
+    const [first, ...others] = entriesFor(lists, operation).map(([, set]) => set);
+    if (first === undefined) return { limited: withoutHolders(limited) };
+    const closed = first.filter((name) => others.every((set) => set.includes(name)));
+    const listed = [...limited].map(
+      ([name, domain]) =>
+        [name, isListed(name, closed) ? domain : meetArguments(domain, LEFT_OUT)] as const,
+    );
+    return { limited: withoutHolders(new Map(listed)), closed };
+  };
 }
 
 /** Returns the remaining limits on one argument. */
@@ -117,6 +122,8 @@ interface Place {
 function withoutHolders(
   limited: ReadonlyMap<string, ArgumentDomain>,
 ): ReadonlyMap<string, ArgumentDomain> {
+  // Without a pointer, no argument is inside another.
+  if (![...limited.keys()].some((name) => name.startsWith("/"))) return limited;
   const top = placesOf(limited.keys());
   const left = new Map(limited);
   for (const name of limited.keys()) {
@@ -168,8 +175,9 @@ export function deadRules(authority: Authority): readonly string[] {
   if (operationConstraints === undefined && lists === undefined) return NONE;
   if (Object.values(authority.constraints ?? {}).some(isEmpty)) return NONE;
   const rules: string[] = [];
+  const over = authoritiesOver(authority);
   for (const operation of operations) {
-    const [dead] = deadArguments(authorityOver(operation, authority));
+    const [dead] = deadArguments(over(operation));
     if (dead === undefined) return NONE;
     rules.push(ruleOf(entryRule("operationConstraints", operation), dead));
   }

@@ -2,7 +2,12 @@ import { nearest } from "../checks/nearest.js";
 import type { Authority } from "./authority.js";
 import { type ArgumentConstraint, type ElementOperators, type Hop, ownMember } from "./hop.js";
 import { didYouMean, type Overreach, ruleOf } from "./hop-rule.js";
-import { authorityOver, deadArguments, EVERY_OPERATION, entryRule } from "./operation-authority.js";
+import {
+  authoritiesOver,
+  deadArguments,
+  EVERY_OPERATION,
+  entryRule,
+} from "./operation-authority.js";
 import { shown, shownList } from "./scalar.js";
 
 /**
@@ -63,9 +68,11 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
  */
 export function deadEntries(before: Authority, after: Authority, hop: Hop): Overreach[] {
   const named = KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));
+  const left = authoritiesOver(after);
+  const had = authoritiesOver(before);
   return [...new Set(named)].flatMap((operation) => {
-    const [dead] = deadArguments(authorityOver(operation, after));
-    if (dead === undefined || deadArguments(authorityOver(operation, before)).length > 0) return [];
+    const [dead] = deadArguments(left(operation));
+    if (dead === undefined || deadArguments(had(operation)).length > 0) return [];
     const rule = ruleOf(entryRule("operationConstraints", operation), dead);
     const message = `"${rule}": no call of ${shown(operation)} would be left, since ${shown(dead)} is required and has no value left`;
     return [{ rule, value: null, allowed: null, message }];

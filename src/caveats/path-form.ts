@@ -70,39 +70,38 @@ const SPACES: Ranges = [
   [0x3000, 0x3000],
 ];
 
+/** The ranges as part of a regular expression's character class. */
+function classOf(ranges: Ranges): string {
+  return ranges
+    .map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`)
+    .join("");
+}
+
+const SPACE = classOf(SPACES);
+
+/** Whatever a path does not have, beside lone surrogates; `/` alone is one all the same. */
+const FLAW: RegExp = new RegExp(
+  [
+    `[\\\\:%${classOf(EXCLUDED_FROM_PATHS)}]`,
+    // An empty segment, or none at all.
+    "//|/$|^$",
+    "^/?~",
+    `(?:^|/)[${SPACE}]`,
+    `[${SPACE}.](?:/|$)`,
+  ].join("|"),
+  "u",
+);
+
 /**
  * Returns whether a string is a path in the strict form (docs/spec.md, section 5.2). The form is narrower than
  * what file systems read, so that no two readers take one path for two files.
  */
 export function isPath(text: string): boolean {
-  if (text === "/") return true;
-  const segments = (text.startsWith("/") ? text.slice(1) : text).split("/");
-  return !segments[0]?.startsWith("~") && segments.every(isSegment);
-}
-
-/** Returns whether a string is one segment of a path, other than a first one that begins with `~`. */
-export function isSegment(segment: string): boolean {
-  if (segment === "" || segment.endsWith(".") || !isWellFormed(segment)) return false;
-  if (isSpace(segment.codePointAt(0)) || isSpace(segment.charCodeAt(segment.length - 1))) {
-    return false;
-  }
-  for (const character of segment) {
-    if ("/\\:%".includes(character)) return false;
-    if (isIn(EXCLUDED_FROM_PATHS, character.codePointAt(0) ?? 0)) return false;
-  }
-  return true;
+  return text === "/" || (isWellFormed(text) && !FLAW.test(text));
 }
 
 /** Returns whether a path is a folder, or lies below it. Both are in the strict form. */
 export function isBelow(folder: string, path: string): boolean {
   if (folder === "/") return path.startsWith("/");
   return path === folder || path.startsWith(`${folder}/`);
-}
-
-function isSpace(code: number | undefined): boolean {
-  return code !== undefined && isIn(SPACES, code);
-}
-
-function isIn(ranges: Ranges, code: number): boolean {
-  return ranges.some(([first, last]) => code >= first && code <= last);
 }

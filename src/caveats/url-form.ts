@@ -1,6 +1,5 @@
-import { decodeUtf8 } from "../bytes/utf8.js";
 import type { UrlLimit } from "./hop.js";
-import { isBelow, isSegment } from "./path-form.js";
+import { isBelow, isPath } from "./path-form.js";
 import { allowsHost, isHost } from "./url-host.js";
 
 /** The schemes of URLs that can be judged, each with its default port. */
@@ -29,7 +28,10 @@ export interface UrlParts {
 // ASCII characters.
 const URL_FORM = /^(https?|wss?):\/\/([^/?#]+)(\/[^?#]*)(\?[!-"$-~]*)?(#[!-"$-~]*)?$/;
 const AUTHORITY = /^(.+?)(?::([1-9]\d{0,4}))?$/;
-const LITERALS = /^[A-Za-z0-9\-._~!$&'()*+,=@]$/;
+const PATH_FORM = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,=@]|%[0-9A-F]{2})+)+\/?$/;
+// The escapes of literals, each of which is written as it is; of "/", which would end a segment; and of ";", at which some
+// servers cut one, decoded or not.
+const NEVER_ESCAPED = /%(?:2[146-9A-F]|3[0-9BD]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
 
 /**
  * Reads a URL in the strict form (docs/spec.md, section 5.3), in which all parsers read the same; returns `undefined`
@@ -57,9 +59,9 @@ export function defaultPort(scheme: string): string {
 /** Returns whether a string is the path of a URL in the strict form; it may end in one `/`. */
 export function isUrlPath(path: string): boolean {
   if (path === "/") return true;
-  if (!path.startsWith("/")) return false;
-  const segments = withoutFinalSlash(path).slice(1).split("/");
-  return !segments[0]?.startsWith("~") && segments.every(isUrlSegment);
+  if (!PATH_FORM.test(path)) return false;
+  const text = decoded(withoutFinalSlash(path));
+  return text !== undefined && isPath(text);
 }
 
 /** Returns whether a string is a folder of URLs: a path that is `/` or does not end in `/`. */
@@ -81,24 +83,13 @@ function withoutFinalSlash(path: string): string {
   return path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path;
 }
 
-/** A segment in its one spelling: literals as they are, every other character as the escapes of its bytes. */
-function isUrlSegment(segment: string): boolean {
-  const bytes: number[] = [];
-  for (let at = 0; at < segment.length; at++) {
-    const character = segment.charAt(at);
-    if (LITERALS.test(character)) {
-      bytes.push(character.charCodeAt(0));
-      continue;
-    }
-    const digits = /^%([0-9A-F]{2})$/.exec(segment.slice(at, at + 3))?.[1];
-    if (digits === undefined) return false;
-    const byte = Number.parseInt(digits, 16);
-    const escaped = String.fromCharCode(byte);
-    // Some servers cut a segment at ";", decoded or not.
-    if (LITERALS.test(escaped) || escaped === ";") return false;
-    bytes.push(byte);
-    at += 2;
+/** Resolves the escapes of a path whose characters are literals, slashes and escapes; `undefined` if one is not allowed. */
+function decoded(path: string): string | undefined {
+  if (NEVER_ESCAPED.test(path)) return undefined;
+  try {
+    // Throws for what is not UTF-8, overlong forms and surrogates included.
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
   }
-  const decoded = decodeUtf8(Uint8Array.from(bytes));
-  return decoded !== undefined && isSegment(decoded);
 }

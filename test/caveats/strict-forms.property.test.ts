@@ -155,6 +155,19 @@ describe("a string that passes", () => {
   });
 });
 
+test("a byte of a URL's path is written in one way: as itself, or as an escape, or not at all", () => {
+  const isUrl = (path: string): boolean => readUrl(`https://a.example/x${path}x`) !== undefined;
+  for (let byte = 0; byte < 0x80; byte++) {
+    const character = String.fromCharCode(byte);
+    const written = `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    const isLiteral = /[A-Za-z0-9\-._~!$&'()*+,=@]/.test(character);
+    // What ends a path, or begins another segment, is no spelling of a byte in it.
+    if (!"/?#".includes(character)) expect(isUrl(character), written).toBe(isLiteral);
+    const isNever = isLiteral || "/;\\:%".includes(character) || byte < 0x20 || byte === 0x7f;
+    expect(isUrl(written), written).toBe(!isNever);
+  }
+});
+
 describe("the excluded code points", () => {
   const isExcluded = (code: number): boolean =>
     EXCLUDED_FROM_PATHS.some(([first, last]) => code >= first && code <= last);
