@@ -18,7 +18,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   const text = new Uint8Array(4 * Math.ceil(bytes.length / 3));
   let to = 0;
   for (let at = 0; at < bytes.length; at += 3) {
-    // Past the end there are zeros, and their characters are left out.
+    // Reads zeros past the end, and omits their characters.
     const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
     for (let shift = 18; shift >= 0; shift -= 6) {
       text[to++] = URL_ALPHABET.charCodeAt((group >> shift) & 63);

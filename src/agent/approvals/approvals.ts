@@ -215,7 +215,7 @@ export class Approvals {
     return over.sort((a, b) => b.updated - a.updated);
   }
 
-  /** All of them, in the order of their making; for an operator. @param page - `state`: as it is stored. */
+  /** Returns all approvals, in the order in which they were made, for an operator. @param page - `state`: as stored. */
   async list(
     page: { readonly after?: string; readonly limit?: number; readonly state?: ApprovalState } = {},
   ): Promise<readonly Approval[]> {

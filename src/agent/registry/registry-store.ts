@@ -66,7 +66,7 @@ export interface RegistryView {
       /** Only those that are pending or approved, and whose time is over at this moment. */
       readonly overAt?: number;
       readonly codeHash?: string;
-      /** Whose decision it may wait for. */
+      /** A principal that may decide about it. */
       readonly approver?: string;
       /** The same, but only those about which somebody has decided. */
       readonly decidedFor?: string;

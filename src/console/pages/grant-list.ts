@@ -5,7 +5,7 @@ import { authorityWords, textByOrigin } from "../hop-words.js";
 import { type Reading, viewOfGrant } from "../limits/asked-view.js";
 import { partyName, rowList } from "./layout.js";
 
-/** An agent grant, and whose it is. */
+/** An agent grant, with its agent and host. */
 export interface ShownGrant {
   readonly grant: AgentGrant;
   readonly agent?: AgentRecord;

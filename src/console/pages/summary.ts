@@ -14,7 +14,10 @@ export interface Asker {
   readonly hostSince?: number;
   /** True if no user has taken its host on: then anyone can have made the request. */
   readonly unknown: boolean;
-  /** The names of what all agents of its host get without asking, once a user has taken it on. */
+  /**
+   * The names of the capabilities that all agents of its host get without asking, once a user has taken the
+   * host on.
+   */
   readonly defaults: readonly string[];
 }
 
