@@ -69,7 +69,7 @@ async function list(context: Context, options: Options): Promise<void> {
 
 async function show(context: Context, options: Options, id: string): Promise<void> {
   const { readAnyTask } = await operator();
-  const { Task: Tasks } = await import("@a2a-js/sdk");
+  const { Task: Tasks } = await import("../remote/sdk.js");
   const found = await withStores(homeFor(context, options), (database) =>
     readAnyTask(database, id),
   );

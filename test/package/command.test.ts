@@ -42,6 +42,19 @@ test("it loads every package that it depends on, and no other, in the versions t
   }
 });
 
+test("no package is both required and imported: it could come twice, as CommonJS and as modules", () => {
+  const files = readdirSync(DIST).filter((file) => file.endsWith(".cjs"));
+  const loaded = (pattern: RegExp): ReadonlySet<string> =>
+    new Set(files.flatMap((file) => packagesIn(namesIn(file, pattern))));
+  const required = loaded(/\brequire\("([^"]+)"\)/g);
+  expect(required).toContain("@a2a-js/sdk");
+  const imported = [...loaded(/\bimport\("([^"]+)"\)/g)];
+  expect(imported).toContain("jose");
+  const comesAsBoth = (name: string): boolean =>
+    readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8").includes('"import": ');
+  expect(imported.filter((name) => required.has(name) && comesAsBoth(name))).toEqual([]);
+});
+
 test.each([
   ["tokens.cjs", []],
   ["home.cjs", []],
