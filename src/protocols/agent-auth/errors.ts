@@ -120,20 +120,15 @@ function isOtherwise(code: RegistryCode): code is keyof typeof OTHERWISE {
   return Object.hasOwn(OTHERWISE, code);
 }
 
-const OPERATORS: readonly string[] = ["min", "max", "in", "not_in"];
-const PREFIX = "constraints.";
-
 /**
  * Maps a refused execution to this protocol. Among the codes of its denials, the first in the order of {@link
  * KINDS} counts; the answer lists all denials.
- *
- * @param known - Names of arguments: those of the schema, and those of the call.
  */
-export function invocationFault(denials: AgentDenials, known: readonly string[]): Fault {
+export function invocationFault(denials: AgentDenials): Fault {
   const [code, sentence] = kindOf(denials);
   const violations = denials
     .filter((denial) => denial.code === "constraint_violated")
-    .map((denial) => violationOf(denial, known));
+    .map(violationOf);
   const message = `${sentence}: ${denials[0].message}`;
   return fault(code, message, {
     more: {
@@ -166,18 +161,26 @@ function kindOf(denials: AgentDenials): Kind {
   return others.find(([these]) => these.some((code) => codes.includes(code)))?.[1] ?? OTHERS;
 }
 
-/** A violated limit on an argument: `{"field","constraint":{"max":1000},"actual"}`. */
-function violationOf({ rule = "", expected, actual }: AgentDenial, known: readonly string[]): Json {
-  const whole = rule.startsWith(PREFIX) ? rule.slice(PREFIX.length) : rule;
-  const dot = whole.lastIndexOf(".");
-  const operator = whole.slice(dot + 1);
-  // An argument may be called "amount.max".
-  const exact = dot === -1 || !OPERATORS.includes(operator) || known.includes(whole);
+/** A name in a rule, such as `constraints.amount.max` or `operationConstraints.pay["/to/iban"].in`. */
+const RULE_NAME = /\.([\w*-]+)|\[("(?:[^"\\]|\\.)*")\]/g;
+
+/**
+ * A violated limit on an argument: `{"field","constraint":{"max":1000},"actual"}`. A closed list is one of the field `*`,
+ * as where limits are shown.
+ */
+function violationOf({ rule = "", expected, actual }: AgentDenial): Json {
   const limit = expected ?? null;
+  const given: JsonObject = isJson(actual) ? { actual } : {};
+  const [key] = rule.split(/[.[]/, 1);
+  if (key === "arguments") return { field: "*", constraint: { arguments: limit }, ...given };
+  const names = [...rule.matchAll(RULE_NAME)].map(([, bare, quoted]) =>
+    quoted === undefined ? bare : String(JSON.parse(quoted)),
+  );
+  const [field = rule, operator] = key === "operationConstraints" ? names.slice(1) : names;
   return {
-    field: exact ? whole : whole.slice(0, dot),
-    constraint: exact ? limit : { [operator]: limit },
-    ...(isJson(actual) ? { actual } : {}),
+    field,
+    constraint: operator === undefined ? limit : { [operator]: limit },
+    ...given,
   };
 }
 

@@ -130,7 +130,7 @@ async function executeOne(
     return fault("rate_limited", message, { retryAfter: 1 });
   }
   try {
-    return await run(execution, caller, gone, term, context);
+    return await run(execution, caller, gone, context);
   } finally {
     release();
   }
@@ -140,7 +140,6 @@ async function run(
   { capability, arguments: given, token }: Execution,
   caller: AgentRecord,
   gone: AbortSignal,
-  term: CapabilityTerm,
   { agent, registry, outputs, timeout, stopping, onFailure }: ExecutionContext,
 ): Promise<Executed> {
   const signal = AbortSignal.any([gone, stopping, AbortSignal.timeout(timeout)]);
@@ -166,8 +165,7 @@ async function run(
       const message = `the agent's grant of ${capability} was revoked; request it again`;
       return fault("capability_not_granted", message, { unrecorded: true });
     }
-    const named = isObject(term.input?.["properties"]) ? Object.keys(term.input["properties"]) : [];
-    return invocationFault(outcome.denials, [...named, ...Object.keys(given)]);
+    return invocationFault(outcome.denials);
   }
   const wrongOutput = outputs.get(capability)?.(outcome.result);
   if (wrongOutput === undefined) return { ok: true, data: outcome.result };

@@ -63,6 +63,22 @@ describe("execute", () => {
       { field: "amount", constraint: { max: 100 }, actual: 101 },
     ]);
     expect(said(await one.execute("transfer_funds", { ...FINE, amount: 101 }))).toBe("200");
+    const single = narrowed(token, {
+      operationConstraints: { transfer: { to: { prefix: "acc_9" }, "/note/text": "rent" } },
+      arguments: { transfer: ["amount", "currency", "note", "to"] },
+    });
+    const more = { ...FINE, to: "acc_1", memo: "x" };
+    const beyond = await one.execute("transfer_funds", more, single);
+    expect(said(beyond)).toBe("403 constraint_violated");
+    expect(beyond.body["violations"]).toEqual([
+      { field: "/note/text", constraint: "rent" },
+      { field: "to", constraint: { prefix: "acc_9" }, actual: "acc_1" },
+      {
+        field: "*",
+        constraint: { arguments: ["amount", "currency", "note", "to"] },
+        actual: "memo",
+      },
+    ]);
     const other = narrowed(token, { invokers: ["agent_other"] });
     const bound = await one.execute("transfer_funds", FINE, other);
     expect(said(bound)).toBe("403 capability_not_granted");
