@@ -1,6 +1,6 @@
-import type { Approval } from "../../src/agent/approvals/approval.js";
-import { decidersOf } from "../../src/agent/approvals/approval-result.js";
-import type { DecisionCode } from "../../src/agent/approvals/deciding.js";
+import type { DecisionCode } from "../../src/agent/parties/approval-decisions.js";
+import { decidersOf } from "../../src/agent/parties/approval-rules.js";
+import type { Approval } from "../../src/agent/parties/records.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import { forOperations } from "../../src/caveats/operation-entries.js";
 import { mistakesIn } from "../../src/caveats/operation-mistakes.js";

@@ -3,7 +3,7 @@ import { CliError, EXIT } from "../exit.js";
 import type { HomeChoice } from "../home.js";
 import { printable, quoted, say } from "../output.js";
 import { printTokens, type TokenOutput } from "../token-file.js";
-import { type OpenRegistry, withRegistry } from "./registry.js";
+import { type OpenParties, withParties } from "./parties.js";
 
 export interface EnrolOptions extends HomeChoice, TokenOutput {
   readonly principal: string;
@@ -16,8 +16,8 @@ export interface EnrolOptions extends HomeChoice, TokenOutput {
 export async function enrolHost(context: Context, options: EnrolOptions): Promise<void> {
   const { principal, name, tenant, default: defaults = [] } = options;
   const settings = { defaults, tenant };
-  const make = async ({ registry }: OpenRegistry): Promise<void> => {
-    const outcome = await registry.createHost({ principal, name, defaults, operator: true });
+  const make = async ({ parties }: OpenParties): Promise<void> => {
+    const outcome = await parties.createHost({ principal, name, defaults, operator: true });
     if (!outcome.ok) {
       const { code, message } = outcome;
       throw new CliError({ code, message, exitCode: EXIT.refused });
@@ -32,5 +32,5 @@ export async function enrolHost(context: Context, options: EnrolOptions): Promis
     }
     await printTokens(context, options, { host, enrolmentToken }, [enrolmentToken ?? ""]);
   };
-  await withRegistry(context, options, make, settings);
+  await withParties(context, options, make, settings);
 }

@@ -1,40 +1,39 @@
-import type { Approval } from "../../src/agent/approvals/approval.js";
-import type { AgentGrant } from "../../src/agent/registry/records.js";
-import type { Registry } from "../../src/agent/registry/registry.js";
-import { MAX_FOUND } from "../../src/agent/registry/registry-store.js";
+import type { Parties } from "../../src/agent/parties/parties.js";
+import type { AgentGrant, Approval } from "../../src/agent/parties/records.js";
+import { MAX_FOUND } from "../../src/agent/parties/store.js";
 import { formatTime } from "../../src/caveats/time.js";
 import { type CliError, usageError } from "../exit.js";
 import { quoted } from "../output.js";
 import { didYouMean } from "../unknown-name.js";
-import type { OpenRegistry } from "./registry.js";
+import type { OpenParties } from "./parties.js";
 
 export type Found =
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "grant"; readonly grant: AgentGrant };
 
 /** Finds the object with an id. @throws CliError naming the nearest id if there is none. */
-export async function findById(registry: Registry, id: string): Promise<Found> {
-  const approval = await registry.approvals.get(id);
+export async function findById(parties: Parties, id: string): Promise<Found> {
+  const approval = await parties.approvals.get(id);
   if (approval !== undefined) return { kind: "approval", approval };
-  const grant = await registry.grant(id);
+  const grant = await parties.grant(id);
   if (grant !== undefined) return { kind: "grant", grant };
-  throw await unknownId(registry, id);
+  throw await unknownId(parties, id);
 }
 
 /** Finds the approval with an id or a user code. @throws CliError as {@link findById} does. */
-export async function findApproval(registry: Registry, id: string): Promise<Approval> {
-  const approval = (await registry.approvals.get(id)) ?? (await registry.approvals.byUserCode(id));
+export async function findApproval(parties: Parties, id: string): Promise<Approval> {
+  const approval = (await parties.approvals.get(id)) ?? (await parties.approvals.byUserCode(id));
   if (approval !== undefined) return approval;
-  const grant = await registry.grant(id);
-  if (grant === undefined) throw await unknownId(registry, id);
+  const grant = await parties.grant(id);
+  if (grant === undefined) throw await unknownId(parties, id);
   const { approval: asked } = grant;
   const hint = asked === undefined ? "it was granted at once" : `its approval is ${asked}`;
   throw usageError(`${quoted(id)} is a grant, and approvals are decided`, hint);
 }
 
-async function unknownId(registry: Registry, id: string): Promise<CliError> {
-  const approvals = await registry.approvals.list({ limit: MAX_FOUND });
-  const grants = await registry.allGrants({ limit: MAX_FOUND });
+async function unknownId(parties: Parties, id: string): Promise<CliError> {
+  const approvals = await parties.approvals.list({ limit: MAX_FOUND });
+  const grants = await parties.allGrants({ limit: MAX_FOUND });
   const known = [...approvals, ...grants].map((one) => one.id);
   const hint = didYouMean(id, known, "proviso grants list has the ids");
   return usageError(`there is no approval and no grant ${quoted(id.slice(0, 200))}`, hint);
@@ -58,11 +57,11 @@ const OPERATOR = { operator: true } as const;
  * @throws CliError if there is no such object.
  */
 export async function revokeById(
-  { registry, revocations }: Pick<OpenRegistry, "registry" | "revocations">,
+  { parties, revocations }: Pick<OpenParties, "parties" | "revocations">,
   id: string,
 ): Promise<Revoked> {
   if (id.startsWith("agent_")) {
-    const outcome = await registry.revokeAgent(id, OPERATOR);
+    const outcome = await parties.revokeAgent(id, OPERATOR);
     if (!outcome.ok) throw unknown(outcome.message);
     const count = outcome.grants.length;
     return {
@@ -73,25 +72,25 @@ export async function revokeById(
     };
   }
   if (id.startsWith("host_")) {
-    const outcome = await registry.revokeHost(id, OPERATOR);
+    const outcome = await parties.revokeHost(id, OPERATOR);
     if (!outcome.ok) throw unknown(outcome.message);
     const agents = counted(outcome.agentsRevoked, "agent");
     return { id, kind: "host", already: false, effect: `the host, with ${agents}` };
   }
-  const found = await findById(registry, id);
+  const found = await findById(parties, id);
   if (found.kind === "grant") {
     const { status } = found.grant;
-    const outcome = await registry.revokeGrant(id, OPERATOR);
+    const outcome = await parties.revokeGrant(id, OPERATOR);
     if (!outcome.ok) throw unknown(outcome.message);
     const already = status === "revoked" || status === "denied";
     return { id, kind: "grant", already, effect: "the grant, with every token of it" };
   }
-  return revokeApproval({ registry, revocations }, found.approval);
+  return revokeApproval({ parties, revocations }, found.approval);
 }
 
 /** Revokes everything of a user: tokens, pending approvals, hosts, agents and grants. */
 export async function revokeUser(
-  { registry }: Pick<OpenRegistry, "registry">,
+  { parties }: Pick<OpenParties, "parties">,
   principal: string,
 ): Promise<{
   readonly principal: string;
@@ -100,17 +99,17 @@ export async function revokeUser(
   readonly agents: number;
   readonly effect: string;
 }> {
-  const { hosts, agents } = await registry.revokeUser(principal, OPERATOR);
+  const { hosts, agents } = await parties.revokeUser(principal, OPERATOR);
   const effect = `every token issued up to now, what waits, and ${counted(hosts, "host")} with ${counted(agents, "agent")}`;
   return { principal, kind: "user", hosts, agents, effect };
 }
 
 /** Withdraws a pending approval, and revokes collected capabilities. */
 async function revokeApproval(
-  { registry, revocations }: Pick<OpenRegistry, "registry" | "revocations">,
+  { parties, revocations }: Pick<OpenParties, "parties" | "revocations">,
   { id, subject, collected = {} }: Approval,
 ): Promise<Revoked> {
-  if (await registry.approvals.cancel(id, OPERATOR)) {
+  if (await parties.approvals.cancel(id, OPERATOR)) {
     return {
       id,
       kind: "approval",
@@ -125,9 +124,9 @@ async function revokeApproval(
     if (added !== "known") fresh++;
   }
   for (const { agentGrant } of subject.asked) {
-    const grant = agentGrant === undefined ? undefined : await registry.grant(agentGrant);
+    const grant = agentGrant === undefined ? undefined : await parties.grant(agentGrant);
     if (grant?.status !== "active") continue;
-    const outcome = await registry.revokeGrant(grant.id, OPERATOR);
+    const outcome = await parties.revokeGrant(grant.id, OPERATOR);
     if (outcome.ok) fresh++;
   }
   return {

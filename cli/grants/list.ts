@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Approval } from "../../src/agent/approvals/approval.js";
-import type { AgentGrant } from "../../src/agent/registry/records.js";
-import type { Registry } from "../../src/agent/registry/registry.js";
+import type { Parties } from "../../src/agent/parties/parties.js";
+import type { AgentGrant, Approval } from "../../src/agent/parties/records.js";
 import type { Context } from "../context.js";
 import { type Paint, printJson, printLine, stdoutPaint } from "../output.js";
 import type { GlobalOptions } from "../verb.js";
@@ -19,17 +18,17 @@ export type Listed =
 
 /** Returns approvals that are pending or can be collected, then active grants; latest changes last. */
 export async function listed(
-  registry: Registry,
+  parties: Parties,
   { principal, all = false }: ListChoice,
 ): Promise<readonly Listed[]> {
-  const approvals = await everyOne((after) => registry.approvals.list(after));
-  const grants = await everyOne((after) => registry.allGrants(after));
+  const approvals = await everyOne((after) => parties.approvals.list(after));
+  const grants = await everyOne((after) => parties.allGrants(after));
   const principals = new Map<string, string | undefined>();
   const isOf = async (grant: AgentGrant): Promise<boolean> => {
     if (principal === undefined) return true;
     if (!principals.has(grant.agent)) {
-      const { principal: owner } = (await registry.agent(grant.agent)) ?? {};
-      principals.set(grant.agent, owner ?? (await registry.host(grant.host))?.principal);
+      const { principal: owner } = (await parties.agent(grant.agent)) ?? {};
+      principals.set(grant.agent, owner ?? (await parties.host(grant.host))?.principal);
     }
     return principals.get(grant.agent) === principal;
   };
@@ -86,7 +85,7 @@ const INTERVAL = 1000;
 /** Prints the list, and then each approval and grant that is new or changes, until the command is stopped. */
 export async function watch(
   context: Context,
-  registry: Registry,
+  parties: Parties,
   options: GlobalOptions & ListChoice,
 ): Promise<void> {
   const signal = context.untilStopped();
@@ -94,8 +93,8 @@ export async function watch(
   const known = new Map<string, string>();
   while (!signal.aborted) {
     // An object that ends is printed once more, if it was shown before.
-    const all = await listed(registry, { ...options, all: true });
-    const open = await idsOf(registry, options);
+    const all = await listed(parties, { ...options, all: true });
+    const open = await idsOf(parties, options);
     for (const one of all) {
       const stands = standing(one);
       const before = known.get(one.id);
@@ -108,6 +107,6 @@ export async function watch(
   }
 }
 
-async function idsOf(registry: Registry, options: ListChoice): Promise<ReadonlySet<string>> {
-  return new Set((await listed(registry, options)).map(({ id }) => id));
+async function idsOf(parties: Parties, options: ListChoice): Promise<ReadonlySet<string>> {
+  return new Set((await listed(parties, options)).map(({ id }) => id));
 }

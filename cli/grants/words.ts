@@ -1,12 +1,16 @@
-import type { Approval, AskedGrant } from "../../src/agent/approvals/approval.js";
 import {
-  approversOf,
   causeWords,
   isFromStranger,
   principalOf,
   resultOf,
-} from "../../src/agent/approvals/approval-result.js";
-import type { AgentGrant, GrantHop } from "../../src/agent/registry/records.js";
+} from "../../src/agent/parties/approval-results.js";
+import { approversOf } from "../../src/agent/parties/approval-rules.js";
+import type {
+  AgentGrant,
+  Approval,
+  AskedGrant,
+  GrantHop,
+} from "../../src/agent/parties/records.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { formatTime } from "../../src/caveats/time.js";
 import { seenFromNow, spanInWords } from "../moment.js";

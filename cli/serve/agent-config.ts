@@ -1,7 +1,7 @@
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import type { ListedAgent } from "../../src/agent/delegation/agents.js";
+import type { PartySettings } from "../../src/agent/parties/settings.js";
 import type { PolicyDefinition } from "../../src/agent/policy-table.js";
-import type { RegistrySettings } from "../../src/agent/registry/settings.js";
 import type { FixedToken } from "../../src/auth/fixed-tokens.js";
 import type { JwtAuthenticatorOptions, PublicJwkSet } from "../../src/auth/jwt-options.js";
 import type { OpenIdLoginOptions } from "../../src/console/login/openid.js";
@@ -84,7 +84,7 @@ interface DelegationConfig {
 }
 
 /** Settings for agents that register themselves. */
-export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
+export interface AgentAuthConfig extends Omit<PartySettings, "lifetimes"> {
   /** The capabilities shown without credentials; none unless given. */
   readonly public?: readonly string[] | "*";
   /** The URLs of services that execute a capability instead of the agent, by its name. */
@@ -93,7 +93,7 @@ export interface AgentAuthConfig extends Omit<RegistrySettings, "lifetimes"> {
   readonly introspection?: RateLimit;
   /** Durations, such as `1h`. */
   readonly lifetimes?: {
-    readonly [Name in keyof NonNullable<RegistrySettings["lifetimes"]>]: string;
+    readonly [Name in keyof NonNullable<PartySettings["lifetimes"]>]: string;
   };
 }
 

@@ -1,9 +1,9 @@
 import type { Authenticator } from "../../src/agent/caller.js";
 import type { IssuingAgent } from "../../src/agent/issuing-agent.js";
 import type { Ledger } from "../../src/agent/ledger.js";
+import type { Parties } from "../../src/agent/parties/parties.js";
+import type { PartyStore } from "../../src/agent/parties/store.js";
 import type { Policy } from "../../src/agent/policy.js";
-import type { Registry } from "../../src/agent/registry/registry.js";
-import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
 import { CONSOLE_PATH, mountConsole } from "../../src/console/console.js";
 import type { Home } from "../../src/home/open-home.js";
 import { type AgentLog, failureLog } from "../../src/http/log.js";
@@ -33,8 +33,8 @@ export interface AgentParts {
   /** The configuration's file, for errors. */
   readonly file: string;
   readonly agent: IssuingAgent;
-  readonly registry: Registry;
-  readonly registryStore: RegistryStore;
+  readonly parties: Parties;
+  readonly partyStore: PartyStore;
   readonly policy: Policy;
   readonly ledger: Ledger;
   readonly authenticator: Authenticator;
@@ -84,11 +84,11 @@ const PROTOCOLS: { readonly [Name in ProtocolName]: Protocol } = {
     },
   },
   approvals: {
-    mount({ config, agent, registry, ledger, console, log, metrics }, place) {
+    mount({ config, agent, parties, ledger, console, log, metrics }, place) {
       if (console === undefined) throw new TypeError("the approvals console has no login");
       const { issuer, skills } = agent;
       const { name } = config;
-      const parts = { name, issuer, registry, ledger, log, metrics, skills: skills.values() };
+      const parts = { name, issuer, parties, ledger, log, metrics, skills: skills.values() };
       const { approvalsUrl, warnings, stop } = mountConsole({ ...parts, ...console }, place);
       const addresses = [{ name: "approvalsUrl", label: "approvals", url: approvalsUrl }];
       return { addresses, warnings, stop };
@@ -172,12 +172,12 @@ export async function serveProtocols(parts: AgentParts, address: Address): Promi
 }
 
 function delegationOptions({ config, metrics, ...parts }: AgentParts): DelegationServerOptions {
-  const { agent, authenticator, registryStore: registry, revocations, ledger, log } = parts;
+  const { agent, authenticator, partyStore: parties, revocations, ledger, log } = parts;
   const { bodyBytes, bodyDepth, requests, seconds, revocations: maxRevocations } = config.limits;
   return {
     agent,
     authenticator,
-    registry,
+    parties,
     revocations,
     ledger,
     log,
@@ -191,13 +191,13 @@ function delegationOptions({ config, metrics, ...parts }: AgentParts): Delegatio
 }
 
 function agentAuthOptions(parts: AgentParts): AgentAuthOptions {
-  const { config, agent, registry, policy, ledger, log, metrics } = parts;
+  const { config, agent, parties, policy, ledger, log, metrics } = parts;
   const { name, description, agentAuth = {} } = config;
   const { public: shown, verificationUrl, introspection } = agentAuth;
   const { bodyBytes, bodyDepth, timeoutMs: timeout, requests, seconds } = config.limits;
   return {
     agent,
-    registry,
+    parties,
     policy,
     ledger,
     log,

@@ -17,9 +17,9 @@ import { listeningError } from "./listen.js";
 import { answerWhileLoading } from "./loading.js";
 import { consoleToLog, newLog, warn, warnOfLedger } from "./log.js";
 import { type Closing, closeAll, openAll, pruneHourly } from "./opened.js";
+import { openServedParties } from "./parties.js";
 import { keepInForce, readPolicy } from "./policy.js";
 import { type ServedAgent, serveProtocols } from "./protocols.js";
-import { openServedRegistry } from "./registry.js";
 import { openResources } from "./resources.js";
 import {
   type Address,
@@ -118,7 +118,7 @@ async function open(
     onProblem: (error) => warn(context, error.message),
   });
   opened.push(() => tasks.close());
-  const registry = await openServedRegistry(read, {
+  const parties = await openServedParties(read, {
     home,
     policy: policy.table,
     grants,
@@ -128,8 +128,8 @@ async function open(
     () => tasks.prune(Date.now() - config.tasks.retention * DAY),
     () => revocations.prune(),
     () => ledger.prune(),
-    () => registry.approvals.expire(),
-    () => home.registryStore.prune(Date.now()),
+    () => parties.approvals.expire(),
+    () => home.partyStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
 
@@ -144,7 +144,7 @@ async function open(
       mode: config.mode,
       skills: module.skills,
       policy: policy.table,
-      registry,
+      parties,
       resources: resources?.source,
       undeclaredAmbient: config.undeclaredAmbient,
       maxHandles: config.maxHandles,
@@ -170,8 +170,8 @@ async function open(
     feedMaxAge,
     ledger,
     policy: policy.table,
-    registry,
-    registryStore: home.registryStore,
+    parties,
+    partyStore: home.partyStore,
     health: home.problems,
     console,
   };

@@ -72,7 +72,7 @@ async function open(
   const prunings = [
     () => home.revocations.prune(),
     () => home.ledger.prune(),
-    () => home.registryStore.prune(Date.now()),
+    () => home.partyStore.prune(Date.now()),
   ];
   opened.push(pruneHourly(prunings, (message) => warn(context, message)));
   const plugins = await openPlugins(

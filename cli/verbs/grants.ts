@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { Approval } from "../../src/agent/approvals/approval.js";
-import type { ApproverAnswer } from "../../src/agent/approvals/deciding.js";
+import type { ApproverAnswer } from "../../src/agent/parties/approval-decisions.js";
+import type { Approval } from "../../src/agent/parties/records.js";
 import { type HopKey, REQUESTED_KEYS } from "../../src/caveats/hop-rules.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, usageError } from "../exit.js";
 import type { EnrolOptions } from "../grants/enrolling.js";
-import type { OpenRegistry } from "../grants/registry.js";
+import type { OpenParties } from "../grants/parties.js";
 import { addDatabase, type HomeChoice } from "../home.js";
 import { printAnswer, printable, stdoutPaint } from "../output.js";
 import { addRestrictions, restrictionsFrom } from "../restrictions.js";
@@ -163,21 +163,21 @@ function examples(grants: Command, verbs: { readonly [name: string]: Command }):
 async function open<T>(
   context: Context,
   options: HomeChoice,
-  use: (open: OpenRegistry) => Promise<T>,
+  use: (open: OpenParties) => Promise<T>,
 ): Promise<T> {
-  const { withRegistry } = await import("../grants/registry.js");
-  return withRegistry(context, options, use);
+  const { withParties } = await import("../grants/parties.js");
+  return withParties(context, options, use);
 }
 
 async function list(context: Context, options: ListOptions): Promise<void> {
   const { listed, listedLine } = await import("../grants/list.js");
   const { limit = DEFAULT_LIMIT } = options;
-  await open(context, options, async ({ registry }) => {
+  await open(context, options, async ({ parties }) => {
     if (options.watch === true) {
       const { watch } = await import("../grants/list.js");
-      return watch(context, registry, options);
+      return watch(context, parties, options);
     }
-    const all = await listed(registry, options);
+    const all = await listed(parties, options);
     const more = all.length > limit;
     const found = more ? all.slice(-limit) : all;
     if (more && options.json !== true) sayMore(context, limit);
@@ -192,13 +192,13 @@ async function list(context: Context, options: ListOptions): Promise<void> {
 async function show(context: Context, options: HomeChoice, id: string): Promise<void> {
   const { findApproval, findById } = await import("../grants/find-by-id.js");
   const { approvalLines, grantLines } = await import("../grants/words.js");
-  await open(context, options, async ({ registry }) => {
+  await open(context, options, async ({ parties }) => {
     const paint = stdoutPaint(context);
     const now = Date.now();
     const code = /^[A-Za-z]{4}-?[A-Za-z]{4}$/.test(id);
     const found = code
-      ? { kind: "approval" as const, approval: await findApproval(registry, id) }
-      : await findById(registry, id);
+      ? { kind: "approval" as const, approval: await findApproval(parties, id) }
+      : await findById(parties, id);
     const [document, lines] =
       found.kind === "approval"
         ? [found.approval, approvalLines(found.approval, paint, now)]
@@ -229,13 +229,13 @@ async function decide(
   const { findApproval } = await import("../grants/find-by-id.js");
   const { approverFor, refusedDecision } = await import("../grants/deciding.js");
   const { approvalLines } = await import("../grants/words.js");
-  const { causeWords } = await import("../../src/agent/approvals/approval-result.js");
-  await open(context, options, async ({ registry }) => {
-    const approval = await findApproval(registry, id);
+  const { causeWords } = await import("../../src/agent/parties/approval-results.js");
+  await open(context, options, async ({ parties }) => {
+    const approval = await findApproval(parties, id);
     const answer = { ...answerTo(approval), digest: approval.digest };
     const principal = approverFor(approval, options.as);
     const by = { principal, userCode: options.userCode, operator: true };
-    const outcome = await registry.approvals.decide(approval.id, by, answer);
+    const outcome = await parties.approvals.decide(approval.id, by, answer);
     if (!outcome.ok) throw refusedDecision(outcome.code, outcome.message);
     const { approval: decided } = outcome;
     const lines = approvalLines(decided, stdoutPaint(context), Date.now());

@@ -7,8 +7,8 @@ import type { ArgumentCheck } from "./arguments.js";
 import type { Mode, UndeclaredAmbient } from "./clearance.js";
 import type { KnownGrant } from "./grant.js";
 import type { Ledger, Observation } from "./ledger.js";
+import type { Parties } from "./parties/parties.js";
 import type { Policy } from "./policy.js";
-import type { Registry } from "./registry/registry.js";
 import type { ResourceSource } from "./resources/resource.js";
 import type { ResourceHandles } from "./resources/resource-handles.js";
 import type { ResourceNumbers } from "./resources/resource-numbers.js";
@@ -43,7 +43,7 @@ export interface IssuingAgentOptions {
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
   /** Required where a grant has an `approval`; with this agent's policy, clock and revocations. */
-  readonly registry?: Registry | undefined;
+  readonly parties?: Parties | undefined;
   /** Called with every decision, for metrics. */
   readonly observe?: ((observation: Observation) => void) | undefined;
   /** Milliseconds since 1970; `Date.now` unless given. */
@@ -57,7 +57,7 @@ export type SettledOptions = Pick<IssuingAgentOptions, Absent> & {
   >;
 };
 
-type Absent = "resources" | "resourceNumbers" | "registry";
+type Absent = "resources" | "resourceNumbers" | "parties";
 
 /** The agent's options and the objects made from them, by which it decides. */
 export interface AgentContext extends Omit<SettledOptions, "skills" | "operations"> {
@@ -84,7 +84,7 @@ const OPTIONAL = [
   "recordValues",
   "observe",
   "clock",
-  "registry",
+  "parties",
 ];
 
 const DEFAULT_LIFETIME = 15 * 60;
@@ -140,10 +140,10 @@ export function settledOptions(options: IssuingAgentOptions): SettledOptions {
   };
 }
 
-/** The registry of an agent whose grants need approvals. @throws TypeError if the agent has none. */
-export function registryOf({
-  registry,
-}: Pick<AgentContext, "registry">): NonNullable<AgentContext["registry"]> {
-  if (registry !== undefined) return registry;
-  throw new TypeError("the agent has no registry: createIssuingAgent({ registry })");
+/** The parties of an agent whose grants need approvals. @throws TypeError if the agent has none. */
+export function partiesOf({
+  parties,
+}: Pick<AgentContext, "parties">): NonNullable<AgentContext["parties"]> {
+  if (parties !== undefined) return parties;
+  throw new TypeError("the agent has no parties: createIssuingAgent({ parties })");
 }

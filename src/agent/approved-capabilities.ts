@@ -1,9 +1,7 @@
 // What an approval allows, collected by the party that asked: judged again, issued once, and the same each time.
 
 import { formatTime, parseTime } from "../caveats/time.js";
-import { type AgentContext, registryOf } from "./agent-options.js";
-import type { Approval, AskedGrant } from "./approvals/approval.js";
-import { type ApprovedGrant, causeWords, resultOf } from "./approvals/approval-result.js";
+import { type AgentContext, partiesOf } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import type { KnownGrant } from "./grant.js";
 import {
@@ -15,6 +13,8 @@ import {
   recordOnce,
   resourceNumbers,
 } from "./issuance.js";
+import { type ApprovedGrant, causeWords, resultOf } from "./parties/approval-results.js";
+import type { Approval, AskedGrant } from "./parties/records.js";
 import { ownPermissions } from "./permissions.js";
 import { type Permission, permitsOperation, permitsResource } from "./policy.js";
 import type { Recorder } from "./recorder.js";
@@ -50,7 +50,7 @@ async function collect(
   recorder: Recorder,
   elapsed: () => number,
 ): Promise<RequestOutcome> {
-  const { approvals } = registryOf(context);
+  const { approvals } = partiesOf(context);
   await context.issuer.catchUp();
   const approval = await approvals.get(id);
   if (approval === undefined || !isAskedBy(caller, approval)) {
@@ -121,7 +121,7 @@ async function issueApproved(
   const numbers = await resourceNumbers(resources, context);
   // What was revoked meanwhile would come back by a token of a later moment.
   await context.issuer.catchUp();
-  if (registryOf(context).approvals.isVoid(used)) return undefined;
+  if (partiesOf(context).approvals.isVoid(used)) return undefined;
   const further = approved.hops.map(({ hop }) => hop);
   const { query } = subject;
   const contents = { id, grant, operations, resources, restrictions, further, expires, query };

@@ -71,14 +71,14 @@ export async function createIssuingAgent(options: IssuingAgentOptions): Promise<
   const operations = operationsOf([...skills.values()], settled.operations);
   const grants = expandGrants([...issuer.grants.values()], [...operations.values()]);
   const approved = grants.findIndex(({ approval }) => approval !== undefined);
-  const { registry } = settled;
-  if (approved >= 0 && registry === undefined) {
-    throw new TypeError(`grants[${approved}].approval: needs a registry, which keeps approvals`);
+  const { parties } = settled;
+  if (approved >= 0 && parties === undefined) {
+    throw new TypeError(`grants[${approved}].approval: needs parties, which keep approvals`);
   }
-  const apart = grants.findIndex((grant) => grant.approval && !registry?.approvesBy(grant));
+  const apart = grants.findIndex((grant) => grant.approval && !parties?.approvesBy(grant));
   if (apart >= 0) {
     throw new TypeError(
-      `grants[${apart}].approval: the registry must know it, to judge decisions by it: createRegistry({ grants })`,
+      `grants[${apart}].approval: parties must know it, to judge decisions by it: createParties({ grants })`,
     );
   }
   return new IssuingAgent({

@@ -3,18 +3,19 @@
 import type { JsonObject } from "../bytes/json.js";
 import type { Hop } from "../caveats/hop.js";
 import { formatTime } from "../caveats/time.js";
-import { type AgentContext, registryOf } from "./agent-options.js";
+import { type AgentContext, partiesOf } from "./agent-options.js";
 import type { Caller, Presenter } from "./caller.js";
 import type { InvocationOutcome, SkillInvocation } from "./clearance.js";
 import type { KnownGrant } from "./grant.js";
 import { earliestExpiry, hopText, issueCapability, recordOnce } from "./issuance.js";
 import type { IssuedCapability } from "./ledger.js";
+import { principalOfAgent } from "./parties/agents.js";
+import { permittedCapabilities } from "./parties/grants.js";
+import type { AgentGrant, AgentRecord } from "./parties/records.js";
+import type { CapabilityTerm } from "./parties/terms.js";
 import { MAX_PRESENTED } from "./presented.js";
 import type { Recorder } from "./recorder.js";
 import type { AgentDenial } from "./refusal.js";
-import { permittedOf, principalOfAgent } from "./registry/granting.js";
-import type { AgentGrant, AgentRecord } from "./registry/records.js";
-import type { CapabilityTerm } from "./registry/terms.js";
 
 /** A token of an agent grant. */
 export interface GrantToken {
@@ -23,7 +24,7 @@ export interface GrantToken {
   readonly expires: string;
 }
 
-/** A call of a capability by an agent of the registry. */
+/** A call of a capability by a registered agent. */
 export interface GrantExecution {
   /** As it has proved to be. */
   readonly agent: AgentRecord;
@@ -54,27 +55,27 @@ export async function grantToken(
   const live = await liveGrant(id, context);
   if (live === undefined) return undefined;
   const { caller, term } = live;
-  const permitted = await permittedOf(caller.principal, caller.invoker, [term], context);
+  const permitted = await permittedCapabilities(caller.principal, caller.invoker, [term], context);
   return permitted.has(term.name) ? issueToken(live, context, recorder) : undefined;
 }
 
 async function liveGrant(id: string, context: AgentContext): Promise<LiveGrant | undefined> {
-  const registry = registryOf(context);
-  const record = await registry.grant(id);
-  const agent = record === undefined ? undefined : await registry.agent(record.agent);
+  const parties = partiesOf(context);
+  const record = await parties.grant(id);
+  const agent = record === undefined ? undefined : await parties.agent(record.agent);
   if (record?.status !== "active" || agent?.status !== "active") return undefined;
   const caller = await callerOf(agent, context);
   // Its capability may have been removed, or be under another grant now.
-  const term = registry.terms?.get(record.capability);
+  const term = parties.terms?.get(record.capability);
   if (term?.grant !== record.grant || term.operation !== record.operation) return undefined;
   const grant = context.grants.get(record.grant);
   if (caller === undefined || !grant?.operations.includes(record.operation)) return undefined;
   return { record, grant, agent, caller, term };
 }
 
-/** Returns an agent of the registry as a caller: on behalf of its user, under its own id. */
+/** Returns a registered agent as a caller: on behalf of its user, under its own id. */
 async function callerOf(agent: AgentRecord, context: AgentContext): Promise<Caller | undefined> {
-  const host = await registryOf(context).host(agent.host);
+  const host = await partiesOf(context).host(agent.host);
   if (host === undefined || host.status !== "active") return undefined;
   return { principal: principalOfAgent(agent, host), invoker: agent.id };
 }
@@ -96,7 +97,7 @@ async function issueToken(
   const expires = earliestExpiry([now + context.lifetime * 1000, ...ends], now, context);
   if (expires <= formatTime(now)) return undefined;
   // It may have been revoked while the policy was asked, and a new token would be of a later moment.
-  if (registryOf(context).isRevoked(record)) return undefined;
+  if (partiesOf(context).isRevoked(record)) return undefined;
   const { capabilityId: id, operation, purpose } = record;
   const further = record.hops.map(({ hop }) => hop);
   const contents = { id, service: term.location, grant, operations: [operation], further, expires };
@@ -122,22 +123,22 @@ export async function executeGrant(
   recorder: Recorder,
   invoke: (caller: Caller, invocation: SkillInvocation) => Promise<InvocationOutcome>,
 ): Promise<InvocationOutcome> {
-  const registry = registryOf(context);
+  const parties = partiesOf(context);
   const refuse = (denial: AgentDenial, caller: Presenter = { invoker: id }): InvocationOutcome => {
     recorder.refused("invocation", caller, [denial]);
     return { ok: false, denials: [denial] };
   };
   // As it is now: it may have been revoked since it proved to be that agent.
-  const agent = await registry.agent(id);
+  const agent = await parties.agent(id);
   const caller = agent?.status === "active" ? await callerOf(agent, context) : undefined;
   if (caller === undefined) return refuse(missingGrant(capability));
-  if (registry.terms?.get(capability)?.location !== undefined) {
+  if (parties.terms?.get(capability)?.location !== undefined) {
     return refuse(runsElsewhere(capability), caller);
   }
   const tokens: { readonly token: string; readonly grant?: string }[] = [];
   if (presented !== undefined) tokens.push({ token: presented });
   else {
-    for (const record of await registry.grantsOf(id)) {
+    for (const record of await parties.grantsOf(id)) {
       if (record.capability !== capability || tokens.length === MAX_PRESENTED) continue;
       const live = await liveGrant(record.id, context);
       // The call itself checks the policy, and reports a refusal.
@@ -149,7 +150,7 @@ export async function executeGrant(
   const capabilities = tokens.map((one) => ({ token: one.token }));
   const outcome = await invoke(caller, { skill: capability, arguments: given, capabilities });
   const [only, ...others] = tokens;
-  await registry.used(id, outcome.ok && others.length === 0 ? only?.grant : undefined);
+  await parties.used(id, outcome.ok && others.length === 0 ? only?.grant : undefined);
   return outcome;
 }
 

@@ -2,7 +2,7 @@ import { assertArray } from "../checks/kinds.js";
 import { assertMembers, meant } from "../checks/members.js";
 import { plainCopy } from "../checks/plain.js";
 import { type Grant, grantsById, texts } from "../issuer/grant.js";
-import { checkGrantApproval } from "./approvals/approval-result.js";
+import { checkGrantApproval } from "./parties/approval-rules.js";
 import type { Operation } from "./skill.js";
 
 /** A grant as an issuing agent offers it, every member present. */

@@ -29,10 +29,10 @@ import {
   introspect,
   revokePresented,
 } from "./maintenance.js";
+import type { Parties } from "./parties/parties.js";
+import type { AgentGrant } from "./parties/records.js";
 import { type AuthenticatedCapability, authenticateAll, type Presented } from "./presented.js";
 import { Recorder } from "./recorder.js";
-import type { AgentGrant } from "./registry/records.js";
-import type { Registry } from "./registry/registry.js";
 import type { RequestOutcome } from "./requested-capabilities.js";
 import { requestCapabilities } from "./requested-capabilities.js";
 import type { Operation, Skill } from "./skill.js";
@@ -50,7 +50,7 @@ export class IssuingAgent {
   /** The name that this agent goes by in `audience`. */
   readonly audience: string;
   /** Hosts, agents and approvals, if the agent has them. */
-  readonly registry: Registry | undefined;
+  readonly parties: Parties | undefined;
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
   /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
@@ -65,7 +65,7 @@ export class IssuingAgent {
     this.undeclaredAmbient = context.undeclaredAmbient;
     this.issuer = context.issuer;
     this.audience = context.audience;
-    this.registry = context.registry;
+    this.parties = context.parties;
     this.#recorder = new Recorder(context);
   }
 
@@ -97,7 +97,7 @@ export class IssuingAgent {
   }
 
   /**
-   * A token of a registry's grant, made anew: the same capability, with a hop for each party that demanded
+   * A token of a registered agent's grant, made anew: the same capability, with a hop for each party that demanded
    * something; for the service alone where the capability has a location.
    *
    * @returns `undefined` unless grant, agent and host are active, the capability is kept, and the policy

@@ -212,7 +212,7 @@ function offersOf(
 }
 
 /** The items that the query finds, and the collection. One that no permission is about is as if unknown. */
-export async function candidates(
+async function candidates(
   resourceQuery: ResourceQuery | undefined,
   permissions: readonly Permission[],
   source: ResourceSource | undefined,
@@ -243,7 +243,7 @@ export async function candidates(
 }
 
 /** The names of the collections that the permissions are about, in order. */
-export async function visibleCollections(
+async function visibleCollections(
   permissions: readonly Permission[],
   source: ResourceSource | undefined,
 ): Promise<readonly string[]> {

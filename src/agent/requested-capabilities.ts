@@ -4,16 +4,7 @@ import { encodeBase64url } from "../bytes/base64.js";
 import type { Json } from "../bytes/json.js";
 import { randomBytes } from "../bytes/random.js";
 import { formatTime, parseTime } from "../caveats/time.js";
-import { type AgentContext, registryOf } from "./agent-options.js";
-import type { ApprovalSubject, AskedGrant } from "./approvals/approval.js";
-import { digestOfJson } from "./approvals/digest.js";
-import {
-  areApart,
-  type OpenedApproval,
-  oneRule,
-  RequestReusedError,
-  type RuleInTime,
-} from "./approvals/opening.js";
+import { type AgentContext, partiesOf } from "./agent-options.js";
 import type { Caller } from "./caller.js";
 import { type CapabilityRequest, readCapabilityRequest } from "./capability-request.js";
 import {
@@ -26,6 +17,10 @@ import {
   tooManyResources,
 } from "./issuance.js";
 import { type Offer, offersFor } from "./offers.js";
+import { type OpenedApproval, RequestReusedError } from "./parties/approval-requests.js";
+import { areApart, oneRule, type RuleInTime } from "./parties/approval-rules.js";
+import { digestOfJson } from "./parties/digests.js";
+import type { ApprovalSubject, AskedGrant } from "./parties/records.js";
 import type { Recorder } from "./recorder.js";
 import {
   invalidRequest,
@@ -164,7 +159,7 @@ async function openApproval(
   context: AgentContext,
   id: string | undefined,
 ): Promise<{ readonly ok: true; readonly pending: OpenedApproval } | RequestRefusal> {
-  const { approvals, settings } = registryOf(context);
+  const { approvals, settings } = partiesOf(context);
   const refusal = refuseOffers(offers, request, context.clock(), context);
   if (refusal !== undefined) return refusal;
   if (id !== undefined && (id === "" || id.length > MAX_REQUEST_ID)) {
@@ -196,8 +191,8 @@ async function refuseReusedId(
   context: AgentContext,
   id: string | undefined,
 ): Promise<RequestRefusal | undefined> {
-  if (id === undefined || context.registry === undefined) return undefined;
-  const earlier = await context.registry.approvals.byRequest(keptRequestId(caller, id, context));
+  if (id === undefined || context.parties === undefined) return undefined;
+  const earlier = await context.parties.approvals.byRequest(keptRequestId(caller, id, context));
   if (earlier === undefined || earlier.subject.whole === digestOfJson(request)) return undefined;
   return reusedId("another request has been made under this id");
 }
@@ -210,9 +205,9 @@ function reusedId(why: string): RequestRefusal {
 function keptRequestId(
   { principal, invoker }: Caller,
   id: string,
-  context: Pick<AgentContext, "registry">,
+  context: Pick<AgentContext, "parties">,
 ): string {
-  return registryOf(context).approvals.requestId("capabilities", principal, invoker, id);
+  return partiesOf(context).approvals.requestId("capabilities", principal, invoker, id);
 }
 
 function approvalSubject(

@@ -72,10 +72,10 @@ export const LEDGER: Part = ["commit", "a ledger, as openLedger() gives it"];
 export const POLICY: Part = ["permissions", "a policy, as createPolicyTable() gives it"];
 /** A list or store that takes revocations. */
 export const REVOCATIONS: Part = ["add", "a list or store, as openRevocations() gives it"];
-/** The store of a registry. */
-export const REGISTRY_STORE: Part = ["change", "a store, as openRegistry() gives it"];
-/** A registry. */
-export const REGISTRY: Part = ["register", "a registry, as createRegistry() gives it"];
+/** The store of parties. */
+export const PARTY_STORE: Part = ["change", "a store, as openParties() gives it"];
+/** Parties. */
+export const PARTIES: Part = ["register", "parties, as createParties() gives them"];
 /** An authenticator of callers. */
 export const AUTHENTICATOR: Part = [
   "authenticate",

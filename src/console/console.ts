@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import express from "express";
 import type { Ledger } from "../agent/ledger.js";
-import type { Registry } from "../agent/registry/registry.js";
+import type { Parties } from "../agent/parties/parties.js";
 import { assertMembers } from "../checks/members.js";
 import { isLoopback } from "../client/address.js";
 import type { RateLimit } from "../http/callers.js";
@@ -42,7 +42,7 @@ export interface ConsoleOptions {
   /** The name of the agent. */
   readonly name: string;
   /** With the approvals that users decide about. */
-  readonly registry: Registry;
+  readonly parties: Parties;
   /** Seals the cookies of sessions. */
   readonly issuer: Seal;
   /** The sign-in of users. */
@@ -77,7 +77,7 @@ export interface MountedConsole extends Mounted {
 
 const MEMBERS = [
   "name",
-  "registry",
+  "parties",
   "issuer",
   "login",
   "skills",
@@ -102,7 +102,7 @@ const LONGEST = 24 * 60 * 60;
  */
 export function mountConsole(options: ConsoleOptions, place: MountPoint): MountedConsole {
   assertMembers(options, MEMBERS, "options");
-  const { name, registry, login, issuer: seal, ledger, log, metrics } = options;
+  const { name, parties, login, issuer: seal, ledger, log, metrics } = options;
   const { lifetime = 3600, clock = Date.now, rate = RATE, codes } = options;
   if (!Number.isSafeInteger(lifetime) || lifetime < 60 || lifetime > LONGEST) {
     throw new TypeError(
@@ -120,8 +120,8 @@ export function mountConsole(options: ConsoleOptions, place: MountPoint): Mounte
   const cookies = { seal, secure, clock };
   const desk: Desk = {
     name,
-    registry,
-    approvals: registry.approvals,
+    parties,
+    approvals: parties.approvals,
     login,
     origin: url.origin,
     base: url.pathname,

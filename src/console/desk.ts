@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import type { Approvals } from "../agent/approvals/approvals.js";
-import type { Registry } from "../agent/registry/registry.js";
+import type { Approvals } from "../agent/parties/approvals.js";
+import type { Parties } from "../agent/parties/parties.js";
 import type { CodeAttempts } from "./code-attempts.js";
 import type { Confirmations, SignIns } from "./confirmations.js";
 import type { ArgumentsOf } from "./limits/arguments.js";
@@ -34,7 +34,7 @@ export interface Desk {
   /** The address of the console. */
   readonly url: string;
   readonly login: ConsoleLogin;
-  readonly registry: Registry;
+  readonly parties: Parties;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
   readonly signIns: SignIns;

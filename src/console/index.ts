@@ -1,6 +1,6 @@
 /**
  * The approvals console: pages on which users see what agents ask for, narrow, approve, deny and revoke it.
- * src/agent/approvals decides.
+ * src/agent/parties decides.
  *
  * @module proviso/console
  */

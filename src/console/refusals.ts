@@ -1,4 +1,4 @@
-import type { DecisionCode } from "../agent/approvals/deciding.js";
+import type { DecisionCode } from "../agent/parties/approval-decisions.js";
 import type { Refusal } from "./desk.js";
 
 /** The refusal where the request is not the one that was shown. */

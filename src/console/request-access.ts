@@ -1,6 +1,6 @@
-import type { Approval } from "../agent/approvals/approval.js";
-import { principalOf } from "../agent/approvals/approval-result.js";
-import { mayTakeOn } from "../agent/approvals/deciding.js";
+import { principalOf } from "../agent/parties/approval-results.js";
+import { mayTakeOn } from "../agent/parties/approval-rules.js";
+import type { Approval } from "../agent/parties/records.js";
 import type { Desk } from "./desk.js";
 import type { ShownGrant } from "./pages/grant-list.js";
 import type { Session } from "./sessions.js";
@@ -37,12 +37,12 @@ const MOST_PAST = 5;
 const AMONG = 200;
 
 export async function givenBefore(
-  { registry, approvals }: Desk,
+  { parties, approvals }: Desk,
   principal: string,
   host: string,
 ): Promise<GivenBefore> {
   const [active, past] = await Promise.all([
-    registry.activeGrants(principal),
+    parties.activeGrants(principal),
     approvals.decided(principal, AMONG),
   ]);
   return {

@@ -1,4 +1,4 @@
-import type { RegistryStore } from "../agent/registry/registry-store.js";
+import type { PartyStore } from "../agent/parties/store.js";
 import { assertMembers } from "../checks/members.js";
 import type { Grant } from "../issuer/grant.js";
 import { createIssuer, type Issuer } from "../issuer/issuer.js";
@@ -8,7 +8,7 @@ import { StorageError } from "../storage/storage-error.js";
 import { openStores, type StoreDatabase } from "../stores/database.js";
 import { followKeyringFile } from "../stores/follow-keyring.js";
 import { type LedgerOptions, LedgerStore } from "../stores/ledger/ledger-store.js";
-import { openRegistry } from "../stores/registry/registry-store.js";
+import { openParties } from "../stores/parties/party-store.js";
 import { ResourceNumberStore } from "../stores/resource-numbers.js";
 import {
   openRevocations,
@@ -53,7 +53,7 @@ export interface Home {
   readonly ledger: LedgerStore;
   readonly resourceNumbers: ResourceNumberStore;
   /** Hosts, agents, their grants, and approvals. */
-  readonly registryStore: RegistryStore;
+  readonly partyStore: PartyStore;
   /** For stores that a home does not open, such as `openTaskStore(home.database)`. Close these first. */
   readonly database: StoreDatabase;
   /**
@@ -129,7 +129,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       ledger,
       database,
       resourceNumbers: new ResourceNumberStore(database),
-      registryStore: openRegistry(database, { retention: options.ledger?.retention }),
+      partyStore: openParties(database, { retention: options.ledger?.retention }),
       problems: async () => [
         ...[await database.problem()].filter((code) => code !== undefined),
         ...((await database.hasRoom()) ? [] : ["disk_nearly_full"]),

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from "node:net";
 import express, { type Express, type Request } from "express";
-import type { Origin } from "../agent/registry/records.js";
+import type { Origin } from "../agent/parties/records.js";
 
 /**
  * Trusts `X-Forwarded-For` from these proxies, and from no other sender.

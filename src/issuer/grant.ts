@@ -40,7 +40,7 @@ export interface GrantApproval {
   readonly needed?: number;
   /**
    * Seconds that a request may wait for a decision, and then as long again to be collected: at most
-   * 30 days. Defaults to 1 day; for agents of a registry, to the registry's setting.
+   * 30 days. Defaults to 1 day; for registered agents, to the parties' setting.
    */
   readonly lifetime?: number;
 }

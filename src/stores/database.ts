@@ -7,7 +7,7 @@ import { makeTables, type RowsOf, type Schema } from "../storage/migrations.js";
 import type { StorageErrorCode } from "../storage/storage-error.js";
 import { LEDGER_TABLES } from "./tables/ledger.js";
 import { MEMORY_TABLES } from "./tables/memory.js";
-import { REGISTRY_TABLES } from "./tables/registry.js";
+import { PARTY_TABLES } from "./tables/parties.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
@@ -19,7 +19,7 @@ export interface StoreTables
     RowsOf<typeof TASK_TABLES>,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
     RowsOf<typeof MEMORY_TABLES>,
-    RowsOf<typeof REGISTRY_TABLES> {}
+    RowsOf<typeof PARTY_TABLES> {}
 
 /**
  * A database with the tables of every store, made by {@link createStores} or {@link openStores}. Pass it to the
@@ -74,7 +74,7 @@ const SCHEMA: Schema = {
       await makeTables(step, TASK_TABLES);
       await makeTables(step, RESOURCE_NUMBER_TABLES);
       await makeTables(step, MEMORY_TABLES);
-      await makeTables(step, REGISTRY_TABLES);
+      await makeTables(step, PARTY_TABLES);
       await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
       await step.run(sql`CREATE INDEX task_instance ON task (instance) WHERE instance IS NOT NULL`);
     },

@@ -12,7 +12,7 @@ export type {
   LedgerHop,
   LedgerQuery,
 } from "../agent/ledger.js";
-export type { RegistryStore } from "../agent/registry/registry-store.js";
+export type { PartyStore } from "../agent/parties/store.js";
 export type { ResourceNumbers } from "../agent/resources/resource-numbers.js";
 export {
   StorageError,
@@ -32,7 +32,7 @@ export {
   type MemoryStoreOptions,
   openMemory,
 } from "./memory/memory-store.js";
-export { openRegistry, type RegistryStoreOptions } from "./registry/registry-store.js";
+export { openParties, type PartyStoreOptions } from "./parties/party-store.js";
 export { openResourceNumbers, type ResourceNumberStore } from "./resource-numbers.js";
 export { openRevocations, type RevocationStoreOptions } from "./revocations/open-revocations.js";
 export type { RevocationStore } from "./revocations/revocation-store.js";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createDelegations } from "../../src/protocols/delegation/index.js";
-import { openRegistry, openRevocations } from "../../src/stores/index.js";
+import { openRevocations } from "../../src/stores/index.js";
+import { openParties } from "../../src/stores/parties/party-store.js";
 import { LOSSY, mistake } from "../support/lossy.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
@@ -68,8 +69,8 @@ describe.each(LOSSY)("%s", (_, make) => {
   test("is nothing that delegation takes", async () => {
     const { agent, ledger, database } = await world();
     const revocations = await openRevocations(database);
-    const registry = openRegistry(database);
-    const delegations = createDelegations({ agent, registry, revocations, ledger });
+    const parties = openParties(database);
+    const delegations = createDelegations({ agent, parties, revocations, ledger });
     const by = { caller: ALICE };
     const asked = { delegatee: "helper", scopes: ["documents:read"], ttl: 600 };
     const value = make();

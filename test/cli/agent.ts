@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import type { Approvals } from "../../src/agent/approvals/approvals.js";
 import type { Mode, UndeclaredAmbient } from "../../src/agent/clearance.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import { createIssuingAgent, createPolicyTable, type Skill } from "../../src/agent/index.js";
-import { Registry } from "../../src/agent/registry/registry.js";
+import type { Approvals } from "../../src/agent/parties/approvals.js";
+import { Parties } from "../../src/agent/parties/parties.js";
 import { createFixedTokens } from "../../src/auth/index.js";
 import type { HopInit } from "../../src/caveats/hop.js";
 import type { Grant } from "../../src/issuer/grant.js";
@@ -17,12 +17,8 @@ import {
   serveAgent,
 } from "../../src/protocols/a2a/index.js";
 import { openFolder, type ResourceFolder } from "../../src/sources/index.js";
-import {
-  createStores,
-  type LedgerStore,
-  openLedger,
-  openRegistry,
-} from "../../src/stores/index.js";
+import { createStores, type LedgerStore, openLedger } from "../../src/stores/index.js";
+import { openParties } from "../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Access tokens that the agent of {@link startAgent} knows. */
@@ -102,7 +98,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
   const { mode, undeclaredAmbient, payments = false, ...server } = choices;
   if (payments) skills.push(TRANSFER);
   const grants = payments ? [...GRANTS, PAYMENTS] : GRANTS;
-  const registry = new Registry({ store: openRegistry(database), revocations, grants });
+  const parties = new Parties({ store: openParties(database), revocations, grants });
   const agent = await createIssuingAgent({
     issuer: createIssuer({
       name: "documents-agent",
@@ -115,7 +111,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     resources: folder,
     skills,
     lifetime: 900,
-    registry,
+    parties,
     mode,
     undeclaredAmbient,
     policy: createPolicyTable({
@@ -155,7 +151,7 @@ export async function startAgent(choices: AgentChoices = {}): Promise<RunningAge
     ...running,
     ledger,
     ledgerPath,
-    approvals: registry.approvals,
+    approvals: parties.approvals,
     stop: async () => {
       await running.close();
       await tasks.close();

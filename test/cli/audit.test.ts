@@ -1,7 +1,8 @@
 import { chmodSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attenuate, inspect } from "../../src/index.js";
-import { createStores, openLedger, openRegistry } from "../../src/stores/index.js";
+import { createStores, openLedger } from "../../src/stores/index.js";
+import { openParties } from "../../src/stores/parties/party-store.js";
 import { ALICE, BOB, type RunningAgent, startAgent } from "./agent.js";
 import { Bench, document, signatureForms } from "./run.js";
 
@@ -260,7 +261,7 @@ describe("the ledger", () => {
   test("says what became of agents and approvals", async () => {
     const path = bench.path("registry.db");
     const database = await createStores(path);
-    await openRegistry(database).change(async (draft) => {
+    await openParties(database).change(async (draft) => {
       const event = { at: "2030-01-01T00:00:00.000Z", principal: "alice" } as const;
       const [allowed, refused] = [{ decision: "allowed" }, { decision: "refused" }] as const;
       const [about, by] = [{ grant: "payments:write" }, { invoker: "payer" }];

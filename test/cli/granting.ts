@@ -1,13 +1,12 @@
-import type { Approval } from "../../src/agent/approvals/approval.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import { createSkill } from "../../src/agent/index.js";
-import type { AgentGrant, AgentRecord } from "../../src/agent/registry/records.js";
-import { Registry } from "../../src/agent/registry/registry.js";
-import type { RegistrySettings } from "../../src/agent/registry/settings.js";
-import { capabilityTerms } from "../../src/agent/registry/terms.js";
+import { Parties } from "../../src/agent/parties/parties.js";
+import type { AgentGrant, AgentRecord, Approval } from "../../src/agent/parties/records.js";
+import type { PartySettings } from "../../src/agent/parties/settings.js";
+import { capabilityTerms } from "../../src/agent/parties/terms.js";
 import { type Home, openHome } from "../../src/home/index.js";
 
-// What tests of `proviso grants` begin with: a registry on a bench's home, as an agent has it.
+// What tests of `proviso grants` begin with: parties on a bench's home, as an agent has it.
 
 const SKILLS = [
   createSkill({
@@ -44,18 +43,18 @@ const GRANTS = expandGrants(
   SKILLS,
 );
 
-/** A registry as a payments agent has it, on an open home. */
-export async function registryOn(
+/** Parties as a payments agent has them, on an open home. */
+export async function partiesOn(
   folder: string,
-  settings: RegistrySettings = {},
-): Promise<{ readonly home: Home; readonly registry: Registry }> {
+  settings: PartySettings = {},
+): Promise<{ readonly home: Home; readonly parties: Parties }> {
   const home = await openHome({ folder });
   const terms = capabilityTerms(
     new Map(GRANTS.map((grant) => [grant.id, grant])),
     new Map(SKILLS.map((skill) => [skill.id, skill])),
   );
-  const { registryStore: store, revocations } = home;
-  return { home, registry: new Registry({ store, revocations, terms, settings }) };
+  const { partyStore: store, revocations } = home;
+  return { home, parties: new Parties({ store, revocations, terms, settings }) };
 }
 
 let keys = 0;
@@ -72,9 +71,9 @@ export function newKey(): TestKey {
 }
 
 /** A host of Alice's. */
-export async function hostOf(registry: Registry, principal = "alice"): Promise<TestKey> {
+export async function hostOf(parties: Parties, principal = "alice"): Promise<TestKey> {
   const key = newKey();
-  const made = await registry.createHost({ principal, name: "Alice's laptop", key });
+  const made = await parties.createHost({ principal, name: "Alice's laptop", key });
   if (!made.ok) throw new Error(made.message);
   return key;
 }
@@ -87,7 +86,7 @@ interface Asked {
 
 /** An agent that asks for something, and the approval that it waits for. */
 export async function asking(
-  registry: Registry,
+  parties: Parties,
   host: TestKey,
   asked: {
     readonly name?: string;
@@ -98,7 +97,7 @@ export async function asking(
   const own = newKey();
   const { name = "Payments agent", purpose = "pay the rent" } = asked;
   const { capabilities = ["transfer_funds"] } = asked;
-  const answer = await registry.register({
+  const answer = await parties.register({
     hostKey: host.key,
     hostThumbprint: host.thumbprint,
     agentKey: own.key,

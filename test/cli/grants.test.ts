@@ -1,29 +1,29 @@
 import { statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Registry } from "../../src/agent/registry/registry.js";
+import type { Parties } from "../../src/agent/parties/parties.js";
 import type { Home } from "../../src/home/index.js";
 import { FULL } from "../support/size.js";
 import { NASTY, UNSAFE } from "./agent.js";
-import { asking, hostOf, newKey, registryOn } from "./granting.js";
+import { asking, hostOf, newKey, partiesOn } from "./granting.js";
 import { Bench, document, runHere } from "./run.js";
 import { Shell } from "./shell.js";
 
 const bench = new Bench();
 let home: Home;
-let registry: Registry;
+let parties: Parties;
 let host: ReturnType<typeof newKey>;
 
 beforeAll(async () => {
   await bench.init("--grant", "payments:send=transfer", "--grant", "payments:read=list");
-  ({ home, registry } = await registryOn(bench.home));
-  host = await hostOf(registry);
+  ({ home, parties } = await partiesOn(bench.home));
+  host = await hostOf(parties);
 });
 afterAll(() => home.close());
 
 const grants = (...args: readonly string[]) => bench.run(["grants", ...args]);
 
 test("what waits is listed and shown, approved tighter, used under the tightened grant, and revoked", async () => {
-  const { approval, agent, grants: made } = await asking(registry, host);
+  const { approval, agent, grants: made } = await asking(parties, host);
   const listed = await bench.output("grants", "list", "--principal", "alice");
   expect(listed).toMatch(
     new RegExp(
@@ -47,7 +47,7 @@ test("what waits is listed and shown, approved tighter, used under the tightened
   expect(approved).toContain("amount <= 1000");
   expect(approved).toContain("payee = ACME");
 
-  const [grant] = await registry.grantsOf(agent.id);
+  const [grant] = await parties.grantsOf(agent.id);
   expect(grant).toMatchObject({
     status: "active",
     grantedBy: "alice",
@@ -69,7 +69,7 @@ test("what waits is listed and shown, approved tighter, used under the tightened
     `revoked ${id}: the grant, with every token of it`,
   );
   expect(await bench.output("grants", "revoke", id)).toMatch(/^already revoked/);
-  expect(await registry.grant(id)).toMatchObject({ status: "revoked" });
+  expect(await parties.grant(id)).toMatchObject({ status: "revoked" });
   // The operator decided in Alice's place, and the ledger has both in each event.
   const decided = await home.ledger.list({ kind: "approval" });
   const registered = await home.ledger.list({ kind: "registration" });
@@ -91,7 +91,7 @@ test("what waits is listed and shown, approved tighter, used under the tightened
 
 test("limits on single operations go to the grants that have the operation", async () => {
   const asked = { capabilities: ["transfer_funds", "list_payments"] };
-  const { approval, agent } = await asking(registry, host, asked);
+  const { approval, agent } = await asking(parties, host, asked);
   const mistaken = await grants("approve", approval.id, "--arg", "transfr:amount<=5");
   expect(mistaken).toMatchObject({ status: 2, stdout: "" });
   expect(mistaken.stderr).toContain('did you mean "transfer"?');
@@ -100,7 +100,7 @@ test("limits on single operations go to the grants that have the operation", asy
     ...["--only-args", "transfer:amount,payee", "--arg", "list:?limit<=10"],
   );
   expect(approved).toContain("transfer: amount <= 1000");
-  const made = await registry.grantsOf(agent.id);
+  const made = await parties.grantsOf(agent.id);
   const hops = made.map(({ operation, hops: [first] }) => [operation, first?.hop]);
   expect(Object.fromEntries(hops)).toEqual({
     transfer: {
@@ -112,11 +112,11 @@ test("limits on single operations go to the grants that have the operation", asy
 });
 
 test("denied, with a reason for the one that asked", async () => {
-  const { approval, agent } = await asking(registry, host);
+  const { approval, agent } = await asking(parties, host);
   const denied = await grants("deny", approval.id, "--reason", "not before Friday");
   expect(denied).toMatchObject({ status: 0, stderr: "" });
   expect(denied.stdout).toContain('denied by alice: "not before Friday"');
-  expect(await registry.agent(agent.id)).toMatchObject({
+  expect(await parties.agent(agent.id)).toMatchObject({
     status: "rejected",
     denial: "not before Friday",
   });
@@ -127,12 +127,12 @@ test("denied, with a reason for the one that asked", async () => {
 
 test("only part of what is asked for", async () => {
   const asked = { capabilities: ["transfer_funds", "list_payments"] };
-  const { approval, agent } = await asking(registry, host, asked);
+  const { approval, agent } = await asking(parties, host, asked);
   const { status, state } = await bench.json(
     ...["grants", "approve", approval.id, "--only", "list_payments"],
   );
   expect({ status, state }).toEqual({ status: 0, state: "used" });
-  const after = await registry.grantsOf(agent.id);
+  const after = await parties.grantsOf(agent.id);
   expect(Object.fromEntries(after.map((one) => [one.capability, one.status]))).toEqual({
     transfer_funds: "denied",
     list_payments: "active",
@@ -141,17 +141,17 @@ test("only part of what is asked for", async () => {
 
 describe("refused", () => {
   test("what leaves nothing is a denial", async () => {
-    const { approval, agent } = await asking(registry, host);
+    const { approval, agent } = await asking(parties, host);
     const approved = await grants("approve", approval.id, "--op", "list");
     expect(approved.status).toBe(1);
     expect(approved.stderr).toMatch(
       /^proviso: it is denied: nothing is left of what was asked for\n/,
     );
-    expect(await registry.grantsOf(agent.id)).toMatchObject([{ status: "denied" }]);
+    expect(await parties.grantsOf(agent.id)).toMatchObject([{ status: "denied" }]);
   });
 
   test("another user's decision, and another name", async () => {
-    const { approval } = await asking(registry, host);
+    const { approval } = await asking(parties, host);
     const foreign = await grants("approve", approval.id, "--as", "bob");
     expect(foreign).toMatchObject({ status: 1 });
     expect(foreign.stderr).toMatch(
@@ -162,9 +162,9 @@ describe("refused", () => {
     const other = await grants("approve", approval.id, "--only", "transfer_fund");
     expect(other).toMatchObject({ status: 2 });
     expect(other.stderr).toContain("did you mean transfer_funds?");
-    expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "pending" });
+    expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "pending" });
     await grants("revoke", approval.id);
-    expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
+    expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
     // Who took it back is in the ledger, beside the user that it concerns.
     const audit = await bench.output("audit", "--kind", "approval", "--refused");
     const line = audit.split("\n").find((one) => one.includes("approval.cancelled"));
@@ -173,7 +173,7 @@ describe("refused", () => {
   });
 
   test("an id that there is not, with the nearest", async () => {
-    const { approval, grants: made } = await asking(registry, host);
+    const { approval, grants: made } = await asking(parties, host);
     const typo = `${approval.id.slice(0, -1)}!`;
     for (const verb of ["show", "approve", "deny", "revoke"]) {
       const { status, stderr } = await grants(verb, typo);
@@ -186,8 +186,8 @@ describe("refused", () => {
 
   test("an approver has to be named where several decide", async () => {
     const rule = { approvers: ["alice", "carol"], needed: 2 };
-    const own = await registryOn(bench.home, { approval: rule });
-    const { approval, agent } = await asking(own.registry, host);
+    const own = await partiesOn(bench.home, { approval: rule });
+    const { approval, agent } = await asking(own.parties, host);
     const unnamed = await grants("approve", approval.id);
     expect(unnamed).toMatchObject({ status: 2 });
     expect(unnamed.stderr).toContain("those who may decide: alice, carol");
@@ -195,14 +195,14 @@ describe("refused", () => {
     expect(first.stdout).toMatch(/^approval_\S+ {2}pending/);
     const second = await grants("approve", approval.id, "--as", "alice", "--arg", "amount>=10");
     expect(second.stdout).toMatch(/^approval_\S+ {2}used/);
-    const [grant] = await own.registry.grantsOf(agent.id);
+    const [grant] = await own.parties.grantsOf(agent.id);
     expect(grant?.hops.map(({ who }) => who)).toEqual(["carol", "alice"]);
     await own.home.close();
   });
 });
 
 test("texts of agents do nothing to a terminal", async () => {
-  const { approval } = await asking(registry, host, { name: NASTY, purpose: NASTY });
+  const { approval } = await asking(parties, host, { name: NASTY, purpose: NASTY });
   for (const args of [["list"], ["show", approval.id], ["deny", approval.id, "--reason", NASTY]]) {
     const { stdout, stderr } = await grants(...args);
     expect(`${stdout}${stderr}`).not.toMatch(UNSAFE);
@@ -230,13 +230,13 @@ test("a host is made for a user, with a token that works once", async () => {
   );
   expect(stderr).toMatch(/^made "Bob's phone" \(host_\S+\) for bob; give it this token/);
   const key = newKey();
-  const enrolled = await registry.enrollHost({ token: stdout.trimEnd(), ...key, proven: true });
+  const enrolled = await parties.enrollHost({ token: stdout.trimEnd(), ...key, proven: true });
   expect(enrolled).toMatchObject({
     ok: true,
     host: { principal: "bob", status: "active", defaults: ["list_payments"] },
   });
   const again = { token: stdout.trimEnd(), ...newKey(), proven: true };
-  expect(await registry.enrollHost(again)).toMatchObject({ ok: false });
+  expect(await parties.enrollHost(again)).toMatchObject({ ok: false });
   const id = enrolled.ok ? enrolled.host.id : "";
   expect(await bench.output("grants", "revoke", id)).toMatch(
     /^revoked host_\S+: the host, with 0 agents$/,
@@ -251,8 +251,8 @@ test("a host is made for a user, with a token that works once", async () => {
 });
 
 test("everything of a user is revoked, as when the user is deleted, and nothing of another's", async () => {
-  const own = await hostOf(registry, "dave");
-  const { approval, agent } = await asking(registry, own, { name: "Dave's agent" });
+  const own = await hostOf(parties, "dave");
+  const { approval, agent } = await asking(parties, own, { name: "Dave's agent" });
   const token = home.issuer.mint({
     grant: "payments:send",
     operations: ["transfer"],
@@ -266,10 +266,10 @@ test("everything of a user is revoked, as when the user is deleted, and nothing 
     "revoked dave: every token issued up to now, what waits, and one host with one agent",
   );
   await expect.poll(pay).toBe(false);
-  expect(await registry.agent(agent.id)).toMatchObject({ status: "revoked" });
-  expect(await registry.hostByKey(own.thumbprint)).toMatchObject({ status: "revoked" });
-  expect(await registry.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
-  expect(await registry.hostByKey(host.thumbprint)).toMatchObject({ status: "active" });
+  expect(await parties.agent(agent.id)).toMatchObject({ status: "revoked" });
+  expect(await parties.hostByKey(own.thumbprint)).toMatchObject({ status: "revoked" });
+  expect(await parties.approvals.get(approval.id)).toMatchObject({ state: "cancelled" });
+  expect(await parties.hostByKey(host.thumbprint)).toMatchObject({ status: "active" });
   const again = await grants("revoke", "--principal", "dave", "--json");
   expect(document(again.stdout)).toMatchObject({
     principal: "dave",
@@ -287,7 +287,7 @@ test("everything of a user is revoked, as when the user is deleted, and nothing 
 test("--watch prints what waits, and each change, until it is stopped", async () => {
   const stopping = new AbortController();
   const lines: string[] = [];
-  const { approval, grants: made } = await asking(registry, host, { name: "Watched" });
+  const { approval, grants: made } = await asking(parties, host, { name: "Watched" });
   const running = runHere(["grants", "list", "--watch", "--json"], {
     cwd: bench.folder,
     env: { PROVISO_HOME: bench.home },
@@ -322,7 +322,7 @@ if (FULL) {
       for (const line of examples) {
         // It goes on until it is stopped: that is a test of its own.
         if (line.includes("--watch")) continue;
-        const { approval, grants: made } = await asking(registry, host);
+        const { approval, grants: made } = await asking(parties, host);
         if (line.includes("grant_")) await grants("approve", approval.id);
         const own = line
           .replace(/approval_[A-Za-z0-9]+/, approval.id)
@@ -336,7 +336,7 @@ if (FULL) {
 test("a request of a host that no user has taken on is marked, and another's host is not approved", async () => {
   const [host, first, second] = [newKey(), newKey(), newKey()];
   const asked = async (own: ReturnType<typeof newKey>) => {
-    const answer = await registry.register({
+    const answer = await parties.register({
       hostKey: host.key,
       hostThumbprint: host.thumbprint,
       name: "Helper",

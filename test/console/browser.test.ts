@@ -134,10 +134,10 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
         // Though the provider knows the user, it asks again; no click leads there.
         await signIn();
         await page.getByText("You have signed in to approve.").waitFor();
-        expect((await own.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+        expect((await own.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
         await page.getByRole("button", { name: "Approve" }).click();
         await page.getByRole("heading", { name: "You approved" }).waitFor();
-        const [grant] = await own.registry.grantsOf(asked.agent);
+        const [grant] = await own.parties.grantsOf(asked.agent);
         expect(grant?.status).toBe("active");
         expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
           amount: { max: 1000 },
@@ -183,11 +183,11 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
       await keyboard.type("70");
       await keyboard.press("Enter");
       await page.getByText("Nothing is decided yet.").waitFor();
-      expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+      expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
       await tabTo(/^Approve$/);
       await keyboard.press("Space");
       await page.getByRole("heading", { name: "You approved" }).waitFor();
-      const [grant] = await console.registry.grantsOf(asked.agent);
+      const [grant] = await console.parties.grantsOf(asked.agent);
       expect(grant?.hops.at(-1)?.hop.constraints).toEqual({ amount: { max: 70 } });
     });
   }
@@ -319,7 +319,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
     expect(await console.recorded()).toContain("approval.refused framed");
     await page.getByRole("button", { name: "Win" }).click();
     await page.getByRole("heading", { name: "Sent from another site" }).waitFor();
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
     expect(await console.recorded()).toContain("approval.refused cross_site");
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Approval } from "../../src/agent/approvals/approval.js";
-import { digestOf } from "../../src/agent/approvals/digest.js";
+import { digestOf } from "../../src/agent/parties/digests.js";
+import type { Approval } from "../../src/agent/parties/records.js";
 import type { AuthorizationServer } from "../support/authorization-server.js";
 import {
   consoleWith,
@@ -40,7 +40,7 @@ function approve(one: UserAgent, { id }: Approval, fields = {}): Promise<Page> {
 }
 
 async function stateOf({ id }: Approval, at: TestConsole = console): Promise<string | undefined> {
-  return (await at.registry.approvals.get(id))?.state;
+  return (await at.parties.approvals.get(id))?.state;
 }
 
 describe("approving", () => {
@@ -76,7 +76,7 @@ describe("approving", () => {
     form.set("unit", "minutes");
     const done = await alice.visitor.submit(`/requests/${approval.id}`, form);
     expect(words(done.text)).toContain("You approved");
-    const [grant] = await console.registry.grantsOf(agent);
+    const [grant] = await console.parties.grantsOf(agent);
     expect(grant?.status).toBe("active");
     expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
       amount: { max: 1000 },
@@ -92,7 +92,7 @@ describe("approving", () => {
     expect(await stateOf(asked.approval)).toBe("pending");
     await alice.confirm(leads, "alice");
     expect(words((await approve(alice, asked.approval)).text)).toContain("You approved");
-    expect((await console.registry.host(asked.host))?.principal).toBe("alice");
+    expect((await console.parties.host(asked.host))?.principal).toBe("alice");
   });
 
   test("is refused at once where it would be in any case", async () => {
@@ -249,7 +249,7 @@ describe("a sign-in is good for one thing, once", () => {
   test("used up, a copy of it is none", async () => {
     const alice = await signedIn("alice");
     const leads = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
-    expect(await console.registry.hostsOf("alice")).not.toContainEqual(
+    expect(await console.parties.hostsOf("alice")).not.toContainEqual(
       expect.objectContaining({ name: "Laptop" }),
     );
     const back = await alice.confirm(leads, "alice");
@@ -261,7 +261,7 @@ describe("a sign-in is good for one thing, once", () => {
     alice.visitor.cookies.set("proviso-confirmation", copy);
     const again = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
     expect(words(again.text)).toContain("Nothing is done yet. Sign in once more");
-    const named = (await console.registry.hostsOf("alice")).filter(({ name }) => name === "Laptop");
+    const named = (await console.parties.hostsOf("alice")).filter(({ name }) => name === "Laptop");
     expect(named).toHaveLength(1);
   });
 
@@ -271,7 +271,7 @@ describe("a sign-in is good for one thing, once", () => {
     await alice.confirm(leads, "alice");
     const page = await alice.visitor.post("/hosts", { name: "Server of Mallory" }, "/hosts");
     expect(words(page.text)).toContain("Nothing is done yet");
-    const names = (await console.registry.hostsOf("alice")).map(({ name }) => name);
+    const names = (await console.parties.hostsOf("alice")).map(({ name }) => name);
     expect(names).not.toContain("Phone");
     expect(names).not.toContain("Server of Mallory");
   });
@@ -451,7 +451,7 @@ describe("presence", () => {
     const leads = await bob.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
     expect((await bob.confirm(leads, "bob")).status).toBe(403);
     await bob.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
-    expect(await checking.registry.hostsOf("bob")).not.toContainEqual(
+    expect(await checking.parties.hostsOf("bob")).not.toContainEqual(
       expect.objectContaining({ name: "Laptop" }),
     );
     expect(await stateOf(asked.approval, checking)).toBe("pending");

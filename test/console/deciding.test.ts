@@ -46,13 +46,13 @@ describe("a request with a code", () => {
     expect(result).toContain("amount at most 1000");
     expect(result).toContain('to exactly "acc_northwind"');
     expect(result).toContain("Nothing is decided yet.");
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
 
     const done = await alice.post(path, { answer: "approve", ...limits }, path);
     expect(done.status).toBe(200);
     expect(words(done.text)).toContain("You approved");
     expect(words(done.text)).toContain("amount at most 1000");
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     expect(grant?.status).toBe("active");
     const own = grant?.hops.find(({ by }) => by === "approver");
     expect(own?.who).toBe("alice");
@@ -71,7 +71,7 @@ describe("a request with a code", () => {
     const done = await alice.post(at, fields, at);
     expect(words(done.text)).toContain("Denied You denied");
     expect(words(done.text)).toContain("Reason: Not today");
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     expect(grant).toMatchObject({ status: "denied", reason: "Not today" });
   });
 });
@@ -95,12 +95,12 @@ describe("a request in the list", () => {
     const done = await bob.post(at, { answer: "approve", "g-0-granted": [] }, at);
     expect(words(done.text)).toContain("transfer_funds: denied.");
     expect(words(done.text)).toContain("read_balance: as it was asked for.");
-    const grants = await console.registry.grantsOf(asked.agent);
+    const grants = await console.parties.grantsOf(asked.agent);
     const states = Object.fromEntries(grants.map(({ capability, status }) => [capability, status]));
     expect(states).toEqual({ transfer_funds: "denied", read_balance: "active" });
     expect(words((await bob.get()).text)).toContain("Nothing waits for you.");
     expect(words((await bob.get("/history")).text)).toContain("transfer_funds, read_balance");
-    const again = await console.registry.requestGrants(asked.agent, {
+    const again = await console.parties.requestGrants(asked.agent, {
       capabilities: [{ name: "transfer_funds" }],
       method: "backchannel",
     });
@@ -121,7 +121,7 @@ describe("a request in the list", () => {
     const late = await again.submit(at, form);
     expect(late.status).toBe(409);
     expect(words(late.text)).toContain("Decided already");
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("used");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("used");
     expect(await console.recorded()).toContain("approval.refused approval_settled");
   });
 });
@@ -152,7 +152,7 @@ describe("limits that are not right", () => {
     const [, field = ""] =
       /There is a problem<\/h2>\s*<ul><li><a href="#([^"]*)"/.exec(page.text) ?? [];
     expect(page.text).toMatch(new RegExp(`id="${field}"|name="${field}"`));
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
   test("a field that no page has is refused, since it may be a limit that the user relies on", async () => {
@@ -162,7 +162,7 @@ describe("limits that are not right", () => {
     const page = await carol.post(at, { answer: "approve", "g-0-9-max": "1" }, at);
     expect(page.status).toBe(409);
     expect(words(page.text)).toContain("What you were shown has changed");
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
   test("an answer to something else than is asked is shown again", async () => {
@@ -190,7 +190,7 @@ describe("limits on what is not in the schema, and on choices", () => {
       "g-0-other-1-values": '5\n"5"\ntrue\nx',
     };
     await alice.post(at, { answer: "approve", ...other }, at);
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
       account: { not_in: ["acc_8", "acc_9"] },
       depth: { max: 3 },
@@ -203,7 +203,7 @@ describe("limits on what is not in the schema, and on choices", () => {
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
     await alice.post(at, { answer: "approve", "g-0-1-in": ["0", "2"], "g-0-3-in": "1" }, at);
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     expect(grant?.hops.at(-1)?.hop.constraints).toEqual({
       currency: { in: ["EUR", "USD"] },
       urgent: false,
@@ -220,13 +220,13 @@ describe("a request for no capability", () => {
     expect(page.text).not.toContain("Limit it");
     const at = page.path.replace("/approvals", "");
     await bob.post(at, { answer: "approve" }, at);
-    expect((await console.registry.agent(asked.agent))?.status).toBe("active");
-    expect((await console.registry.host(asked.host))?.principal).toBe("bob");
+    expect((await console.parties.agent(asked.agent))?.status).toBe("active");
+    expect((await console.parties.host(asked.host))?.principal).toBe("bob");
   });
 
   test("of a host whose user takes over an agent that acts on its own", async () => {
     const hosts = { hostKey: KEY, hostThumbprint: "alone", hostName: "Server" };
-    const alone = await console.registry.register({
+    const alone = await console.parties.register({
       ...hosts,
       agentKey: { ...KEY, x: "b" },
       agentThumbprint: "alone-agent",
@@ -235,15 +235,15 @@ describe("a request for no capability", () => {
     });
     if (!alone.ok) throw new Error(alone.message);
     const by = { host: alone.host.id };
-    const claimed = await console.registry.claim({ agent: alone.agent.id, by });
+    const claimed = await console.parties.claim({ agent: alone.agent.id, by });
     if (!claimed.ok || claimed.approval === undefined) throw new Error("nothing waits");
     const carol = await console.signedIn("carol");
     const page = await carol.post("/device", { user_code: claimed.userCode ?? "" }, "/device");
     expect(words(page.text)).toContain("you take over an agent that acts on its own until now");
     const at = page.path.replace("/approvals", "");
     await carol.post(at, { answer: "approve" }, at);
-    expect((await console.registry.agent(alone.agent.id))?.status).toBe("claimed");
-    expect((await console.registry.hostsOf("carol")).map(({ id }) => id)).toContain(alone.host.id);
+    expect((await console.parties.agent(alone.agent.id))?.status).toBe("claimed");
+    expect((await console.parties.hostsOf("carol")).map(({ id }) => id)).toContain(alone.host.id);
   });
 });
 
@@ -262,7 +262,7 @@ describe("several approvers", () => {
       const second = await bob.post(at, { answer: "approve", "g-0-0-max": "70" }, at);
       expect(words(second.text)).toContain("alice approved");
       expect(words(second.text)).toContain("You approved");
-      const [grant] = await pair.registry.grantsOf(asked.agent);
+      const [grant] = await pair.parties.grantsOf(asked.agent);
       expect(grant?.status).toBe("active");
       expect(grant?.hops.map(({ who, hop }) => [who, hop.constraints])).toEqual([
         ["alice", { amount: { max: 50 } }],

@@ -16,10 +16,10 @@ describe("active grants", () => {
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
     await alice.post(at, { answer: "approve", "g-0-0-max": "10" }, at);
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     if (grant === undefined) throw new Error("there is no grant");
     expect(words((await alice.get("/grants")).text)).toContain("Last used never");
-    await console.registry.used(asked.agent, grant.id);
+    await console.parties.used(asked.agent, grant.id);
     const page = words((await alice.get("/grants")).text);
     expect(page).toContain("transfer_funds");
     expect(page).toContain("Payments helper Of the host Desk assistant transfer_funds");
@@ -31,7 +31,7 @@ describe("active grants", () => {
     expect(done.status).toBe(200);
     expect(words(done.text)).toContain("Revoked: transfer_funds");
     expect(words(done.text)).toContain("No agent may do anything for you.");
-    expect((await console.registry.grant(grant.id))?.status).toBe("revoked");
+    expect((await console.parties.grant(grant.id))?.status).toBe("revoked");
   });
 
   test("of other users can be neither seen nor revoked", async () => {
@@ -39,7 +39,7 @@ describe("active grants", () => {
     const [alice, bob] = [await console.signedIn("alice"), await console.signedIn("bob")];
     const at = `/requests/${asked.approval.id}`;
     await alice.post(at, { answer: "approve" }, at);
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     const id = grant?.id ?? "";
     expect(words((await bob.get("/grants")).text)).not.toContain("transfer_funds");
     expect(words((await bob.get(`/grants?revoked=${id}`)).text)).not.toContain("transfer_funds");
@@ -48,7 +48,7 @@ describe("active grants", () => {
     expect((await bob.submit(`/grants/${id}/revoke`, form)).status).toBe(404);
     expect((await bob.submit("/grants/none/revoke", form)).status).toBe(404);
     expect((await bob.submit(`/hosts/${asked.host}/revoke`, form)).status).toBe(404);
-    expect((await console.registry.grant(id))?.status).toBe("active");
+    expect((await console.parties.grant(id))?.status).toBe("active");
     expect(await console.recorded()).toContain("approval.refused grant_not_found");
   });
 });
@@ -62,11 +62,11 @@ describe("hosts", () => {
     expect(made.status).toBe(200);
     const again = await carol.get("/hosts");
     expect(again.text).not.toContain('class="secret"');
-    expect(await console.registry.hostsOf("carol")).toHaveLength(1);
+    expect(await console.parties.hostsOf("carol")).toHaveLength(1);
     const token = /<code class="secret">([^<]+)</.exec(made.text)?.[1] ?? "";
     expect(made.text).toContain("Desk &lt;b&gt;assistant&lt;/b&gt;");
     const key = { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" };
-    const enrolled = await console.registry.enrollHost({
+    const enrolled = await console.parties.enrollHost({
       token,
       key,
       thumbprint: "carols",
@@ -78,7 +78,7 @@ describe("hosts", () => {
     expect(words(list.text)).toContain("State Active");
     expect(words(list.text)).toContain("Its agents get at once read_balance");
 
-    const [host] = await console.registry.hostsOf("carol");
+    const [host] = await console.parties.hostsOf("carol");
     const page = await carol.post(`/hosts/${host?.id}/revoke`, {}, "/hosts");
     expect(words(page.text)).toContain("State Revoked");
     expect(page.text).not.toContain(`/hosts/${host?.id}/revoke`);

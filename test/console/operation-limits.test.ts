@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ApprovalSubject } from "../../src/agent/approvals/approval.js";
+import type { ApprovalSubject } from "../../src/agent/parties/records.js";
 import type { Hop } from "../../src/caveats/hop.js";
 import { startConsole, type TestConsole } from "./support.js";
 import { words } from "./visitor.js";
@@ -30,7 +30,7 @@ async function waits(request: string, hop?: Hop): Promise<{ id: string; path: st
     ],
   };
   const opening = { subject, rule: {}, method: "backchannel", lifetime: 600 } as const;
-  const opened = await console.registry.approvals.openAlone(opening, 10);
+  const opened = await console.parties.approvals.openAlone(opening, 10);
   if (!opened.ok) throw new Error(opened.denial.message);
   const { id } = opened.pending.approval;
   return { id, path: `/requests/${id}` };
@@ -72,7 +72,7 @@ test("a limit on an argument that one operation has is about that operation alon
   const left = await alice.post(path, { answer: "check", ...limits }, path);
   expect(words(left.text)).toContain("amount of transfer at most 10");
   await alice.post(path, { answer: "approve", ...limits }, path);
-  const approval = await console.registry.approvals.get(id);
+  const approval = await console.parties.approvals.get(id);
   expect(approval?.state).toBe("approved");
   expect(approval?.decisions[0]?.hops).toEqual({
     0: { operationConstraints: { transfer: { amount: { max: 10 } } } },

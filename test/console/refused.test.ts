@@ -146,7 +146,7 @@ describe("who is not signed in", () => {
     const page = await alice.submit(at, form);
     expect(page.status).toBe(401);
     expect(words(page.text)).toContain("Your session is over");
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
   test("after signing out, not even a copy of the cookie is good", async () => {
@@ -211,9 +211,9 @@ describe("who is not signed in", () => {
     const forger = withSessionOf(importKeyring(console.keys.serviceKeys("files.example")));
     expect((await forger.get(at)).path).toContain("/approvals/login");
     expect((await forger.submit(at, form)).status).toBe(401);
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
     await root.submit(at, form);
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("used");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("used");
   });
 });
 
@@ -237,7 +237,7 @@ describe("forms from elsewhere", () => {
     const page = await alice.submit(at, form, headers);
     expect(page.status).toBe(403);
     expect(words(page.text)).toContain("Sent from another site");
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
     expect(await console.recorded()).toContain("approval.refused cross_site");
   });
 
@@ -257,7 +257,7 @@ describe("forms from elsewhere", () => {
     const page = await alice.submit(at, form);
     expect(page.status).toBe(403);
     expect(words(page.text)).toContain("This page is out of date");
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
     expect(await console.recorded()).toContain("approval.refused csrf");
   });
 
@@ -327,7 +327,7 @@ describe("another user's request", () => {
     const form = new URLSearchParams({ csrf: own.get("csrf") ?? "", answer: "approve" });
     const page = await bob.submit(`/requests/${asked.approval.id}`, form);
     expect(page.status).toBe(403);
-    expect((await console.registry.approvals.get(asked.approval.id))?.state).toBe("pending");
+    expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
   test("that a code is needed for is not shown without the code", async () => {
@@ -350,7 +350,7 @@ describe("another user's request", () => {
     const page = await bob.submit(at, form);
     expect(page.status).toBe(403);
     expect(words(page.text)).toContain("For another user");
-    expect((await console.registry.host(asked.host))?.principal).toBe("alice");
+    expect((await console.parties.host(asked.host))?.principal).toBe("alice");
   });
 });
 
@@ -367,7 +367,7 @@ describe("a request that is over", () => {
     expect(words(page.text)).toContain("The time to answer is over, so nothing was granted.");
     expect(words((await carol.get(at)).text)).toContain("Expired: no decision came in time");
     expect(await console.recorded()).toContain("approval.refused approval_expired");
-    const [grant] = await console.registry.grantsOf(asked.agent);
+    const [grant] = await console.parties.grantsOf(asked.agent);
     expect(grant?.status).not.toBe("active");
   });
 

@@ -219,7 +219,7 @@ describe("handing on", () => {
     expect(words(left.text)).toContain(`Agents that may use it ${asked.agent}`);
     expect(left.text).toMatch(/name="bind" value="yes" checked/);
     await alice.post(at, { answer: "approve", bind: "yes" }, at);
-    const grants = await console.registry.grantsOf(asked.agent);
+    const grants = await console.parties.grantsOf(asked.agent);
     const own = grants.find(({ capability }) => capability === "transfer_funds");
     expect(own?.hops.at(-1)).toEqual({
       by: "approver",
@@ -227,7 +227,7 @@ describe("handing on", () => {
       hop: { invokers: [asked.agent] },
     });
     // What it has counts for it: it cannot ask for one that is not bound.
-    const again = await console.registry.requestGrants(asked.agent, {
+    const again = await console.parties.requestGrants(asked.agent, {
       capabilities: [{ name: "transfer_funds" }],
     });
     expect(again).toMatchObject({ ok: false, code: "already_granted" });
@@ -238,7 +238,7 @@ describe("handing on", () => {
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
     await alice.post(at, { answer: "approve" }, at);
-    const grants = await console.registry.grantsOf(asked.agent);
+    const grants = await console.parties.grantsOf(asked.agent);
     expect(grants.flatMap(({ hops }) => hops.filter(({ by }) => by === "approver"))).toEqual([]);
   });
 });

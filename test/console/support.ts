@@ -2,13 +2,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect } from "vitest";
-import type { Approval } from "../../src/agent/approvals/approval.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import type { LedgerEvent } from "../../src/agent/ledger.js";
-import { Registry } from "../../src/agent/registry/registry.js";
-import type { RegistryStore } from "../../src/agent/registry/registry-store.js";
-import type { RegistrySettings } from "../../src/agent/registry/settings.js";
-import { capabilityTerms } from "../../src/agent/registry/terms.js";
+import { Parties } from "../../src/agent/parties/parties.js";
+import type { Approval } from "../../src/agent/parties/records.js";
+import type { PartySettings } from "../../src/agent/parties/settings.js";
+import type { PartyStore } from "../../src/agent/parties/store.js";
+import { capabilityTerms } from "../../src/agent/parties/terms.js";
 import type { Skill } from "../../src/agent/skill.js";
 import { createFixedTokens } from "../../src/auth/index.js";
 import type { Json } from "../../src/bytes/json.js";
@@ -20,7 +20,8 @@ import {
 } from "../../src/console/index.js";
 import { serve } from "../../src/http/serve.js";
 import { createIssuer, createKeyring, type Keyring } from "../../src/issuer/index.js";
-import { createStores, openLedger, openRegistry, openRevocations } from "../../src/stores/index.js";
+import { createStores, openLedger, openRevocations } from "../../src/stores/index.js";
+import { openParties } from "../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Visitor } from "./visitor.js";
 
@@ -32,7 +33,7 @@ export type User = (typeof USERS)[number];
 /** What may be other than usual. */
 export interface TestConsoleOptions
   extends Partial<Pick<ConsoleOptions, "login" | "rate" | "codes" | "lifetime">> {
-  readonly settings?: RegistrySettings;
+  readonly settings?: PartySettings;
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
   /** Any free one unless given. */
@@ -67,12 +68,12 @@ interface AskedRequest {
   readonly userCode: string;
 }
 
-/** A console with everything real: stores, registry, ledger, HTTP. */
+/** A console with everything real: stores, parties, ledger, HTTP. */
 export interface TestConsole {
   /** Of the console. */
   readonly url: string;
-  readonly registry: Registry;
-  readonly store: RegistryStore;
+  readonly parties: Parties;
+  readonly store: PartyStore;
   /** Of the issuer whose key seals the sessions. */
   readonly keys: Keyring;
   /** An agent registers and asks; the user's code is in what it gets. */
@@ -166,8 +167,8 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     new Map(grants.map((grant) => [grant.id, grant])),
     new Map(SKILLS.map((skill) => [skill.id, skill])),
   );
-  const store = openRegistry(stores, { mostUsed: options.mostUsed });
-  const registry = new Registry({
+  const store = openParties(stores, { mostUsed: options.mostUsed });
+  const parties = new Parties({
     store,
     revocations,
     clock,
@@ -195,7 +196,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
       mountConsole(
         {
           name: "Northwind payments",
-          registry,
+          parties,
           issuer,
           skills: SKILLS,
           ledger,
@@ -214,12 +215,12 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
     if (user !== undefined) {
       const key = { key: host.jwk, thumbprint: host.thumbprint };
       const { givenName: called } = asking;
-      const made = await registry.createHost({ principal: user, name: called, key });
+      const made = await parties.createHost({ principal: user, name: called, key });
       if (!made.ok) throw new Error(made.message);
     }
     const { capabilities = ["transfer_funds"], constraints, purpose, loginHint } = asking;
     const { bindingMessage } = asking;
-    const outcome = await registry.register({
+    const outcome = await parties.register({
       hostKey: host.jwk,
       hostThumbprint: host.thumbprint,
       hostName,
@@ -247,7 +248,7 @@ export async function startConsole(options: TestConsoleOptions = {}): Promise<Te
   const events = (): Promise<readonly LedgerEvent[]> => ledger.list({ kind: "approval" });
   return {
     url,
-    registry,
+    parties,
     store,
     keys,
     visitor,

@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => console.close());
 
 test("a user who approves an agent of a host that another has taken on is told so", async () => {
-  const { registry } = console;
+  const { parties } = console;
   const first = await console.ask();
-  const hostKey = (await registry.host(first.host))?.key ?? expect.fail("no host");
-  const hostThumbprint = (await registry.host(first.host))?.thumbprint ?? "";
-  const second = await registry.register({
+  const hostKey = (await parties.host(first.host))?.key ?? expect.fail("no host");
+  const hostThumbprint = (await parties.host(first.host))?.thumbprint ?? "";
+  const second = await parties.register({
     hostKey,
     hostThumbprint,
     name: "Second helper",
@@ -37,7 +37,7 @@ test("a user who approves an agent of a host that another has taken on is told s
   const answer = await bob.post(late, { answer: "approve" }, late);
   expect(answer.status).toBe(409);
   expect(words(answer.text)).toContain("Another user has taken this host on since");
-  expect(await registry.agent(second.agent.id)).toMatchObject({ status: "pending" });
-  expect(await registry.activeGrants("bob")).toEqual([]);
+  expect(await parties.agent(second.agent.id)).toMatchObject({ status: "pending" });
+  expect(await parties.activeGrants("bob")).toEqual([]);
   expect(await console.recorded()).toContain("approval.refused host_taken");
 });

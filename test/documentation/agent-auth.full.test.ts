@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createRegistry } from "../../src/agent/registry/index.js";
+import { createParties } from "../../src/agent/parties/create-parties.js";
 import { openHome } from "../../src/home/open-home.js";
 import { ENDPOINTS } from "../../src/protocols/agent-auth/discovery.js";
 import { Bench, type Document, runProgram } from "../cli/run.js";
@@ -31,8 +31,8 @@ beforeAll(async () => {
 async function approve(userCode?: string): Promise<void> {
   const home = await openHome({ folder: bench.home });
   try {
-    const { registryStore: store, revocations } = home;
-    const { approvals } = createRegistry({ store, revocations });
+    const { partyStore: store, revocations } = home;
+    const { approvals } = createParties({ store, revocations });
     const [waiting] = await approvals.waitingFor("alice");
     const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
     const by = { principal: "alice", userCode };
@@ -52,12 +52,12 @@ test("the program with our client does what its comments say", async () => {
   const { url } = await serve(bench, config);
   const before = `
     import { openHome } from "proviso/home";
-    import { createRegistry } from "proviso/registry";
+    import { createParties } from "proviso/parties";
     const URL = ${JSON.stringify(url)};
     async function userApproves() {
       const home = await openHome({ folder: ${JSON.stringify(bench.home)} });
-      const { registryStore: store, revocations } = home;
-      const { approvals } = createRegistry({ store, revocations });
+      const { partyStore: store, revocations } = home;
+      const { approvals } = createParties({ store, revocations });
       const { userCode } = agent.state.approval;
       const { id, digest } = await approvals.byUserCode(userCode);
       const by = { principal: "alice", userCode };

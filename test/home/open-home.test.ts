@@ -47,14 +47,14 @@ describe("a home", () => {
     first.ledger.note({ kind: "invocation", at, decision: "allowed", principal: "alice" });
     const numbers = await first.resourceNumbers.numbersOf(["notes/milk"]);
     const use = { scope: "test", id: "1", expires: Date.now() + 60_000 };
-    expect(await first.registryStore.useOnce(use, Date.now())).toBe("first");
+    expect(await first.partyStore.useOnce(use, Date.now())).toBe("first");
     await first.close();
 
     const second = await opened({ folder });
     expect([kept, gone].map(({ token }) => outcome(second, token))).toEqual(["allowed", "revoked"]);
     expect(await second.ledger.list({})).toHaveLength(1);
     expect(await second.resourceNumbers.numbersOf(["notes/milk"])).toEqual(numbers);
-    expect(await second.registryStore.useOnce(use, Date.now())).toBe("used");
+    expect(await second.partyStore.useOnce(use, Date.now())).toBe("used");
   });
 
   test("closes its database, and lets go of it if it cannot be opened whole", async () => {

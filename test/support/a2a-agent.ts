@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import type { IssuingAgentOptions } from "../../src/agent/agent-options.js";
-import type { Approvals } from "../../src/agent/approvals/approvals.js";
 import type { Authenticator } from "../../src/agent/caller.js";
 import { expandGrants } from "../../src/agent/grant.js";
 import {
@@ -12,7 +11,8 @@ import {
   type IssuingAgent,
   type PolicyTable,
 } from "../../src/agent/index.js";
-import { Registry } from "../../src/agent/registry/registry.js";
+import type { Approvals } from "../../src/agent/parties/approvals.js";
+import { Parties } from "../../src/agent/parties/parties.js";
 import type { ResourceNumbers } from "../../src/agent/resources/resource-numbers.js";
 import { createFixedTokens, type FixedToken } from "../../src/auth/index.js";
 import type { GrantApproval } from "../../src/issuer/grant.js";
@@ -34,12 +34,12 @@ import {
   followKeyringFile,
   type LedgerStore,
   openLedger,
-  openRegistry,
   openResourceNumbers,
   openRevocations,
   openStores,
   type RevocationStore,
 } from "../../src/stores/index.js";
+import { openParties } from "../../src/stores/parties/party-store.js";
 import { GRANTS, POLICY, skillsOver, writeDocuments } from "../protocols/a2a/contents.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -70,7 +70,7 @@ export interface TestAgentOptions
   readonly delegates?: NonNullable<AgentServerOptions["card"]["delegates"]>;
   /** The issuer's name; `documents-agent` unless given. */
   readonly name?: string;
-  /** Who approves what is asked for under a grant, by the grant's id; without it, there is no registry. */
+  /** Who approves what is asked for under a grant, by the grant's id; without it, there are no parties. */
   readonly approval?: { readonly [grant: string]: GrantApproval };
   /** The folder of an agent that has been stopped, to start it again; a new one unless given. */
   readonly again?: string;
@@ -179,8 +179,8 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     cache,
     grants,
   });
-  const registry = new Registry({
-    store: openRegistry(stores),
+  const parties = new Parties({
+    store: openParties(stores),
     revocations,
     policy,
     clock,
@@ -195,7 +195,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     skills,
     resources: folder,
     resourceNumbers,
-    ...(approval === undefined ? {} : { registry }),
+    ...(approval === undefined ? {} : { parties }),
     observe: (observation) => metrics.decided(observation),
     mode,
     undeclaredAmbient,
@@ -248,7 +248,7 @@ export async function startAgent(options: TestAgentOptions = {}): Promise<TestAg
     ran,
     stop,
     resourceNumbers,
-    approvals: registry.approvals,
+    approvals: parties.approvals,
     logged: () => lines.join(""),
     advance: (milliseconds) => {
       ahead += milliseconds;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoreDatabase } from "../../src/stores/database.js";
-import { databaseAt } from "../stores/registry/support.js";
+import { databaseAt } from "../stores/parties/support.js";
 import { onBothDatabases } from "./databases.js";
 import { sized } from "./size.js";
 

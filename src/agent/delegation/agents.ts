@@ -1,5 +1,5 @@
 import { assertMembers } from "../../checks/members.js";
-import type { RegistryStore } from "../registry/registry-store.js";
+import type { PartyStore } from "../parties/store.js";
 
 /** An agent that the operator lists, beside those that are registered. */
 export interface ListedAgent {
@@ -29,17 +29,17 @@ const MEMBERS = ["id", "invoker", "tenant"];
 export class DelegationAgents {
   readonly #byId = new Map<string, KnownAgent>();
   readonly #byInvoker = new Map<string, KnownAgent>();
-  readonly #registry: RegistryStore;
+  readonly #parties: PartyStore;
   readonly #clock: () => number;
 
   /** @throws TypeError naming the agent that is wrong, such as `agents[1].id`. */
   constructor(
     listed: readonly ListedAgent[],
     tenant: string,
-    registry: RegistryStore,
+    parties: PartyStore,
     clock: () => number,
   ) {
-    this.#registry = registry;
+    this.#parties = parties;
     this.#clock = clock;
     for (const [at, agent] of listed.entries()) {
       const where = `agents[${at}]`;
@@ -72,7 +72,7 @@ export class DelegationAgents {
   }
 
   async #registered(id: string): Promise<KnownAgent | undefined> {
-    const agent = await this.#registry.read((view) => view.agents.get(id));
+    const agent = await this.#parties.read((view) => view.agents.get(id));
     if (agent === undefined) return undefined;
     const { tenant, status, expires = Number.POSITIVE_INFINITY } = agent;
     return { id, invoker: id, tenant, active: status === "active" && this.#clock() < expires };

@@ -5,11 +5,18 @@ import { assertArray, assertString, notA } from "../../checks/kinds.js";
 import { knownMembers } from "../../checks/members.js";
 import { plainCopy } from "../../checks/plain.js";
 import { assertCaller, type Caller } from "../caller.js";
+import type { DelegationRecord } from "../parties/records.js";
 import { type AuthenticCapability, branded } from "../presented.js";
 import type { AgentDenial } from "../refusal.js";
-import type { DelegationRecord } from "../registry/records.js";
 import { authorityOf } from "./chain.js";
-import { type Delegation, type DelegationRequest, delegate, operationsHeld } from "./delegating.js";
+import { chainEvent, mostChains, noteDelegationRefusal } from "./chain-records.js";
+import { type DelegationVerdict, verifyDelegation } from "./chain-verdict.js";
+import {
+  type Delegation,
+  type DelegationRequest,
+  delegate,
+  operationsHeld,
+} from "./delegated-hop.js";
 import {
   type DelegationCaller,
   type Holding,
@@ -18,11 +25,9 @@ import {
   isBound,
   lifeDenials,
   narrowedLink,
-} from "./holding.js";
+} from "./holdings.js";
 import { type DelegationContext, type DelegationOptions, delegationContext } from "./options.js";
-import { chainEvent, mostChains, noteRefusal } from "./recording.js";
-import { type DelegationRefusal, refusal } from "./refusal.js";
-import { type DelegationVerdict, verify } from "./verifying.js";
+import { type DelegationRefusal, delegationRefusal } from "./refusal.js";
 
 /** The party that presents a capability as its credentials, or the reason why it is not accepted. */
 export type CapabilityIdentity =
@@ -88,14 +93,14 @@ export class Delegations {
   ): Promise<Delegation | DelegationRefusal> {
     const who = plainBy(by);
     const outcome = await delegate(who, plainRequest(request), this.#context);
-    if (!outcome.ok) noteRefusal("registration", who.caller, outcome, this.#context);
+    if (!outcome.ok) noteDelegationRefusal("registration", who.caller, outcome, this.#context);
     return outcome;
   }
 
   /** Verifies a string as a delegation, made here or offline. @throws StorageError */
   async verify(by: DelegationCaller, text: string): Promise<DelegationVerdict> {
     assertString(text, "text");
-    return verify(plainBy(by), text, this.#context);
+    return verifyDelegation(plainBy(by), text, this.#context);
   }
 
   /** Revokes a chain, for its delegator. @param id - In lower case. @throws StorageError */
@@ -106,7 +111,7 @@ export class Delegations {
     assertString(id, "id");
     const who = plainBy(by);
     const outcome = await revokeChain(who, id, this.#context);
-    if (!outcome.ok) noteRefusal("revocation", who.caller, outcome, this.#context);
+    if (!outcome.ok) noteDelegationRefusal("revocation", who.caller, outcome, this.#context);
     return outcome;
   }
 
@@ -175,7 +180,7 @@ const HOLDER_UNKNOWN: AgentDenial = {
  * import { createIssuingAgent, createPolicyTable } from "proviso/agent";
  * import { createDelegations } from "proviso/delegation";
  * import { createIssuer, createKeyring } from "proviso/issuer";
- * import { createStores, openLedger, openRegistry, openRevocations } from "proviso/stores";
+ * import { createStores, openLedger, openParties, openRevocations } from "proviso/stores";
  *
  * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
  * const revocations = await openRevocations(database);
@@ -188,7 +193,7 @@ const HOLDER_UNKNOWN: AgentDenial = {
  *   operations: ["read", "write"].map((operation) => ({ operation, reach: "none" })),
  * });
  * const delegations = createDelegations({
- *   ...{ agent, registry: openRegistry(database), revocations, ledger },
+ *   ...{ agent, parties: openParties(database), revocations, ledger },
  *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
  * });
  *
@@ -220,12 +225,12 @@ async function revokeChain(
   id: string,
   context: DelegationContext,
 ): Promise<{ readonly ok: true } | DelegationRefusal> {
-  const record = await context.registry.read((view) => view.delegations.get(id));
+  const record = await context.parties.read((view) => view.delegations.get(id));
   if (record === undefined) {
-    return refusal("chain_unknown", "there is no chain of this id", "chain");
+    return delegationRefusal("chain_unknown", "there is no chain of this id", "chain");
   }
   if (!(await isDelegator(by, record, context))) {
-    return refusal("not_the_delegator", "only its delegator can revoke a chain", "chain");
+    return delegationRefusal("not_the_delegator", "only its delegator can revoke a chain", "chain");
   }
   if (record.revoked !== undefined) return { ok: true };
   const now = context.clock();
@@ -240,10 +245,10 @@ async function revokeChain(
     const party = JSON.stringify(narrowed === undefined ? who : [...who, "narrowed"]);
     if ((await revocations.add(entry, { party, most })) === "over_quota") {
       const message = `${most} revocations by this caller stand in the list, as many as may, until their tokens have expired`;
-      return refusal("too_many_revocations", message);
+      return delegationRefusal("too_many_revocations", message);
     }
   }
-  await context.registry.change(async (draft) => {
+  await context.parties.change(async (draft) => {
     const present = await draft.delegations.get(id);
     if (present === undefined || present.revoked !== undefined) return;
     await draft.put("delegations", { ...present, revoked: now });

@@ -1,4 +1,4 @@
-import { AGENT, assertParts, LEDGER, REGISTRY_STORE, REVOCATIONS } from "../../checks/kinds.js";
+import { AGENT, assertParts, LEDGER, PARTY_STORE, REVOCATIONS } from "../../checks/kinds.js";
 import { assertMembers } from "../../checks/members.js";
 import type { Suggest } from "../../checks/nearest.js";
 import type {
@@ -9,15 +9,15 @@ import type {
 import type { KnownGrant } from "../grant.js";
 import type { IssuingAgent } from "../issuing-agent.js";
 import type { Ledger, Observation } from "../ledger.js";
-import { MAX_FOUND, type RegistryStore } from "../registry/registry-store.js";
+import { MAX_FOUND, type PartyStore } from "../parties/store.js";
 import { DEFAULT_TENANT, DelegationAgents, type ListedAgent } from "./agents.js";
 
 /** Options of delegations. */
 export interface DelegationOptions {
   /** Whose capabilities are delegated. */
   readonly agent: IssuingAgent;
-  /** The store of chains and registered agents, as returned by `openRegistry`. */
-  readonly registry: RegistryStore;
+  /** The store of chains and registered agents, as returned by `openParties`. */
+  readonly parties: PartyStore;
   /** The list that the agent's issuer looks revocations up in, and adds them to. */
   readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
   readonly ledger: Ledger;
@@ -40,7 +40,7 @@ export interface DelegationOptions {
 /** The dependencies of every delegation rule. */
 export interface DelegationContext {
   readonly agent: IssuingAgent;
-  readonly registry: RegistryStore;
+  readonly parties: PartyStore;
   readonly revocations: RevocationSource & RevocationSink & RevocationRecords;
   readonly ledger: Ledger;
   readonly agents: DelegationAgents;
@@ -54,7 +54,7 @@ export interface DelegationContext {
 
 const PARTS = {
   agent: AGENT,
-  registry: REGISTRY_STORE,
+  parties: PARTY_STORE,
   revocations: REVOCATIONS,
   ledger: LEDGER,
 };
@@ -73,7 +73,7 @@ const MOST = MAX_FOUND;
 export function delegationContext(options: DelegationOptions): DelegationContext {
   assertMembers(options, [...Object.keys(PARTS), ...OPTIONAL], "options");
   assertParts(options, PARTS);
-  const { agent, registry, revocations, ledger, agents = [], allowEqual = false } = options;
+  const { agent, parties, revocations, ledger, agents = [], allowEqual = false } = options;
   const { tenant = DEFAULT_TENANT, maxDelegations = MOST, maxRevocations = MOST } = options;
   const { observe = () => {}, clock = Date.now } = options;
   if (!Array.isArray(agents)) throw new TypeError("agents: must be an array");
@@ -87,7 +87,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
   if (maxDelegations > MAX_FOUND) throw new TypeError(`maxDelegations: must be 1 to ${MAX_FOUND}`);
   return {
     agent,
-    registry,
+    parties,
     revocations,
     ledger,
     allowEqual,
@@ -95,7 +95,7 @@ export function delegationContext(options: DelegationOptions): DelegationContext
     maxRevocations,
     observe,
     clock,
-    agents: new DelegationAgents(agents, tenant, registry, clock),
+    agents: new DelegationAgents(agents, tenant, parties, clock),
     scopes: new Scopes(agent.grants),
   };
 }

@@ -63,15 +63,15 @@ export interface DelegationRefusal {
 }
 
 /** Refuses for one reason. */
-export function refusal(
+export function delegationRefusal(
   code: DelegationCode,
   message: string,
   field?: DelegationField,
 ): DelegationRefusal {
-  return { ok: false, problems: [problem(code, message, field)] };
+  return { ok: false, problems: [delegationProblem(code, message, field)] };
 }
 
-export function problem(
+export function delegationProblem(
   code: DelegationCode,
   message: string,
   field?: DelegationField,

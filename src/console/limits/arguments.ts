@@ -1,4 +1,4 @@
-import type { AskedGrant } from "../../agent/approvals/approval.js";
+import type { AskedGrant } from "../../agent/parties/records.js";
 import type { Skill } from "../../agent/skill.js";
 import { isObject } from "../../bytes/json.js";
 import { readArgumentName } from "../../caveats/argument-pointer.js";

@@ -1,6 +1,5 @@
-import type { Approval, AskedGrant } from "../../agent/approvals/approval.js";
-import { principalOf } from "../../agent/approvals/approval-result.js";
-import type { AgentGrant } from "../../agent/registry/records.js";
+import { principalOf } from "../../agent/parties/approval-results.js";
+import type { AgentGrant, Approval, AskedGrant } from "../../agent/parties/records.js";
 import type { Skill } from "../../agent/skill.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Approval } from "../../agent/approvals/approval.js";
+import type { Approval } from "../../agent/parties/records.js";
 import { allowsArgument } from "../../caveats/argument-domain.js";
 import { argumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";

@@ -1,4 +1,4 @@
-import type { ApprovalSubject } from "../../agent/approvals/approval.js";
+import type { ApprovalSubject } from "../../agent/parties/records.js";
 import { argumentName } from "../../caveats/argument-pointer.js";
 import { overreaches } from "../../caveats/attenuation.js";
 import { constraintRule } from "../../caveats/constraints-rule.js";

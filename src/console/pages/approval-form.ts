@@ -1,4 +1,4 @@
-import type { Approval, ApprovalSubject } from "../../agent/approvals/approval.js";
+import type { Approval, ApprovalSubject } from "../../agent/parties/records.js";
 import type { Scalar, ScalarType } from "../../caveats/scalar.js";
 import { html, type Markup, type Part, seconds } from "../../http/markup/markup.js";
 import { trusted } from "../../http/markup/untrusted-text.js";

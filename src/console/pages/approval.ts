@@ -1,6 +1,5 @@
-import type { Approval } from "../../agent/approvals/approval.js";
-import { causeWords } from "../../agent/approvals/approval-result.js";
-import type { GrantHop } from "../../agent/registry/records.js";
+import { causeWords } from "../../agent/parties/approval-results.js";
+import type { Approval, GrantHop } from "../../agent/parties/records.js";
 import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
 import { MOST_SHOWN, trusted, untrusted } from "../../http/markup/untrusted-text.js";
 import { hopWords, textByOrigin, textsIn } from "../hop-words.js";

@@ -67,7 +67,7 @@ export async function confirm(desk: Desk, visit: Visit, deed: Deed): Promise<boo
   if (found !== undefined && (found.present || !present)) {
     // In the database: a copy of the cookie is good at no other process either, one whose clock is behind included.
     const use = { scope: "console-confirmation", id: found.id, expires: endOf(found) + KEPT };
-    const outcome = await desk.registry.useOnce(use);
+    const outcome = await desk.parties.useOnce(use);
     if (outcome === "first") return true;
     if (outcome !== "used") {
       sendRefusal(desk, req, res, FULL);
@@ -147,13 +147,13 @@ export async function finishConfirming(
  * @returns Why it may confirm nothing: it was noted before, or there is no room to note it.
  */
 export async function refusalOfUse(
-  { registry }: Pick<Desk, "registry">,
+  { parties }: Pick<Desk, "parties">,
   { principal, authTime }: SignedIn,
   now: number,
 ): Promise<Refusal | undefined> {
   // Without a time, it confirms nothing.
   if (authTime === undefined) return undefined;
-  const outcome = await registry.useOnce({
+  const outcome = await parties.useOnce({
     scope: "console-authentication",
     id: JSON.stringify([principal, authTime]),
     expires: now + KEPT,

@@ -1,4 +1,4 @@
-import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/parties/records.js";
 import { html, type Markup, moment } from "../../http/markup/markup.js";
 import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
 import { authorityWords, textByOrigin } from "../hop-words.js";

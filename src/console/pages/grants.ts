@@ -16,8 +16,8 @@ export function grantRoutes(desk: Desk, router: Router): void {
   router.get(
     "/grants",
     visit(desk, async ({ req, res, session }) => {
-      const grants = await desk.registry.activeGrants(session.principal);
-      const done = await desk.registry.grant(query(req, "revoked"));
+      const grants = await desk.parties.activeGrants(session.principal);
+      const done = await desk.parties.grant(query(req, "revoked"));
       const own = done?.status === "revoked" && (await isOwn(desk, done.agent, session.principal));
       const revoked = own ? done.capability : undefined;
       show(desk, req, res, grantsPage(desk, session, grants, desk, desk.now(), revoked));
@@ -28,7 +28,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
     visit(desk, async ({ req, res, session }) => {
       const { principal } = session;
       const id = idIn(req);
-      const grant = await desk.registry.grant(id);
+      const grant = await desk.parties.grant(id);
       // Others learn nothing about it, not even that it exists.
       if (grant === undefined || !(await isOwn(desk, grant.agent, principal))) {
         return sendRefusal(desk, req, res, {
@@ -39,7 +39,7 @@ export function grantRoutes(desk: Desk, router: Router): void {
           ...(grant === undefined ? {} : { record: id }),
         });
       }
-      await desk.registry.revokeGrant(id, { principal });
+      await desk.parties.revokeGrant(id, { principal });
       return goTo(desk, res, `/grants?${new URLSearchParams({ revoked: id })}`);
     }),
   );
@@ -56,10 +56,10 @@ export function grantRoutes(desk: Desk, router: Router): void {
 }
 
 /** Returns whether an agent acts for a user: itself, or its host. */
-async function isOwn({ registry }: Desk, id: string, principal: string): Promise<boolean> {
-  const agent = await registry.agent(id);
+async function isOwn({ parties }: Desk, id: string, principal: string): Promise<boolean> {
+  const agent = await parties.agent(id);
   if (agent === undefined) return false;
-  return (agent.principal ?? (await registry.host(agent.host))?.principal) === principal;
+  return (agent.principal ?? (await parties.host(agent.host))?.principal) === principal;
 }
 
 /** All that agents may do for the user now. */

@@ -1,6 +1,6 @@
 import type { Router } from "express";
-import { digestOfText } from "../../agent/approvals/digest.js";
-import type { HostRecord } from "../../agent/registry/records.js";
+import { digestOfText } from "../../agent/parties/digests.js";
+import type { HostRecord } from "../../agent/parties/records.js";
 import { html, moment } from "../../http/markup/markup.js";
 import { plainText, trusted } from "../../http/markup/untrusted-text.js";
 import type { Confirmable, Confirmation } from "../confirmations.js";
@@ -22,12 +22,12 @@ import {
 
 /** The user's hosts: adding one, whose enrolment token is shown once, and revoking one. */
 export function hostRoutes(desk: Desk, router: Router): void {
-  const { registry } = desk;
+  const { parties } = desk;
   router.get(
     "/hosts",
     visit(desk, async (one) => {
       const { req, res, session } = one;
-      const hosts = await registry.hostsOf(session.principal);
+      const hosts = await parties.hostsOf(session.principal);
       const taken = desk.newHosts.take(req, res, session);
       const host = hosts.find(({ id }) => id === taken?.host);
       const confirmation = desk.confirmations.last(req, session);
@@ -49,16 +49,16 @@ export function hostRoutes(desk: Desk, router: Router): void {
       const name = formOf(req).text("name").trim();
       if (name.length > LONGEST_NAME) {
         const wrong = `The host was not added: its name has more than ${LONGEST_NAME} characters.`;
-        return showHosts(desk, one, await registry.hostsOf(principal), { name, wrong });
+        return showHosts(desk, one, await parties.hostsOf(principal), { name, wrong });
       }
       const form = formOf(req).without(["csrf"]);
       const deed = { ...hostNamed(name), weighty: true, verb: "add a host", to: "/hosts", form };
       if (!(await confirm(desk, one, deed))) return;
       const given = name === "" ? {} : { name };
-      const outcome = await registry.createHost({ principal, ...given });
+      const outcome = await parties.createHost({ principal, ...given });
       if (!outcome.ok) {
         const wrong = `The host was not added: ${outcome.message}.`;
-        return showHosts(desk, one, await registry.hostsOf(principal), { name, wrong });
+        return showHosts(desk, one, await parties.hostsOf(principal), { name, wrong });
       }
       const { host, enrolmentToken } = outcome;
       if (enrolmentToken !== undefined) {
@@ -72,7 +72,7 @@ export function hostRoutes(desk: Desk, router: Router): void {
     visit(desk, async ({ req, res, session }) => {
       const { principal } = session;
       const id = idIn(req);
-      const host = await registry.host(id);
+      const host = await parties.host(id);
       if (host?.principal !== principal) {
         return sendRefusal(desk, req, res, {
           status: 404,
@@ -82,7 +82,7 @@ export function hostRoutes(desk: Desk, router: Router): void {
           ...(host === undefined ? {} : { record: id }),
         });
       }
-      await registry.revokeHost(id, { principal });
+      await parties.revokeHost(id, { principal });
       return goTo(desk, res, "/hosts");
     }),
   );
@@ -108,7 +108,7 @@ function showHosts(
 ): void {
   const assurance = assuranceOf(desk, { weighty: true }, confirmation);
   // A capability that is no longer a default is granted to nobody.
-  const shown = hosts.map((host) => ({ ...host, defaults: desk.registry.defaultsOf(host) }));
+  const shown = hosts.map((host) => ({ ...host, defaults: desk.parties.defaultsOf(host) }));
   const page = hostsPage(desk, session, shown, desk.now(), { ...notice, assurance });
   show(desk, req, res, page, notice.wrong === undefined ? 200 : 400);
 }

@@ -1,5 +1,5 @@
-import type { Approval } from "../../agent/approvals/approval.js";
-import { isFromStranger, principalOf } from "../../agent/approvals/approval-result.js";
+import { isFromStranger, principalOf } from "../../agent/parties/approval-results.js";
+import type { Approval } from "../../agent/parties/records.js";
 import { html, type Markup, moment, type Part } from "../../http/markup/markup.js";
 import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
 import type { Form } from "../form.js";

@@ -1,7 +1,7 @@
 import type { Router } from "express";
-import type { Approval } from "../../agent/approvals/approval.js";
-import type { ApproverAnswer } from "../../agent/approvals/deciding.js";
-import type { DecisionOutcome } from "../../agent/approvals/settling.js";
+import type { ApproverAnswer } from "../../agent/parties/approval-decisions.js";
+import type { DecisionOutcome } from "../../agent/parties/approval-settlement.js";
+import type { Approval } from "../../agent/parties/records.js";
 import type { Confirmable, Confirmation } from "../confirmations.js";
 import { type Desk, goTo, sendRefusal, show } from "../desk.js";
 import { Form, formOf } from "../form.js";
@@ -115,7 +115,7 @@ async function decide(
   const by = { principal: session.principal, userCode: enteredCode(approval, session) };
   if (answer.answer === "approve") {
     // What is refused in any case needs no sign-in.
-    const tentative = desk.approvals.tried(approval, by, answer);
+    const tentative = desk.approvals.tryDecision(approval, by, answer);
     if (!tentative.ok) {
       desk.record({ ...REFUSALS[tentative.code], record: approval.id }, session);
       return tentative;
@@ -175,7 +175,7 @@ async function showRequest(
   { form, limits, confirmation, notice, status = 200 }: Again = {},
 ): Promise<void> {
   const { host } = approval.subject;
-  const known = host === undefined ? undefined : await desk.registry.host(host.id);
+  const known = host === undefined ? undefined : await desk.parties.host(host.id);
   const parts = requestPage({
     desk,
     approval,
@@ -188,7 +188,7 @@ async function showRequest(
       unknown: isOfStranger(approval),
       ...(known === undefined
         ? { defaults: [] }
-        : { hostSince: known.created, defaults: desk.registry.defaultsOf(known) }),
+        : { hostSince: known.created, defaults: desk.parties.defaultsOf(known) }),
     },
     ...(host === undefined ? {} : { before: await givenBefore(desk, session.principal, host.id) }),
     ...(form === undefined || limits === undefined ? {} : { sent: { form, limits } }),

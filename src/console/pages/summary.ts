@@ -1,4 +1,4 @@
-import type { Approval, ApprovalKind } from "../../agent/approvals/approval.js";
+import type { Approval, ApprovalKind } from "../../agent/parties/records.js";
 import { meet } from "../../caveats/meet.js";
 import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
 import { trusted, untrusted } from "../../http/markup/untrusted-text.js";

@@ -11,8 +11,8 @@ import {
 } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { type PushNotificationSender, ServerCallContext } from "@a2a-js/sdk/server";
-import type { Approvals } from "../../agent/approvals/approvals.js";
 import type { Caller } from "../../agent/caller.js";
+import type { Approvals } from "../../agent/parties/approvals.js";
 import { type Call, callOf, type Sight } from "./call.js";
 import type { PendingAnswer } from "./capability-methods.js";
 import { EXTENSION_URI } from "./extension.js";
@@ -202,7 +202,7 @@ export class ApprovalTasks {
   /** Waits for an approval, and stores the outcome of the task unless another instance has. */
   async #end(id: string, caller: Caller): Promise<Task | undefined> {
     const { approvals, tasks, stopping } = this.#options;
-    const approval = await approvals.settled(id, stopping);
+    const approval = await approvals.waitUntilSettled(id, stopping);
     const context = contextOf(caller);
     const task = await tasks.load(id, context);
     if (task === undefined || hasEnded(task)) return task;

@@ -1,7 +1,7 @@
-import type { OpenedApproval } from "../../agent/approvals/opening.js";
 import type { Caller } from "../../agent/caller.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { AttenuationOutcome } from "../../agent/maintenance.js";
+import type { OpenedApproval } from "../../agent/parties/approval-requests.js";
 import type { PresentedCapability } from "../../agent/presented.js";
 import type { RequestOutcome } from "../../agent/requested-capabilities.js";
 import { isJsonObject, type JsonObject } from "../../bytes/json.js";

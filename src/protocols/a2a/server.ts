@@ -301,8 +301,8 @@ export function mountA2A(options: A2AOptions, place: MountPoint): MountedA2A {
 
 /** Makes the tasks that wait for approvals, if the agent can have any. */
 function approvalTasks(
-  { registry }: IssuingAgent,
+  { parties }: IssuingAgent,
   options: Omit<ApprovalTasksOptions, "approvals">,
 ): ApprovalTasks | undefined {
-  return registry && new ApprovalTasks({ approvals: registry.approvals, ...options });
+  return parties && new ApprovalTasks({ approvals: parties.approvals, ...options });
 }

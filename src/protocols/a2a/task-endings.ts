@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Artifact, Role, type Task, TaskState } from "@a2a-js/sdk";
-import type { Approval } from "../../agent/approvals/approval.js";
-import { causeWords, resultOf } from "../../agent/approvals/approval-result.js";
 import { ClearanceLostError } from "../../agent/clearance.js";
+import { causeWords, resultOf } from "../../agent/parties/approval-results.js";
+import type { Approval } from "../../agent/parties/records.js";
 import type { AgentDenials } from "../../agent/refusal.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { SkillResultError } from "../../agent/skill-result.js";

@@ -1,8 +1,7 @@
-import type { Approval } from "../../agent/approvals/approval.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import { exactConstraints } from "../../agent/registry/constraints.js";
-import type { AgentGrant, AgentRecord, HostRecord } from "../../agent/registry/records.js";
-import type { CapabilityTerm } from "../../agent/registry/terms.js";
+import { exactConstraints } from "../../agent/parties/constraints.js";
+import type { AgentGrant, AgentRecord, Approval, HostRecord } from "../../agent/parties/records.js";
+import type { CapabilityTerm } from "../../agent/parties/terms.js";
 import type { JsonObject } from "../../bytes/json.js";
 
 export interface AnswerContext {

@@ -1,7 +1,7 @@
 import type { Request } from "express";
-import { isOfUser } from "../../agent/registry/looking.js";
-import type { HostRecord } from "../../agent/registry/records.js";
-import type { Registry } from "../../agent/registry/registry.js";
+import { isUsersHost } from "../../agent/parties/hosts.js";
+import type { Parties } from "../../agent/parties/parties.js";
+import type { HostRecord } from "../../agent/parties/records.js";
 import { readBearer } from "../../auth/bearer.js";
 import type { RateLimit } from "../../http/callers.js";
 import { RETRY_AFTER } from "../../http/fault.js";
@@ -33,7 +33,7 @@ import {
 
 /** Dependencies of authentication. */
 export interface PartyContext {
-  readonly registry: Registry;
+  readonly parties: Parties;
   /** The locations of capabilities by name; JWTs for these are introspected here. */
   readonly locations: ReadonlyMap<string, string>;
   /** Milliseconds since 1970. */
@@ -110,9 +110,9 @@ export async function partyOf(
 /** True if a user's host was given the key at enrolment or rotation, and has not proven it yet. */
 async function isUsersKey(
   thumbprint: string,
-  { registry }: Pick<PartyContext, "registry">,
+  { parties }: Pick<PartyContext, "parties">,
 ): Promise<boolean> {
-  return (await registry.hostsGiven(thumbprint)).some(isOfUser);
+  return (await parties.hostsGiven(thumbprint)).some(isUsersHost);
 }
 
 /** The party of the JWT. */
@@ -127,11 +127,11 @@ export interface Signer {
 export async function usedBefore(
   { thumbprint, stranger }: Signer,
   { jti, over }: VerifiedJwt,
-  { registry, rate: { requests, seconds } }: Pick<PartyContext, "registry" | "rate">,
+  { parties, rate: { requests, seconds } }: Pick<PartyContext, "parties" | "rate">,
 ): Promise<Fault | undefined> {
   const most = PROCESSES * Math.ceil(requests * Math.max(1, REMEMBERED / seconds));
   const use = { scope: `jwt:${thumbprint}`, id: jti, expires: over + KEPT, most, stranger };
-  switch (await registry.useOnce(use)) {
+  switch (await parties.useOnce(use)) {
     case "first":
       return undefined;
     case "used":
@@ -147,9 +147,9 @@ export async function usedBefore(
   }
 }
 
-async function noteAgent({ agent }: AgentParty, { registry }: PartyContext): Promise<void> {
-  if (agent.unproven === true) await registry.agentProved(agent.id, agent.thumbprint);
-  await registry.used(agent.id);
+async function noteAgent({ agent }: AgentParty, { parties }: PartyContext): Promise<void> {
+  if (agent.unproven === true) await parties.agentProved(agent.id, agent.thumbprint);
+  await parties.used(agent.id);
 }
 
 /** Returns the accepted audiences: the issuer, and for executions also their address or a location elsewhere. */
@@ -179,7 +179,7 @@ async function hostOf(
   unverified: UnverifiedJwt,
   allowed: Allowed,
   audiences: AudienceRule,
-  { registry, clock }: PartyContext,
+  { parties, clock }: PartyContext,
 ): Found<HostParty | SigningHost | NewHost> {
   const { iss, hostKey, claims } = unverified;
   if (hostKey === undefined || claims["host_jwks_url"] !== undefined) {
@@ -192,13 +192,13 @@ async function hostOf(
   }
   const jwt = await verifyJwt(unverified, ready.key, audiences, clock());
   if (!jwt.ok) return jwt;
-  const host = await registry.hostByKey(iss);
+  const host = await parties.hostByKey(iss);
   if (!isAllowed({ kind: "signer", thumbprint: iss, jwt }, allowed)) {
     if (host !== undefined) return { kind: "host", host, jwt };
     return allowed === "new-host" ? { kind: "newcomer", ready, jwt } : unknownHost();
   }
   if (host !== undefined) return { kind: "signer", thumbprint: iss, holder: host, jwt };
-  const [given] = await registry.hostsGiven(iss);
+  const [given] = await parties.hostsGiven(iss);
   if (given !== undefined) return { kind: "signer", thumbprint: iss, jwt };
   return allowed === "host-itself"
     ? fault("host_not_found", "no host has this key")
@@ -212,16 +212,16 @@ function unknownHost(): Fault {
 async function agentOf(
   unverified: UnverifiedJwt,
   audiences: AudienceRule,
-  { registry, clock }: PartyContext,
+  { parties, clock }: PartyContext,
 ): Found<AgentParty> {
   const { sub, iss } = unverified;
-  const agent = sub === undefined || sub.length > 128 ? undefined : await registry.agent(sub);
+  const agent = sub === undefined || sub.length > 128 ? undefined : await parties.agent(sub);
   if (agent === undefined) return invalid('is of an agent that is not registered ("sub")');
   const key = keyIn(agent.key, "key");
   if (!key.ok) return key;
   const jwt = await verifyJwt(unverified, key.value, audiences, clock());
   if (!jwt.ok) return jwt;
-  const host = await registry.host(agent.host);
+  const host = await parties.host(agent.host);
   if (host === undefined || !isHostsName(iss, host)) {
     return invalid('is of another host ("iss") than the agent');
   }

@@ -1,4 +1,4 @@
-import type { AgentMode } from "../../agent/registry/records.js";
+import type { AgentMode } from "../../agent/parties/records.js";
 import { isObject, isTexts, type JsonObject } from "../../bytes/json.js";
 import { type Fault, fault } from "./errors.js";
 

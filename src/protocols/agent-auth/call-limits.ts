@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { isOfUser } from "../../agent/registry/looking.js";
+import { isUsersHost } from "../../agent/parties/hosts.js";
 import { overLimit, type RateLimit, waitFor } from "../../http/callers.js";
 import { addressKey } from "../../http/trusted-proxies.js";
 import { type Fault, fault } from "./errors.js";
@@ -85,7 +85,7 @@ export function isCounted(party: Party): boolean {
 
 function keyOf(party: Party): string | undefined {
   const host = hostIn(party);
-  if (host === undefined || !isOfUser(host)) return undefined;
+  if (host === undefined || !isUsersHost(host)) return undefined;
   if (party.kind !== "agent") return `host ${host.id}`;
   return party.agent.status === "active" ? `agent ${party.agent.id}` : undefined;
 }

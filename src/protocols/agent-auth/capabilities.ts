@@ -1,8 +1,8 @@
+import { principalOfAgent } from "../../agent/parties/agents.js";
+import type { Parties } from "../../agent/parties/parties.js";
+import type { AgentGrantStatus } from "../../agent/parties/records.js";
+import type { CapabilityTerm } from "../../agent/parties/terms.js";
 import { forInvoker, type Policy, permitsOperation } from "../../agent/policy.js";
-import { principalOfAgent } from "../../agent/registry/granting.js";
-import type { AgentGrantStatus } from "../../agent/registry/records.js";
-import type { Registry } from "../../agent/registry/registry.js";
-import type { CapabilityTerm } from "../../agent/registry/terms.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
 import type { Issuer } from "../../issuer/issuer.js";
@@ -15,7 +15,7 @@ import { cursorOf, MAX_QUERY, positionOf, search } from "./search.js";
 export interface Catalogue {
   /** By name. */
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
-  readonly registry: Registry;
+  readonly parties: Parties;
   readonly policy: Policy;
   readonly issuer: Issuer;
   /** The names shown without credentials. */
@@ -108,11 +108,11 @@ function partyName(party: Party): string {
  * @returns `undefined` if the party has to authenticate first.
  */
 async function visibleTo(party: Party, catalogue: Catalogue): Promise<Visible | undefined> {
-  const { terms, registry, shown } = catalogue;
+  const { terms, parties, shown } = catalogue;
   const all = [...terms.values()];
   if (party.kind === "agent") {
     const { agent, host } = party;
-    const grants = await registry.grantsOf(agent.id);
+    const grants = await parties.grantsOf(agent.id);
     const having = (...states: readonly AgentGrantStatus[]) =>
       new Set(grants.filter(({ status }) => states.includes(status)).map((one) => one.capability));
     const active = having("active");

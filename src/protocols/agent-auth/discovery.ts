@@ -1,4 +1,4 @@
-import type { AgentMode } from "../../agent/registry/records.js";
+import type { AgentMode } from "../../agent/parties/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 
 /** The provider's description of itself. */

@@ -1,8 +1,8 @@
 // src/protocols/agent-auth: an issuing agent over Agent-Auth 1.0-draft, with HTTP and JSON shapes on one side
 // and calls of agent/ on the other; agent-auth/client is the agent's side. This file has the error codes.
 
+import type { PartyRefusal, PartyRefusalCode } from "../../agent/parties/refusals.js";
 import { type AgentDenial, type AgentDenials, codesOf, MOST_DENIALS } from "../../agent/refusal.js";
-import type { RegistryCode, RegistryRefusal } from "../../agent/registry/outcomes.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { type HttpFault, RETRY_AFTER } from "../../http/fault.js";
 
@@ -93,17 +93,17 @@ const CODE_OF_STATUS: { readonly [Status in HttpFault["status"]]: AgentAuthCode 
   503: "unavailable",
 };
 
-/** Codes that differ between the registry and this protocol, which has fewer of them and another spelling. */
+/** Codes that differ between the parties and this protocol, which has fewer of them and another spelling. */
 const OTHERWISE = {
   hosts_not_allowed: "dynamic_host_registration_disabled",
   enrolment_token_invalid: "enrollment_token_invalid",
   enrolment_token_expired: "enrollment_token_expired",
   request_reused: "invalid_request",
   grant_not_found: "capability_not_granted",
-} as const satisfies { readonly [Code in RegistryCode]?: AgentAuthCode };
+} as const satisfies { readonly [Code in PartyRefusalCode]?: AgentAuthCode };
 
-/** Maps a refusal of the registry to this protocol. */
-export function registryFault({ code, ...refusal }: RegistryRefusal): Fault {
+/** Maps a refusal of the parties to this protocol. */
+export function refusalFault({ code, ...refusal }: PartyRefusal): Fault {
   const { message, path, capabilities, operators, retryAfter } = refusal;
   const named = capabilities === undefined || code !== "invalid_capabilities";
   return fault(isOtherwise(code) ? OTHERWISE[code] : code, message, {
@@ -116,7 +116,7 @@ export function registryFault({ code, ...refusal }: RegistryRefusal): Fault {
   });
 }
 
-function isOtherwise(code: RegistryCode): code is keyof typeof OTHERWISE {
+function isOtherwise(code: PartyRefusalCode): code is keyof typeof OTHERWISE {
   return Object.hasOwn(OTHERWISE, code);
 }
 

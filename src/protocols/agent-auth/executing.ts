@@ -1,9 +1,9 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import type { InvocationOutcome } from "../../agent/clearance.js";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
-import type { AgentRecord } from "../../agent/registry/records.js";
-import type { Registry } from "../../agent/registry/registry.js";
-import type { CapabilityTerm } from "../../agent/registry/terms.js";
+import type { Parties } from "../../agent/parties/parties.js";
+import type { AgentRecord } from "../../agent/parties/records.js";
+import type { CapabilityTerm } from "../../agent/parties/terms.js";
 import { isSkillInputError } from "../../agent/skill.js";
 import { isObject, type Json, type JsonObject } from "../../bytes/json.js";
 import { meant } from "../../checks/members.js";
@@ -15,7 +15,7 @@ import type { AgentParty } from "./party.js";
 
 export interface ExecutionContext {
   readonly agent: IssuingAgent;
-  readonly registry: Registry;
+  readonly parties: Parties;
   readonly terms: ReadonlyMap<string, CapabilityTerm>;
   readonly outputs: ReadonlyMap<string, OutputCheck>;
   readonly limit: ConcurrencyLimit;
@@ -140,7 +140,7 @@ async function run(
   { capability, arguments: given, token }: Execution,
   caller: AgentRecord,
   gone: AbortSignal,
-  { agent, registry, outputs, timeout, stopping, onFailure }: ExecutionContext,
+  { agent, parties, outputs, timeout, stopping, onFailure }: ExecutionContext,
 ): Promise<Executed> {
   const signal = AbortSignal.any([gone, stopping, AbortSignal.timeout(timeout)]);
   let outcome: InvocationOutcome;
@@ -161,7 +161,7 @@ async function run(
   }
   if (!outcome.ok) {
     const missing = outcome.denials.some(({ code }) => code === "capability_missing");
-    if (missing && (await wasRevoked(capability, caller, registry))) {
+    if (missing && (await wasRevoked(capability, caller, parties))) {
       const message = `the agent's grant of ${capability} was revoked; request it again`;
       return fault("capability_not_granted", message, { unrecorded: true });
     }
@@ -178,9 +178,9 @@ async function run(
 async function wasRevoked(
   capability: string,
   { id }: AgentRecord,
-  registry: Registry,
+  parties: Parties,
 ): Promise<boolean> {
-  const grants = await registry.grantsOf(id);
+  const grants = await parties.grantsOf(id);
   return grants.some((grant) => grant.capability === capability && grant.status === "revoked");
 }
 
@@ -188,9 +188,9 @@ async function wasRevoked(
 async function unknownCapability(
   capability: string,
   { id }: AgentRecord,
-  { registry, terms }: ExecutionContext,
+  { parties, terms }: ExecutionContext,
 ): Promise<Fault> {
-  const grants = await registry.grantsOf(id);
+  const grants = await parties.grantsOf(id);
   if (grants.some((grant) => grant.capability === capability)) {
     const message = "this capability is not offered any more; its grants are inoperative";
     return fault("capability_not_granted", message);

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { Ledger, LedgerEventKind } from "../../agent/ledger.js";
-import type { Origin } from "../../agent/registry/records.js";
+import type { Origin } from "../../agent/parties/records.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { type BodyLimits, contentType, jsonBody } from "../../http/body.js";
 import { noteCaller, type RateLimit } from "../../http/callers.js";
@@ -17,7 +17,14 @@ import { type PartyContext, partyOf } from "./authenticating.js";
 import { isJsonObject } from "./bodies.js";
 import { addressLimit, CallLimits, isCounted } from "./call-limits.js";
 import { type Fault, fault } from "./errors.js";
-import { type Allowed, hostIn, isAllowed, isStranger, type Parties, type Party } from "./party.js";
+import {
+  type Allowed,
+  type AllowedParties,
+  hostIn,
+  isAllowed,
+  isStranger,
+  type Party,
+} from "./party.js";
 import { faultWriter, recordedFaults, refusalNotes } from "./send-fault.js";
 
 export type Answer =
@@ -57,7 +64,7 @@ export interface Endpoint<By extends Allowed> {
   readonly manages?: boolean;
   /** Rate limit of one address for this endpoint, in addition to the limit for all endpoints. */
   readonly rate?: RateLimit;
-  answer(call: Call<Parties[By]>): Promise<Answer>;
+  answer(call: Call<AllowedParties[By]>): Promise<Answer>;
 }
 
 /** The handlers in front of all endpoints. */

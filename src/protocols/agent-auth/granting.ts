@@ -1,8 +1,7 @@
-import { isOfUser } from "../../agent/registry/looking.js";
-import type { AgentAnswer } from "../../agent/registry/outcomes.js";
-import type { Origin } from "../../agent/registry/records.js";
-import type { Registry } from "../../agent/registry/registry.js";
-import type { AskedAnswer } from "../../agent/registry/requests.js";
+import { isUsersHost } from "../../agent/parties/hosts.js";
+import type { Parties } from "../../agent/parties/parties.js";
+import type { Origin } from "../../agent/parties/records.js";
+import type { AgentAnswer, AskedAnswer } from "../../agent/parties/requests.js";
 import type { JsonObject } from "../../bytes/json.js";
 import {
   type AnswerContext,
@@ -18,7 +17,7 @@ import {
   readIdempotencyKey,
   readRegistering,
 } from "./bodies.js";
-import { type Fault, fault, registryFault } from "./errors.js";
+import { type Fault, fault, refusalFault } from "./errors.js";
 import { readKey } from "./keys.js";
 import { namedAgent } from "./named-agent.js";
 import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
@@ -26,7 +25,7 @@ import type { AgentParty, HostParty, NewHost, SigningHost } from "./party.js";
 // How agents are made and get capabilities: registration, requests, status and reactivation.
 
 export interface GrantingContext extends AnswerContext {
-  readonly registry: Registry;
+  readonly parties: Parties;
 }
 
 type Answer =
@@ -63,7 +62,7 @@ export async function register(
   if (!named.ok) return named;
   const { hostName = named.value, ...asked } = read.value;
   const { value: idempotencyKey } = idempotency;
-  const outcome = await context.registry.register({
+  const outcome = await context.parties.register({
     ...asked,
     hostKey: hostKey.key,
     hostThumbprint: hostKey.thumbprint,
@@ -73,14 +72,14 @@ export async function register(
     hostName,
     idempotencyKey,
   });
-  if (!outcome.ok) return registryFault(outcome);
+  if (!outcome.ok) return refusalFault(outcome);
   return { ok: true, body: await askedBody(outcome, context), ...refusedIn(outcome) };
 }
 
-/** Denials of strangers that the registry does not record itself. */
+/** Denials of strangers that parties do not record themselves. */
 function refusedIn({ host, grants }: AskedAnswer): { readonly refused?: readonly string[] } {
   const denied = grants.some(({ status }) => status === "denied");
-  return denied && !isOfUser(host) ? { refused: ["grant_denied"] } : {};
+  return denied && !isUsersHost(host) ? { refused: ["grant_denied"] } : {};
 }
 
 /** Requests more capabilities. @throws StorageError */
@@ -97,12 +96,12 @@ export async function requestCapabilities(
   const idempotency = readIdempotencyKey(header);
   if (!idempotency.ok) return idempotency;
   const { value: idempotencyKey } = idempotency;
-  const outcome = await context.registry.requestGrants(asker.id, {
+  const outcome = await context.parties.requestGrants(asker.id, {
     ...asking.value,
     capabilities: asked.value,
     idempotencyKey,
   });
-  if (!outcome.ok) return registryFault(outcome);
+  if (!outcome.ok) return refusalFault(outcome);
   const { agent, grants, approval, userCode } = outcome;
   return {
     ok: true,
@@ -122,10 +121,10 @@ export async function agentStatus(
   asker: SigningHost | AgentParty,
   context: GrantingContext,
 ): Promise<Answer> {
-  const found = await namedAgent(agentId, asker, context.registry, { waiting: true });
+  const found = await namedAgent(agentId, asker, context.parties, { waiting: true });
   if (!found.ok) return found;
   const { agent, party } = found;
-  const grants = await context.registry.grantsOf(agent.id);
+  const grants = await context.parties.grantsOf(agent.id);
   return { ok: true, body: await wholeAnswer({ agent, host: party.host, grants }, party, context) };
 }
 
@@ -135,11 +134,11 @@ export async function reactivate(
   asker: SigningHost,
   context: GrantingContext,
 ): Promise<Answer> {
-  const { registry } = context;
-  const found = await namedAgent(body["agent_id"], asker, registry);
+  const { parties } = context;
+  const found = await namedAgent(body["agent_id"], asker, parties);
   if (!found.ok) return found;
-  const outcome = await registry.reactivate(found.agent.id);
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await parties.reactivate(found.agent.id);
+  if (!outcome.ok) return refusalFault(outcome);
   const { agent, grants, approval, userCode } = outcome;
   const { party } = found;
   return {
@@ -161,13 +160,13 @@ export async function claim(
   context: GrantingContext,
 ): Promise<Answer> {
   // People are given ids of agents to claim, so such a request does not prove the key.
-  const found = await namedAgent(body["agent_id"], asker, context.registry, { proves: false });
+  const found = await namedAgent(body["agent_id"], asker, context.parties, { proves: false });
   if (!found.ok) return found;
   const asking = readAsking(body);
   if (!asking.ok) return asking;
   const asked = { ...asking.value, agent: found.agent.id, by: by(found.party) };
-  const outcome = await context.registry.claim(asked);
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await context.parties.claim(asked);
+  if (!outcome.ok) return refusalFault(outcome);
   return { ok: true, body: await askedBody(outcome, context) };
 }
 
@@ -202,7 +201,7 @@ function tokensFor({ capabilities }: AgentParty["jwt"]): (capability: string) =>
   return (capability) => capabilities?.includes(capability) ?? true;
 }
 
-/** The acting party, in the registry's form. */
+/** The acting party, as an actor. */
 export function by(
   party: AgentParty | HostParty,
 ): { readonly agent: string } | { readonly host: string } {

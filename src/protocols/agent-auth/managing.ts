@@ -1,12 +1,13 @@
+import { principalOfAgent } from "../../agent/parties/agents.js";
+import { permittedCapabilities } from "../../agent/parties/grants.js";
+import type { Parties } from "../../agent/parties/parties.js";
 import type { Policy } from "../../agent/policy.js";
-import { permittedOf, principalOfAgent } from "../../agent/registry/granting.js";
-import type { Registry } from "../../agent/registry/registry.js";
 import type { JsonObject } from "../../bytes/json.js";
 import { limitsOf, momentIn, userOf } from "./answers.js";
 import { type PartyContext, partyOf } from "./authenticating.js";
 import { readHostName, readNames, textIn, wrong } from "./bodies.js";
 import { ENDPOINTS } from "./discovery.js";
-import { type Fault, fault, registryFault } from "./errors.js";
+import { type Fault, fault, refusalFault } from "./errors.js";
 import { by } from "./granting.js";
 import { namedAgent, signingHost } from "./named-agent.js";
 import { type AgentParty, isStranger, type SigningHost } from "./party.js";
@@ -20,12 +21,12 @@ type Answer = { readonly ok: true; readonly body: JsonObject } | Fault;
 export async function revokeAgent(
   body: JsonObject,
   asker: SigningHost | AgentParty,
-  registry: Registry,
+  parties: Parties,
 ): Promise<Answer> {
-  const found = await namedAgent(body["agent_id"], asker, registry);
+  const found = await namedAgent(body["agent_id"], asker, parties);
   if (!found.ok) return found;
-  const outcome = await registry.revokeAgent(found.agent.id, by(found.party));
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await parties.revokeAgent(found.agent.id, by(found.party));
+  if (!outcome.ok) return refusalFault(outcome);
   return { ok: true, body: { agent_id: found.agent.id, status: "revoked" } };
 }
 
@@ -33,15 +34,15 @@ export async function revokeAgent(
 export async function revokeCapabilities(
   body: JsonObject,
   asker: SigningHost | AgentParty,
-  registry: Registry,
+  parties: Parties,
 ): Promise<Answer> {
   const names = readNames(body);
   if (!names.ok) return names;
-  const found = await namedAgent(body["agent_id"], asker, registry);
+  const found = await namedAgent(body["agent_id"], asker, parties);
   if (!found.ok) return found;
   if (found.agent.status === "revoked") return fault("agent_revoked", "the agent was revoked");
-  const outcome = await registry.revokeGrants(found.agent.id, names.value, by(found.party));
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await parties.revokeGrants(found.agent.id, names.value, by(found.party));
+  if (!outcome.ok) return refusalFault(outcome);
   const revoked = [...new Set(outcome.grants.map(({ capability }) => capability))];
   const grantIds = outcome.grants.map(({ id }) => id);
   return { ok: true, body: { agent_id: found.agent.id, revoked, grant_ids: grantIds } };
@@ -51,17 +52,17 @@ export async function revokeCapabilities(
 export async function revokeHost(
   body: JsonObject,
   asker: SigningHost,
-  registry: Registry,
+  parties: Parties,
 ): Promise<Answer> {
-  const party = await signingHost(asker, registry);
+  const party = await signingHost(asker, parties);
   if ("ok" in party) return party;
   const { host_id: named = party.host.id } = body;
   if (typeof named !== "string") return wrong("host_id", "must be a text");
   if (named !== party.host.id && named !== asker.thumbprint) {
     return fault("unauthorized", "a host can revoke itself alone");
   }
-  const outcome = await registry.revokeHost(party.host.id, by(party));
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await parties.revokeHost(party.host.id, by(party));
+  if (!outcome.ok) return refusalFault(outcome);
   const { host, agentsRevoked } = outcome;
   return { ok: true, body: { host_id: host.id, status: "revoked", agents_revoked: agentsRevoked } };
 }
@@ -72,16 +73,16 @@ export async function rotateAgentKey(
   asker: SigningHost | AgentParty,
   context: PartyContext,
 ): Promise<Answer> {
-  const { registry } = context;
-  const found = await namedAgent(body["agent_id"], asker, registry);
+  const { parties } = context;
+  const found = await namedAgent(body["agent_id"], asker, parties);
   if (!found.ok) return found;
   const { id } = found.agent;
   const stranger = isStranger(found.party);
   const giving = { agent: id, path: ENDPOINTS.rotate_key, stranger };
   const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
-  const outcome = await registry.rotateAgentKey(id, read.value);
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await parties.rotateAgentKey(id, read.value);
+  if (!outcome.ok) return refusalFault(outcome);
   return { ok: true, body: { agent_id: id, status: outcome.agent.status } };
 }
 
@@ -91,13 +92,13 @@ export async function rotateHostKey(
   asker: SigningHost,
   context: PartyContext,
 ): Promise<Answer> {
-  const party = await signingHost(asker, context.registry);
+  const party = await signingHost(asker, context.parties);
   if ("ok" in party) return party;
   const giving = { path: ENDPOINTS.rotate_host_key, stranger: isStranger(party) };
   const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
-  const outcome = await context.registry.rotateHostKey(party.host.id, read.value);
-  if (!outcome.ok) return registryFault(outcome);
+  const outcome = await context.parties.rotateHostKey(party.host.id, read.value);
+  if (!outcome.ok) return refusalFault(outcome);
   return { ok: true, body: { host_id: outcome.host.id, status: outcome.host.status } };
 }
 
@@ -110,14 +111,14 @@ export async function enrollHost(body: JsonObject, context: PartyContext): Promi
   const giving = { path: "/host/enroll", stranger: true, once: true } as const;
   const read = await readNewKey(body, giving, context);
   if (!read.ok) return read;
-  const outcome = await context.registry.enrollHost({
+  const outcome = await context.parties.enrollHost({
     ...read.value,
     token: token.value,
     name: name.value,
   });
-  if (!outcome.ok) return registryFault(outcome);
+  if (!outcome.ok) return refusalFault(outcome);
   const { id, name: called = null, status } = outcome.host;
-  const defaults = context.registry.defaultsOf(outcome.host);
+  const defaults = context.parties.defaultsOf(outcome.host);
   return {
     ok: true,
     body: { hostId: id, name: called, default_capabilities: defaults, status },
@@ -139,9 +140,9 @@ export async function introspect(
   const party = await partyOf({ method: "", path: "", headers }, "introspected", context);
   if ("ok" in party || party.kind !== "agent") return { ok: true, body: { active: false } };
   const { agent, host, jwt } = party;
-  const { locations, registry } = context;
+  const { locations, parties } = context;
   const elsewhere = new Set(locations.values()).has(jwt.aud);
-  const grants = (await registry.grantsOf(agent.id)).filter(
+  const grants = (await parties.grantsOf(agent.id)).filter(
     ({ status, capability }) =>
       status === "active" &&
       (jwt.capabilities?.includes(capability) ?? true) &&
@@ -150,7 +151,7 @@ export async function introspect(
   );
   const asked = grants.map(({ id, grant, operation }) => ({ name: id, grant, operation }));
   const principal = principalOfAgent(agent, host);
-  const permitted = await permittedOf(principal, agent.id, asked, context);
+  const permitted = await permittedCapabilities(principal, agent.id, asked, context);
   const shown = grants.filter(({ id }) => permitted.has(id));
   return {
     ok: true,

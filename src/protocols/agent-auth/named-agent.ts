@@ -1,5 +1,5 @@
-import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
-import type { Registry } from "../../agent/registry/registry.js";
+import type { Parties } from "../../agent/parties/parties.js";
+import type { AgentRecord, HostRecord } from "../../agent/parties/records.js";
 import { type Fault, fault } from "./errors.js";
 import { type AgentParty, type HostParty, hostFault, type SigningHost } from "./party.js";
 
@@ -25,7 +25,7 @@ interface NamedAgent {
 export async function namedAgent(
   id: unknown,
   party: SigningHost | AgentParty,
-  registry: Registry,
+  parties: Parties,
   {
     waiting = false,
     proves = true,
@@ -36,15 +36,15 @@ export async function namedAgent(
     return fault("invalid_request", "agent_id: must be the id of an agent");
   }
   // The current record: this call has been recorded as its last.
-  const agent = await registry.agent(named);
+  const agent = await parties.agent(named);
   if (agent === undefined) return fault("agent_not_found", "there is no agent of this id");
   const foreign = fault("unauthorized", "the agent is another party's");
   if (party.kind === "agent") {
     return agent.id === party.agent.id ? { ok: true, agent, party } : foreign;
   }
   const host = proves
-    ? await registry.hostProved(agent.host, party.thumbprint)
-    : await registry.host(agent.host);
+    ? await parties.hostProved(agent.host, party.thumbprint)
+    : await parties.host(agent.host);
   if (host === undefined || (!proves && host.thumbprint !== party.thumbprint)) return foreign;
   return hostFault(host, waiting) ?? { ok: true, agent, party: settled(party, host) };
 }
@@ -57,10 +57,10 @@ export async function namedAgent(
  */
 export async function signingHost(
   party: SigningHost,
-  registry: Registry,
+  parties: Parties,
 ): Promise<HostParty | Fault> {
   const { thumbprint, holder } = party;
-  const given = holder === undefined ? await registry.hostsGiven(thumbprint) : [holder];
+  const given = holder === undefined ? await parties.hostsGiven(thumbprint) : [holder];
   const [host, other] = given;
   if (host === undefined || other !== undefined) {
     const message = "several hosts were given this key: ask for the status of an agent first";

@@ -1,5 +1,5 @@
-import { isOfUser } from "../../agent/registry/looking.js";
-import type { AgentRecord, HostRecord } from "../../agent/registry/records.js";
+import { isUsersHost } from "../../agent/parties/hosts.js";
+import type { AgentRecord, HostRecord } from "../../agent/parties/records.js";
 import { type Fault, fault } from "./errors.js";
 import type { VerifiedJwt } from "./jwt.js";
 import type { ReadKey } from "./keys.js";
@@ -47,7 +47,7 @@ export interface Anonymous {
 }
 
 /** Which parties may call an endpoint. */
-export interface Parties {
+export interface AllowedParties {
   /** Any caller; credentials are not read. */
   readonly any: Anonymous;
   /** Any caller; its credentials decide what it may see. */
@@ -68,7 +68,7 @@ export interface Parties {
 }
 
 /** Which parties may call an endpoint. */
-export type Allowed = keyof Parties;
+export type Allowed = keyof AllowedParties;
 
 const KINDS: { readonly [By in Allowed]: readonly Party["kind"][] } = {
   any: ["anonymous"],
@@ -82,7 +82,7 @@ const KINDS: { readonly [By in Allowed]: readonly Party["kind"][] } = {
   introspected: ["agent"],
 };
 
-export function isAllowed<By extends Allowed>(party: Party, by: By): party is Parties[By] {
+export function isAllowed<By extends Allowed>(party: Party, by: By): party is AllowedParties[By] {
   return KINDS[by].includes(party.kind);
 }
 
@@ -95,7 +95,7 @@ export function hostIn(party: Party): HostRecord | undefined {
 /** Returns true if anyone can make such a party: its key identifies no host that a user has taken on. */
 export function isStranger(party: Party): boolean {
   const host = hostIn(party);
-  return host === undefined || !isOfUser(host);
+  return host === undefined || !isUsersHost(host);
 }
 
 /** Returns whether an endpoint accepts JWTs of a type. */

@@ -1,4 +1,4 @@
-import type { NewKey } from "../../agent/registry/requests.js";
+import type { NewKey } from "../../agent/parties/requests.js";
 import type { Json, JsonObject } from "../../bytes/json.js";
 import { type PartyContext, usedBefore } from "./authenticating.js";
 import { type Reading, wrong } from "./bodies.js";
@@ -34,7 +34,7 @@ const LONGEST = 8192;
 export async function readNewKey(
   body: JsonObject,
   giving: Giving,
-  context: Pick<PartyContext, "registry" | "url" | "clock" | "rate">,
+  context: Pick<PartyContext, "parties" | "url" | "clock" | "rate">,
 ): Promise<Reading<NewKey>> {
   const read = await readKey(body["public_key"], "public_key");
   if (!read.ok) return read;
@@ -49,7 +49,7 @@ async function proofFault(
   proof: Json,
   key: ReadKey,
   { agent, path, stranger, once }: Giving,
-  context: Pick<PartyContext, "registry" | "url" | "clock" | "rate">,
+  context: Pick<PartyContext, "parties" | "url" | "clock" | "rate">,
 ): Promise<Fault | undefined> {
   const { url, clock } = context;
   if (typeof proof !== "string" || proof.length > LONGEST) {

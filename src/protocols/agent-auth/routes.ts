@@ -32,7 +32,7 @@ export interface RoutesContext
   extends FrontContext,
     Catalogue,
     ExecutionContext,
-    Omit<GrantingContext, "registry"> {
+    Omit<GrantingContext, "parties"> {
   readonly document: JsonObject;
   /** Rate limit of one address for introspection. */
   readonly introspection: RateLimit;
@@ -41,7 +41,7 @@ export interface RoutesContext
 }
 
 export function mountRoutes(context: RoutesContext, { app, isDraining }: MountPoint): void {
-  const { registry, document } = context;
+  const { parties, document } = context;
   const front = fronts(context, isDraining);
   const mount = <By extends Allowed>(
     method: "get" | "post",
@@ -118,12 +118,12 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: MountPo
   post("/agent/revoke", {
     allowed: "host-or-agent",
     manages: true,
-    answer: ({ body, party }) => revokeAgent(body, party, registry),
+    answer: ({ body, party }) => revokeAgent(body, party, parties),
   });
   post("/agent/revoke-capability", {
     allowed: "host-or-agent",
     manages: true,
-    answer: ({ body, party }) => revokeCapabilities(body, party, registry),
+    answer: ({ body, party }) => revokeCapabilities(body, party, parties),
   });
   post("/agent/rotate-key", {
     allowed: "host-or-agent",
@@ -137,7 +137,7 @@ export function mountRoutes(context: RoutesContext, { app, isDraining }: MountPo
   });
   post("/host/revoke", {
     allowed: "host-itself",
-    answer: ({ body, party }) => revokeHost(body, party, registry),
+    answer: ({ body, party }) => revokeHost(body, party, parties),
   });
   post("/host/rotate-key", {
     allowed: "host-itself",

@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Ledger } from "../../agent/ledger.js";
+import type { Parties } from "../../agent/parties/parties.js";
+import type { CapabilityTerms } from "../../agent/parties/terms.js";
 import type { Policy } from "../../agent/policy.js";
-import type { Registry } from "../../agent/registry/registry.js";
-import type { CapabilityTerms } from "../../agent/registry/terms.js";
-import { AGENT, assertParts, LEDGER, LOG, POLICY, REGISTRY } from "../../checks/kinds.js";
+import { AGENT, assertParts, LEDGER, LOG, PARTIES, POLICY } from "../../checks/kinds.js";
 import { assertMembers, meant } from "../../checks/members.js";
 import { plainObject } from "../../checks/plain.js";
 import { BODY_LIMITS, type BodyLimits } from "../../http/body.js";
@@ -25,12 +25,12 @@ import { outputChecks } from "./executing.js";
 import { mountRoutes } from "./routes.js";
 import { faultWriter } from "./send-fault.js";
 
-/** Options for serving an issuing agent and its registry over Agent-Auth. */
+/** Options for serving an issuing agent and its parties over Agent-Auth. */
 export interface AgentAuthOptions {
-  /** Made with the registry: `createIssuingAgent({ registry, … })`. */
+  /** Made with the parties: `createIssuingAgent({ parties, … })`. */
   readonly agent: IssuingAgent;
   /** Made with `terms`: `capabilityTerms(agent.grants, agent.skills)`. */
-  readonly registry: Registry;
+  readonly parties: Parties;
   /** The agent's own. */
   readonly policy: Policy;
   /** The agent's ledger, which also records refused requests. */
@@ -83,7 +83,7 @@ const MOST_RUNNING = 32;
 /** The limit of section 8.13 for callers without credentials. */
 const INTROSPECTION: RateLimit = { requests: 30, seconds: 60 };
 
-const PARTS = { agent: AGENT, registry: REGISTRY, policy: POLICY, ledger: LEDGER, log: LOG };
+const PARTS = { agent: AGENT, parties: PARTIES, policy: POLICY, ledger: LEDGER, log: LOG };
 const OPTIONAL = [
   "public",
   "verificationUrl",
@@ -137,7 +137,7 @@ export async function prepareAgentAuth(
   const terms = checkOptions(options);
   const outputs = await outputChecks(terms);
   await Promise.all([import("jose"), import("@noble/curves/ed25519.js")]);
-  const { agent, registry, ledger, log, metrics } = options;
+  const { agent, parties, ledger, log, metrics } = options;
   const { timeout = TIMEOUT, mostRunning = MOST_RUNNING, clock = Date.now } = options;
   const shown: ReadonlySet<string> = new Set(
     options.public === "*" ? terms.keys() : (options.public ?? []),
@@ -148,12 +148,12 @@ export async function prepareAgentAuth(
   setMaxListeners(0, stopping.signal);
   return (place) => {
     const { url } = place;
-    const document = discoveryDocument(url, options.provider, registry.settings.modes);
+    const document = discoveryDocument(url, options.provider, parties.settings.modes);
     const { verificationUrl = `${url}/approvals/device` } = options;
     mountRoutes(
       {
         agent,
-        registry,
+        parties,
         terms,
         shown,
         policy: options.policy,
@@ -217,11 +217,9 @@ function checkOptions(options: AgentAuthOptions): CapabilityTerms {
   assertMembers(options, [...Object.keys(PARTS), "provider", ...OPTIONAL], "options");
   assertParts(options, PARTS);
   const { provider, public: shown = [], verificationUrl } = options;
-  const { terms } = options.registry;
+  const { terms } = options.parties;
   if (terms === undefined) {
-    throw new TypeError(
-      "options.registry: must know what can be asked for: new Registry({ terms })",
-    );
+    throw new TypeError("options.parties: must know what can be asked for: new Parties({ terms })");
   }
   assertMembers(provider, ["name", "description"], "options.provider");
   for (const name of ["name", "description"] as const) {

@@ -6,7 +6,7 @@ import type {
   CallerAuthentication,
 } from "../../agent/caller.js";
 import type { CapabilityIdentity, Delegations } from "../../agent/delegation/delegations.js";
-import type { DelegationCaller } from "../../agent/delegation/holding.js";
+import type { DelegationCaller } from "../../agent/delegation/holdings.js";
 import { readBearer } from "../../auth/bearer.js";
 import { callerOf } from "../../http/callers.js";
 import { CAPABILITY_HEADER } from "../../http/headers.js";

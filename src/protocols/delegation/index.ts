@@ -5,14 +5,15 @@
  * @module proviso/delegation
  */
 export type { ListedAgent } from "../../agent/delegation/agents.js";
-export type { Delegation, DelegationRequest } from "../../agent/delegation/delegating.js";
+export type { ChainState, DelegationVerdict } from "../../agent/delegation/chain-verdict.js";
+export type { Delegation, DelegationRequest } from "../../agent/delegation/delegated-hop.js";
 export {
   type CapabilityIdentity,
   createDelegations,
   type Delegations,
   type HeldScopes,
 } from "../../agent/delegation/delegations.js";
-export type { DelegationCaller } from "../../agent/delegation/holding.js";
+export type { DelegationCaller } from "../../agent/delegation/holdings.js";
 export type { DelegationOptions } from "../../agent/delegation/options.js";
 export type {
   DelegationCode,
@@ -20,7 +21,6 @@ export type {
   DelegationProblem,
   DelegationRefusal,
 } from "../../agent/delegation/refusal.js";
-export type { ChainState, DelegationVerdict } from "../../agent/delegation/verifying.js";
 export type { BodyLimits } from "../../http/body.js";
 export type { RateLimit } from "../../http/callers.js";
 export type { ListenOptions } from "../../http/listen.js";

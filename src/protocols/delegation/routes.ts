@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { Authenticator } from "../../agent/caller.js";
 import type { Delegations } from "../../agent/delegation/delegations.js";
-import type { DelegationCaller } from "../../agent/delegation/holding.js";
+import type { DelegationCaller } from "../../agent/delegation/holdings.js";
 import { wwwAuthenticate } from "../../auth/bearer.js";
 import { answerFault, answerInvalid, answerRefusal } from "./errors.js";
 import { type CallerReading, readCaller } from "./identity.js";

@@ -74,7 +74,7 @@ const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
  * import { createFixedTokens } from "proviso/auth";
  * import { serveDelegation } from "proviso/delegation";
  * import { createIssuer, createKeyring } from "proviso/issuer";
- * import { createStores, openLedger, openRegistry, openRevocations } from "proviso/stores";
+ * import { createStores, openLedger, openParties, openRevocations } from "proviso/stores";
  *
  * const database = await createStores(join(mkdtempSync(join(tmpdir(), "proviso-")), "proviso.db"));
  * const revocations = await openRevocations(database);
@@ -88,7 +88,7 @@ const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
  * });
  * const token = "a-development-token";
  * const server = await serveDelegation({
- *   ...{ agent, registry: openRegistry(database), revocations, ledger },
+ *   ...{ agent, parties: openParties(database), revocations, ledger },
  *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
  *   authenticator: createFixedTokens(
  *     [{ token, principal: "alice", invoker: "orchestrator" }],

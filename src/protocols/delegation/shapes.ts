@@ -1,6 +1,6 @@
-import type { Delegation, DelegationRequest } from "../../agent/delegation/delegating.js";
+import type { ChainState, DelegationVerdict } from "../../agent/delegation/chain-verdict.js";
+import type { Delegation, DelegationRequest } from "../../agent/delegation/delegated-hop.js";
 import type { HeldScopes } from "../../agent/delegation/delegations.js";
-import type { ChainState, DelegationVerdict } from "../../agent/delegation/verifying.js";
 import { isObject, isTexts } from "../../bytes/json.js";
 import { assertMembers } from "../../checks/members.js";
 

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { createDelegations } from "../../../src/protocols/delegation/index.js";
-import { openRegistry } from "../../../src/stores/index.js";
-import { activeAgent, bank, done, registration } from "../registry/support.js";
+import { openParties } from "../../../src/stores/parties/party-store.js";
+import { activeAgent, bank, done, registration } from "../parties/support.js";
 
-// Delegation between agents of the registry, of what they were granted there.
+// Delegation between registered agents, of what they were granted there.
 
 test("a registered agent delegates what it was granted to another, and it ends with the agent", async () => {
   const given = await bank();
-  const { registry, agent, issuer, revocations, ledger, database, clock } = given;
+  const { parties, agent, issuer, revocations, ledger, database, clock } = given;
   const first = await activeAgent(given);
   const other = registration({ agentThumbprint: "helper", agentKey: { kty: "OKP", x: "helper" } });
-  const second = done(await registry.register(other));
+  const second = done(await parties.register(other));
   const delegations = createDelegations({
     agent,
-    registry: openRegistry(database),
+    parties: openParties(database),
     revocations,
     ledger,
     allowEqual: true,
@@ -41,7 +41,7 @@ test("a registered agent delegates what it was granted to another, and it ends w
     problems: [{ code: "delegatee_is_delegator" }],
   });
 
-  done(await registry.revokeAgent(first.agent.id, { principal: "alice" }));
+  done(await parties.revokeAgent(first.agent.id, { principal: "alice" }));
   expect(issuer.authorize(made.token, call).allowed).toBe(false);
   expect(await delegations.verify(by, made.token)).toMatchObject({
     valid: false,

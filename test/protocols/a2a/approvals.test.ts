@@ -11,7 +11,7 @@ import {
 } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Approvals } from "../../../src/agent/approvals/approvals.js";
+import { Approvals } from "../../../src/agent/parties/approvals.js";
 import type { HopInit } from "../../../src/caveats/hop.js";
 import { inspect } from "../../../src/index.js";
 import {
@@ -19,7 +19,8 @@ import {
   createCapabilityClient,
   EXTENSION_URI,
 } from "../../../src/protocols/a2a/client/index.js";
-import { openRegistry, openStores } from "../../../src/stores/index.js";
+import { openStores } from "../../../src/stores/index.js";
+import { openParties } from "../../../src/stores/parties/party-store.js";
 import { startAgent, type TestAgent, type TestAgentOptions } from "../../support/a2a-agent.js";
 import {
   at,
@@ -320,7 +321,7 @@ test("a task goes on after a restart, decided before, during or after it", async
   await again.stop();
   // While nothing serves.
   const stores = await openStores(`${agent.home}/proviso.db`);
-  const approvals = new Approvals({ store: openRegistry(stores) });
+  const approvals = new Approvals({ store: openParties(stores) });
   const { digest = "" } = (await approvals.get(second)) ?? {};
   await approvals.decide(second, { principal: "alice" }, { answer: "deny", digest });
   await stores.close();

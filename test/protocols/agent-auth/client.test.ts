@@ -20,7 +20,7 @@ async function clientOf(home: Bank) {
 /** A client of a host that alice made, enrolled by its token. */
 async function enrolled(home: Bank) {
   const client = await clientOf(home);
-  const made = await home.registry.createHost({ principal: "alice" });
+  const made = await home.parties.createHost({ principal: "alice" });
   await client.enroll((made.ok && made.enrolmentToken) || "");
   return client;
 }
@@ -48,7 +48,7 @@ describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({ name: "helper" });
-    const before = await home.registry.agentsOf(agent.state.hostId ?? "");
+    const before = await home.parties.agentsOf(agent.state.hostId ?? "");
     const value = make();
     const name = "transfer";
     const places: readonly (readonly [string, () => unknown])[] = [
@@ -82,7 +82,7 @@ describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
       const message = await mistake(call);
       expect(message.startsWith(place), `${place}: ${message}`).toBe(true);
     }
-    expect(await home.registry.agentsOf(agent.state.hostId ?? "")).toEqual(before);
+    expect(await home.parties.agentsOf(agent.state.hostId ?? "")).toEqual(before);
   });
 });
 

@@ -197,7 +197,7 @@ export class Driver {
       ...more
     }: { principal?: string; reason?: string; hops?: { [place: string]: object } } = {},
   ): Promise<void> {
-    const { approvals } = this.bank.registry;
+    const { approvals } = this.bank.parties;
     const userCode = textIn(objectIn(answer.body["approval"])["user_code"]);
     const [waiting] = await approvals.waitingFor(principal);
     const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
@@ -219,7 +219,7 @@ export async function linked(bank: Bank, principal = "alice"): Promise<Driver> {
   const one = await driver(bank);
   const { jwk: key, thumbprint } = one.host;
   const { kty = "", crv = "", x = "" } = key;
-  const made = await bank.registry.createHost({
+  const made = await bank.parties.createHost({
     principal,
     key: { key: { kty, crv, x }, thumbprint },
   });

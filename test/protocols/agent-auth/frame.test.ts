@@ -81,7 +81,7 @@ test("a JWT beyond the limit is not used up, and its state is not asked", async 
   const { jwk } = one.agent;
   const thumbprint = await calculateJwkThumbprint(jwk);
   const use = { scope: `jwt:${thumbprint}`, id: jti, expires: home.clock.now + 60_000 };
-  expect(await home.registry.useOnce(use)).toBe("first");
+  expect(await home.parties.useOnce(use)).toBe("first");
 });
 
 test("a key has so many JWTs remembered, and none is forgotten for another", async () => {
@@ -92,7 +92,7 @@ test("a key has so many JWTs remembered, and none is forgotten for another", asy
   const expires = home.clock.now + 60_000;
   const uses = await Promise.all(
     Array.from({ length: 23 }, (_, at) =>
-      home.registry.useOnce({ scope, id: String(at), expires, most: 24 }),
+      home.parties.useOnce({ scope, id: String(at), expires, most: 24 }),
     ),
   );
   expect(new Set(uses)).toEqual(new Set(["first"]));
@@ -141,7 +141,7 @@ test("a JWT of a party that may not call is not used up", async () => {
   const { jti = "" } = decodeJwt(jwt);
   const expires = home.clock.now + 60_000;
   const use = { scope: `jwt:${one.agent.thumbprint}`, id: jti, expires };
-  expect(await home.registry.useOnce(use)).toBe("first");
+  expect(await home.parties.useOnce(use)).toBe("first");
 });
 
 test("an address whose JWTs do not hold is refused before they are looked at", async () => {

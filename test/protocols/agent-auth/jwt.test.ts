@@ -101,7 +101,7 @@ describe("of an agent", () => {
   test("takes the thumbprint of its host's key for iss, or the host's id, or nothing", async () => {
     const home = await bank();
     const one = await linked(home);
-    const id = (await home.registry.hostByKey(one.host.thumbprint))?.id;
+    const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
     for (const iss of [one.host.thumbprint, id, undefined]) {
       expect(said(await one.asAgent("/agent/status", undefined, { claims: { iss } }))).toBe("200");
     }
@@ -251,7 +251,7 @@ describe("of a host", () => {
     expect(await registering({ agent_public_key: undefined })).toBe("400 invalid_public_key");
     const short = { ...one.agent.jwk, x: "AAAA" };
     expect(await registering({ agent_public_key: short })).toBe("400 invalid_public_key");
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toBeUndefined();
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toBeUndefined();
     expect(await registering({})).toBe("200");
   });
 

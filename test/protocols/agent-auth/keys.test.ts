@@ -35,7 +35,7 @@ async function rotated(one: Driver, next: Key): Promise<Driver> {
 
 /** A host that a user made, and that enrols as the published SDK does. */
 async function enrolled(home: Bank, principal: string, key: Key, defaults?: readonly string[]) {
-  const made = await home.registry.createHost({
+  const made = await home.parties.createHost({
     principal,
     name: "Laptop",
     defaults,
@@ -132,7 +132,7 @@ describe("a proof of a new key", () => {
   test.each(ODD)("refuses it %s", async (_, expected, proofIn) => {
     const home = await bank();
     const one = await linked(home);
-    const made = await home.registry.createHost({ principal: "mallory" });
+    const made = await home.parties.createHost({ principal: "mallory" });
     const victim = await newKey();
     const give = async (path: string, members: object, agent?: string) => {
       const proof = await proofIn(home, victim, path, agent);
@@ -144,7 +144,7 @@ describe("a proof of a new key", () => {
     const { agentId } = one;
     expect(await give("/agent/rotate-key", { agent_id: agentId }, agentId)).toBe(expected);
     // The key is still its owner's to register.
-    expect(await home.registry.hostByKey(victim.thumbprint)).toBeUndefined();
+    expect(await home.parties.hostByKey(victim.thumbprint)).toBeUndefined();
     expect(said(await one.asAgent("/agent/status"))).toBe("200");
   });
 
@@ -162,7 +162,7 @@ describe("a proof of a new key", () => {
 describe("enrolment", () => {
   test("a host that a user made gives its key by the token, once", async () => {
     const home = await bank();
-    const made = await home.registry.createHost({ principal: "alice", name: "Laptop" });
+    const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
     const token = made.ok ? made.enrolmentToken : undefined;
     const one = await driver(home);
     const enroll = (body: object) => send(`${home.url}/host/enroll`, { json: body });
@@ -197,7 +197,7 @@ describe("enrolment", () => {
 
   test("a token has its time", async () => {
     const home = await bank();
-    const made = await home.registry.createHost({ principal: "alice" });
+    const made = await home.parties.createHost({ principal: "alice" });
     const one = await driver(home);
     home.clock.now += 2 * 60 * 60 * 1000;
     const token = made.ok ? made.enrolmentToken : undefined;
@@ -255,7 +255,7 @@ describe("a host's key without a proof", () => {
   test("is proven by the first JWT under it that names an agent of the host", async () => {
     const home = await bank();
     const one = await linked(home);
-    const id = (await home.registry.hostByKey(one.host.thumbprint))?.id;
+    const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
     const same = await rotated(one, await newKey());
     expect(said(await one.asHost("/capability/list"))).toBe("401 invalid_jwt");
     // The agent goes on, whether it says under which key its host is known or not.
@@ -263,7 +263,7 @@ describe("a host's key without a proof", () => {
     expect(said(await same.asHost("/capability/list"))).toBe("401 invalid_jwt");
     expect(said(await statusOf(same))).toBe("200");
     expect(said(await same.asHost("/capability/list"))).toBe("200");
-    expect((await home.registry.hostByKey(same.host.thumbprint))?.id).toBe(id);
+    expect((await home.parties.hostByKey(same.host.thumbprint))?.id).toBe(id);
     const second = new Driver(home, same.host, await newKey());
     const answer = await second.register();
     expect(answer.body).toMatchObject({ host_id: id, status: "active" });
@@ -286,7 +286,7 @@ describe("a host's key without a proof", () => {
   test("opens a new host where it registers first, and the old agents stay within reach", async () => {
     const home = await bank();
     const one = await linked(home);
-    const id = (await home.registry.hostByKey(one.host.thumbprint))?.id;
+    const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
     const same = await rotated(one, await newKey());
     const fresh = new Driver(home, same.host, await newKey());
     const answer = await fresh.register();
@@ -347,11 +347,11 @@ describe("another's key", () => {
     expect(said(await enrolled(home, "mallory", victim.host))).toBe("200");
     const answer = await victim.register({ capabilities: ["check_balance"] });
     expect(answer.body["status"]).toBe("pending");
-    expect(await home.registry.approvals.waitingFor("mallory")).toEqual([]);
+    expect(await home.parties.approvals.waitingFor("mallory")).toEqual([]);
     await victim.decide(answer);
     const status = await victim.asAgent("/agent/status");
     expect(status.body["user_id"]).toBe("alice");
-    const own = await home.registry.hostByKey(victim.host.thumbprint);
+    const own = await home.parties.hostByKey(victim.host.thumbprint);
     expect(own).toMatchObject({ principal: "alice", status: "active" });
   });
 
@@ -359,8 +359,8 @@ describe("another's key", () => {
     const home = await bank();
     const victim = await driver(home);
     await enrolled(home, "mallory", victim.host);
-    const [own] = await home.registry.hostsOf("mallory");
-    await home.registry.revokeHost(own?.id ?? "", { principal: "mallory" });
+    const [own] = await home.parties.hostsOf("mallory");
+    await home.parties.revokeHost(own?.id ?? "", { principal: "mallory" });
     expect(said(await victim.register())).toBe("200");
   });
 
@@ -383,9 +383,9 @@ describe("another's key", () => {
     const claim = await victim.asHost("/agent/claim", { agent_id: mallory.agentId });
     expect(said(claim)).toBe("403 unauthorized");
     const answer = await victim.register();
-    const own = await home.registry.hostByKey(victim.host.thumbprint);
+    const own = await home.parties.hostByKey(victim.host.thumbprint);
     expect(answer.body["host_id"]).toBe(own?.id);
-    expect((await home.registry.agent(mallory.agentId))?.host).not.toBe(own?.id);
+    expect((await home.parties.agent(mallory.agentId))?.host).not.toBe(own?.id);
   });
 
   test("proves nothing where a stranger's agent is named", async () => {
@@ -408,13 +408,13 @@ describe("enrolment without a proof", () => {
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
     // The name that its user gave it, and not the one that it calls itself.
     expect(answer.body).toMatchObject({ name: "Laptop", status: "active" });
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toBeUndefined();
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toBeUndefined();
     const asked = await one.register({ capabilities: ["list_payees"] });
     expect(asked.body["status"]).toBe("pending");
     await one.decide(asked);
-    const host = await home.registry.hostByKey(one.host.thumbprint);
+    const host = await home.parties.hostByKey(one.host.thumbprint);
     expect(host).toMatchObject({ name: "Laptop", defaults: ["list_payees"] });
-    const hosts = await home.registry.hostsOf("alice");
+    const hosts = await home.parties.hostsOf("alice");
     expect(hosts.map(({ status }) => status).sort()).toEqual(["active", "revoked"]);
     expect(hosts.find(({ status }) => status === "revoked")?.id).toBe(answer.body["hostId"]);
   });
@@ -445,9 +445,9 @@ describe("enrolment without a proof", () => {
     await enrolled(home, "mallory", one.host, []);
     const asked = await one.register();
     await one.decide(asked);
-    const host = await home.registry.hostByKey(one.host.thumbprint);
+    const host = await home.parties.hostByKey(one.host.thumbprint);
     expect(host?.defaults).toEqual(["check_balance", "list_payees"]);
-    const [own] = await home.registry.hostsOf("mallory");
+    const [own] = await home.parties.hostsOf("mallory");
     expect(own).toMatchObject({ status: "active" });
     expect(own?.thumbprint).toBeUndefined();
   });
@@ -472,7 +472,7 @@ describe("a key that is no key", () => {
   test("is refused wherever a key is given: anyone could sign under it", async () => {
     const home = await bank();
     const one = await linked(home);
-    const made = await home.registry.createHost({ principal: "alice" });
+    const made = await home.parties.createHost({ principal: "alice" });
     const token = made.ok ? made.enrolmentToken : undefined;
     const points = [...SMALL, "0200000000000000000000000000000000000000000000000000000000000000"];
     for (const point of points) {

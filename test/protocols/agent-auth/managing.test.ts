@@ -121,7 +121,7 @@ describe("introspection", () => {
     const constraints = { amount: { max: 10 } };
     const one = await granted(home, [{ name: "transfer_funds", constraints }]);
     const { body } = await introspect(home, await one.agentJwt());
-    const host = await home.registry.hostByKey(one.host.thumbprint);
+    const host = await home.parties.hostByKey(one.host.thumbprint);
     const grants = objectsIn(body["agent_capability_grants"]);
     expect(grants).toContainEqual({ capability: "transfer_funds", status: "active", constraints });
     expect(grants).toHaveLength(3);
@@ -192,7 +192,7 @@ describe("claiming", () => {
     expect(answer.body).toMatchObject({ agent_id: one.agentId, mode: "autonomous" });
     await one.decide(answer);
     expect(said(await one.asAgent("/agent/status"))).toBe("403 agent_claimed");
-    const host = await home.registry.hostByKey(one.host.thumbprint);
+    const host = await home.parties.hostByKey(one.host.thumbprint);
     expect(host).toMatchObject({ status: "active", principal: "alice" });
     const again = await one.asHost("/agent/claim", { agent_id: one.agentId });
     expect(again.body["error"]).toBe("agent_claimed");
@@ -221,8 +221,8 @@ describe("claiming", () => {
     ];
     expect(refused.map(said)).toEqual(["403 unauthorized", "403 unauthorized", "401 invalid_jwt"]);
     for (const { body } of refused) expect(Object.keys(body).sort()).toEqual(["error", "message"]);
-    expect(await home.registry.approvals.waitingFor("mallory")).toEqual([]);
-    expect(await home.registry.hostByKey(stranger.host.thumbprint)).toBeUndefined();
+    expect(await home.parties.approvals.waitingFor("mallory")).toEqual([]);
+    expect(await home.parties.hostByKey(stranger.host.thumbprint)).toBeUndefined();
     expect(said(await one.execute("list_payees", {}))).toBe("200");
     expect(said(await one.asAgent("/agent/claim", { agent_id: one.agentId }))).toBe("200");
   });
@@ -234,7 +234,7 @@ describe("a revocation by the operator", () => {
   test("of a capability's id ends the grant in status, introspection and execution, and it can be asked for anew", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
-    const grants = await home.registry.grantsOf(one.agentId);
+    const grants = await home.parties.grantsOf(one.agentId);
     const id = grants.find(({ capability }) => capability === "transfer_funds")?.capabilityId ?? "";
     await home.revocations.add({ kind: "capability", id, at });
     const pay = () => one.execute("transfer_funds", { amount: 1, to: "acc_A" });
@@ -261,7 +261,7 @@ describe("a revocation by the operator", () => {
     expect(said(await sister.register())).toBe("200");
     const second = await linked(home);
     const bob = await linked(home, "bob");
-    const revoked = await home.registry.revokeUser("alice", { operator: true });
+    const revoked = await home.parties.revokeUser("alice", { operator: true });
     expect(revoked).toEqual({ hosts: 2, agents: 3 });
     for (const agent of [one, sister, second]) {
       expect(said(await agent.asAgent("/agent/status"))).toBe("403 host_revoked");
@@ -270,9 +270,9 @@ describe("a revocation by the operator", () => {
     const pay = home.issuer.authorize(token, { grant: "payments:make", operation: "transfer" });
     expect(pay.allowed || pay.denials[0].code).toBe("revoked");
     await expect(one.decide(waits)).rejects.toThrow("it is settled already: cancelled");
-    expect(await home.registry.activeGrants("alice")).toEqual([]);
+    expect(await home.parties.activeGrants("alice")).toEqual([]);
     expect(said(await bob.execute("list_payees", {}))).toBe("200");
-    expect(await home.registry.revokeUser("alice", { operator: true })).toEqual({
+    expect(await home.parties.revokeUser("alice", { operator: true })).toEqual({
       hosts: 0,
       agents: 0,
     });

@@ -69,7 +69,7 @@ describe("registration", () => {
     const answer = await one.register({ capabilities: ["check_balance"], reason: "a budget" });
     expect(said(answer)).toBe("200");
     const { approval, agent_capability_grants: _, agent_id: id, ...rest } = answer.body;
-    const host_id = (await home.registry.hostByKey(one.host.thumbprint))?.id;
+    const host_id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
     expect(rest).toEqual({ host_id, name: "Assistant", mode: "delegated", status: "pending" });
     expect(grantWords(answer)).toEqual(["check_balance pending"]);
     const { user_code: code, ...how } = objectIn(approval);
@@ -141,7 +141,7 @@ describe("registration", () => {
     expect(objectIn(again.body["approval"])["user_code"]).toBe(
       objectIn(first.body["approval"])["user_code"],
     );
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ status: "pending" });
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ status: "pending" });
     home.clock.now += 10 * 60 * 1000;
     const late = await one.register({ mode: "autonomous" });
     expect(late.body).toMatchObject({ agent_id: one.agentId, mode: "delegated" });
@@ -155,7 +155,7 @@ describe("registration", () => {
     await one.decide(await one.register(), "deny", { reason: "who are you?" });
     const denied = await one.asHost(`/agent/status?agent_id=${one.agentId}`);
     expect(denied.body["status"]).toBe("rejected");
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ status: "pending" });
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ status: "pending" });
     expect(said(await one.register())).toBe("409 agent_exists");
     const second = new Driver(home, one.host, await newKey());
     const asked = await second.register({ capabilities: [] });
@@ -255,7 +255,7 @@ describe("registration", () => {
     expect(said(await one.register({ host_name: name }))).toBe("400 invalid_request");
     const odd = { claims: { host_name: name } };
     expect(said(await one.register({}, { odd }))).toBe("400 invalid_request");
-    const made = await home.registry.createHost({ principal: "alice" });
+    const made = await home.parties.createHost({ principal: "alice" });
     const token = made.ok ? made.enrolmentToken : undefined;
     const enrol = async (called: string) =>
       said(
@@ -269,11 +269,11 @@ describe("registration", () => {
         }),
       );
     expect(await enrol(name)).toBe("400 invalid_request");
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toBeUndefined();
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toBeUndefined();
     expect(await enrol("Laptop")).toBe("200");
     const named = { claims: { host_name: "Desk" } };
     expect(said(await one.register({}, { odd: named }))).toBe("200");
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
   });
 
   test("an idempotency key gets the same answer again, and no other request", async () => {
@@ -338,11 +338,11 @@ function limited(amount: object): { capabilities: object[] } {
 
 async function linkedHost(
   one: Awaited<ReturnType<typeof driver>>,
-  { registry }: Awaited<ReturnType<typeof bank>>,
+  { parties }: Awaited<ReturnType<typeof bank>>,
 ) {
   const { jwk, thumbprint } = one.host;
   const { kty = "", crv = "", x = "" } = jwk;
-  await registry.createHost({ principal: "alice", key: { key: { kty, crv, x }, thumbprint } });
+  await parties.createHost({ principal: "alice", key: { key: { kty, crv, x }, thumbprint } });
 }
 
 async function linkedDriver(home: Awaited<ReturnType<typeof bank>>) {

@@ -47,7 +47,7 @@ describe("request-capability", () => {
     const again = await one.request([TRANSFER]);
     expect(again.body["status"]).toBe("pending");
     expect(objectIn(again.body["approval"])).toEqual(objectIn(answer.body["approval"]));
-    expect(await home.registry.approvals.waitingFor("alice")).toHaveLength(1);
+    expect(await home.parties.approvals.waitingFor("alice")).toHaveLength(1);
 
     await one.decide(answer);
     const after = await one.asAgent("/agent/status");
@@ -217,9 +217,9 @@ describe("reactivation", () => {
   test("brings back nothing that the user has revoked; a new agent of the host has it", async () => {
     const home = await bank();
     const one = await linked(home);
-    const ended = await home.registry.activeGrants("alice");
+    const ended = await home.parties.activeGrants("alice");
     for (const { grant } of ended.filter(({ grant }) => grant.capability === "list_payees")) {
-      await home.registry.revokeGrant(grant.id, { principal: "alice" });
+      await home.parties.revokeGrant(grant.id, { principal: "alice" });
     }
     for (const _ of [1, 2]) {
       home.clock.now += 2 * 60 * 60 * 1000;

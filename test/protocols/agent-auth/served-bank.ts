@@ -4,10 +4,10 @@ import { createIssuingAgent } from "../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../src/agent/grant.js";
 import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";
 import type { LedgerEvent } from "../../../src/agent/ledger.js";
+import { Parties } from "../../../src/agent/parties/parties.js";
+import type { PartySettings } from "../../../src/agent/parties/settings.js";
+import { capabilityTerms } from "../../../src/agent/parties/terms.js";
 import { type PolicyDefinition, PolicyTable } from "../../../src/agent/policy-table.js";
-import { Registry } from "../../../src/agent/registry/registry.js";
-import type { RegistrySettings } from "../../../src/agent/registry/settings.js";
-import { capabilityTerms } from "../../../src/agent/registry/terms.js";
 import { type Skill, SkillInputError } from "../../../src/agent/skill.js";
 import type { Grant } from "../../../src/issuer/grant.js";
 import {
@@ -24,11 +24,11 @@ import {
 import {
   createStores,
   openLedger,
-  openRegistry,
   openRevocations,
   openStores,
   type RevocationStore,
 } from "../../../src/stores/index.js";
+import { openParties } from "../../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 /** What agents of linked hosts get at once. */
@@ -137,7 +137,7 @@ export interface Bank {
   readonly url: string;
   readonly server: AgentAuthServer;
   readonly agent: IssuingAgent;
-  readonly registry: Registry;
+  readonly parties: Parties;
   readonly revocations: RevocationStore;
   readonly issuer: Issuer;
   readonly keys: Keyring;
@@ -169,7 +169,7 @@ export interface BankOptions
       | "verificationUrl"
     >
   > {
-  readonly settings?: RegistrySettings;
+  readonly settings?: PartySettings;
   /** The skills that are offered no more. */
   readonly without?: readonly string[];
   /** A database of either kind; an SQLite file unless given. */
@@ -220,8 +220,8 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     new Map(offered.map((skill) => [skill.id, skill])),
     offered.some(({ id }) => id === "print_report") ? { print_report: REPORTS } : {},
   );
-  const registry = new Registry({
-    store: openRegistry(database, { mostUsed }),
+  const parties = new Parties({
+    store: openParties(database, { mostUsed }),
     revocations,
     clock,
     terms,
@@ -233,7 +233,7 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     revocations,
     ledger,
     policy,
-    registry,
+    parties,
     clock,
     skills: offered,
   });
@@ -244,7 +244,7 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
   const server = await serveAgentAuth(
     {
       agent,
-      registry,
+      parties,
       policy,
       ledger,
       clock,
@@ -267,7 +267,7 @@ async function open(kept: Kept, options: BankOptions): Promise<Bank> {
     url: server.url,
     server,
     agent,
-    registry,
+    parties,
     revocations,
     issuer,
     keys,

@@ -1,6 +1,6 @@
 import express from "express";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { Registry } from "../../../src/agent/registry/registry.js";
+import { Parties } from "../../../src/agent/parties/parties.js";
 import { openHome } from "../../../src/home/open-home.js";
 import { createIssuer, importKeyring } from "../../../src/issuer/index.js";
 import { capabilityOf, createCapabilityMiddleware } from "../../../src/middleware/express.js";
@@ -70,8 +70,8 @@ beforeAll(async () => {
 async function decide(hops: { [place: string]: object } = {}, userCode?: string): Promise<void> {
   const home = await openHome({ folder: bench.home });
   try {
-    const { revocations, registryStore: store } = home;
-    const { approvals } = new Registry({ store, revocations });
+    const { revocations, partyStore: store } = home;
+    const { approvals } = new Parties({ store, revocations });
     const [waiting] = await approvals.waitingFor("alice");
     const found = userCode === undefined ? waiting : await approvals.byUserCode(userCode);
     if (found === undefined) throw new Error("nothing waits");

@@ -99,7 +99,7 @@ throughStores((place) => {
     expect(said(await from(home, address, { by: sister }))).toBe("200");
     // Taken on, the first host leaves its share, and it is not kept where it came from.
     await first.decide(asked);
-    const known = await home.registry.hostByKey(host.thumbprint);
+    const known = await home.parties.hostByKey(host.thumbprint);
     expect(known).toMatchObject({ status: "active", principal: "alice" });
     expect(known).not.toHaveProperty("from");
     expect(await answers(home, [address, address])).toEqual(["200", LATE]);

@@ -27,7 +27,7 @@ test("strangers that name a user get a code once her list has no room, and her o
   const asked = await own.request(["transfer_funds"], { preferred_method: "ciba" });
   expect(said(asked)).toBe("200");
   expect(approvalIn(asked)).toMatchObject({ method: "ciba" });
-  const waiting = await home.registry.approvals.waitingFor("alice");
+  const waiting = await home.parties.approvals.waitingFor("alice");
   expect(waiting.map(({ subject }) => subject.principal)).toEqual(["alice", undefined, undefined]);
 });
 
@@ -66,7 +66,7 @@ test("JWTs of strangers fill no room of agents of users", async () => {
 test("nor do they keep out a host that a user has made, and that has not proven its key", async () => {
   const home = await bank({ mostUsed: 8 });
   const enrolled = await driver(home);
-  const made = await home.registry.createHost({ principal: "alice", name: "Laptop" });
+  const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
   const token = made.ok ? made.enrolmentToken : undefined;
   const { jwk: public_key } = enrolled.host;
   // Strangers were given the same key, too, and come first.
@@ -102,7 +102,7 @@ test("a stranger that registers again whenever its request has ended leaves 500 
     home.clock.now += 301_000;
   }
   // Those that it waits for besides.
-  expect(await home.registry.grantsOf(alone.agentId)).toHaveLength(500 + capabilities.length);
+  expect(await home.parties.grantsOf(alone.agentId)).toHaveLength(500 + capabilities.length);
 });
 
 test("the ledger keeps 60 refusals a minute of what strangers are denied, however many names they ask for", async () => {
@@ -151,7 +151,7 @@ test("strangers' executions that are refused are bounded too, alone and in a bat
 test("whatever strangers ask for and take back, what a user decided stays in the history", async () => {
   const home = await bank({ settings: { bounds: { pendingPerUser: 1000 } } });
   const own = await granted(home, ["transfer_funds"]);
-  const { approvals } = home.registry;
+  const { approvals } = home.parties;
   const before = (await approvals.history("alice")).map(({ id }) => id);
   expect(before).toHaveLength(1);
   const hinted = { login_hint: "alice", preferred_method: "ciba" };

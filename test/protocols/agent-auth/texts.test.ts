@@ -14,8 +14,8 @@ describe("words for people", () => {
       preferred_method: "ciba",
     });
     expect(answer.body["name"]).toBe("Clerk alert(1)");
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Laptop" });
-    const [approval] = await home.registry.approvals.list();
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Laptop" });
+    const [approval] = await home.parties.approvals.list();
     expect(approval?.subject).toMatchObject({
       purpose: "pay here, if 3 < 5",
       bindingMessage: "rent",
@@ -24,7 +24,7 @@ describe("words for people", () => {
     });
     const named = { claims: { host_name: "<i>Desk</i>" } };
     await one.register({ name: "Clerk" }, { odd: named });
-    expect(await home.registry.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
+    expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
     expect(said(await one.register({ name: "<b></b>" }))).toBe("400 invalid_request");
   });
 });
@@ -106,11 +106,11 @@ describe("grants in answers", () => {
       { capability: "delete_payee", status: "pending" },
       { capability: "print_report", status: "pending" },
     ]);
-    const [waiting] = await home.registry.approvals.waitingFor("alice");
+    const [waiting] = await home.parties.approvals.waitingFor("alice");
     if (waiting === undefined) throw new Error("nothing waits");
     const { id, digest } = waiting;
     const by = { principal: "alice" };
-    await home.registry.approvals.decide(id, by, {
+    await home.parties.approvals.decide(id, by, {
       answer: "approve",
       digest,
       granted: [0, 2],

@@ -450,17 +450,17 @@ describe("delegation", () => {
   });
 
   test("refuses options and grants that it cannot work with", async () => {
-    const { agent, registry, revocations, ledger } = await world();
-    const parts = { agent, registry, revocations, ledger };
+    const { agent, parties, revocations, ledger } = await world();
+    const parts = { agent, parties, revocations, ledger };
     const wrong: readonly (readonly [object, string])[] = [
       [{ alowEqual: true }, 'options.alowEqual: unknown member; did you mean "allowEqual"?'],
       [
-        { registry: undefined },
-        "options.registry: is missing; it must be a store, as openRegistry() gives it",
+        { parties: undefined },
+        "options.parties: is missing; it must be a store, as openParties() gives it",
       ],
       [
-        { registry: Promise.resolve(registry) },
-        "options.registry must be a store, as openRegistry() gives it, not a Promise: is an await missing?",
+        { parties: Promise.resolve(parties) },
+        "options.parties must be a store, as openParties() gives it, not a Promise: is an await missing?",
       ],
       [{ agents: [{ id: "a" }, { id: "a" }] }, 'agents[1].id: "a" is taken'],
       [{ agents: [{ id: "a" }, { id: "b", invoker: "a" }] }, 'agents[1].invoker: "a" is taken'],

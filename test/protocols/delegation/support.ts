@@ -9,8 +9,8 @@ import {
   type Skill,
 } from "../../../src/agent/index.js";
 import type { GrantedCapability } from "../../../src/agent/issuance.js";
-import type { AgentRecord } from "../../../src/agent/registry/records.js";
-import type { RegistryStore } from "../../../src/agent/registry/registry-store.js";
+import type { AgentRecord } from "../../../src/agent/parties/records.js";
+import type { PartyStore } from "../../../src/agent/parties/store.js";
 import { createFixedTokens } from "../../../src/auth/index.js";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/bytes/json.js";
 import type { Grant } from "../../../src/issuer/grant.js";
@@ -29,10 +29,10 @@ import {
   createStores,
   type LedgerStore,
   openLedger,
-  openRegistry,
   openRevocations,
   type RevocationStore,
 } from "../../../src/stores/index.js";
+import { openParties } from "../../../src/stores/parties/party-store.js";
 import { NOW } from "../../caveats/support.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
@@ -83,7 +83,7 @@ export interface World {
   readonly agent: IssuingAgent;
   readonly issuer: Issuer;
   readonly keys: Keyring;
-  readonly registry: RegistryStore;
+  readonly parties: PartyStore;
   readonly revocations: RevocationStore;
   readonly ledger: LedgerStore;
   /** Milliseconds since 1970, for everything in it. */
@@ -107,7 +107,7 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   const revocations = await openRevocations(database, { clock: now });
   const ledger = openLedger(database, { clock: now });
   onTestFinished(() => ledger.close());
-  const registry = openRegistry(database);
+  const parties = openParties(database);
   const skills = GRANTS.flatMap(({ operations }) => operations).map(skillFor);
   const keys = createKeyring({ clock: now });
   const issuer = createIssuer({
@@ -139,7 +139,7 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
   };
   const server = await serveDelegation({
     agent,
-    registry,
+    parties,
     revocations,
     ledger,
     clock: now,
@@ -153,7 +153,7 @@ export async function world({ place, ...options }: WorldOptions = {}): Promise<W
     ...options,
   });
   onTestFinished(() => server.close());
-  return { server, agent, issuer, keys, registry, revocations, ledger, clock, logged };
+  return { server, agent, issuer, keys, parties, revocations, ledger, clock, logged };
 }
 
 /** A capability that is issued to a party, for three operations unless something else is asked for. */
@@ -171,11 +171,11 @@ export async function issued(
 
 /** Keeps the record of a registered agent. */
 export async function register(
-  { registry }: World,
+  { parties }: World,
   id: string,
   more: Partial<AgentRecord> = {},
 ): Promise<void> {
-  await registry.change(async (draft) => {
+  await parties.change(async (draft) => {
     await draft.agents.get(id);
     await draft.put("agents", {
       id,

@@ -109,7 +109,7 @@ describe("a delegation made offline", () => {
       chainId(String(online["delegationToken"])),
       chainId(offline),
     ]);
-    const records = await parts.registry.read((view) => view.delegations.find({}));
+    const records = await parts.parties.read((view) => view.delegations.find({}));
     expect(records).toHaveLength(2);
     const [{ id: _, revocationId: __, ...one } = {}, { id: ___, revocationId: ____, ...two } = {}] =
       records;
@@ -164,7 +164,7 @@ describe("a delegation made offline", () => {
       expect(verdict).toMatchObject({ valid: false, reason });
       expect(Object.keys(verdict).length, reason).toBeGreaterThanOrEqual(9);
     }
-    expect(await parts.registry.read((view) => view.delegations.find({}))).toEqual([]);
+    expect(await parts.parties.read((view) => view.delegations.find({}))).toEqual([]);
   });
 
   test("may say more than one that is asked for: arguments, services, and a narrowing before it", async () => {

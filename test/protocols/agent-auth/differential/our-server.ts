@@ -1,20 +1,20 @@
 import { join } from "node:path";
-import type { Approval } from "../../../../src/agent/approvals/approval.js";
 import { createIssuingAgent } from "../../../../src/agent/create-issuing-agent.js";
 import { expandGrants } from "../../../../src/agent/grant.js";
+import { Parties } from "../../../../src/agent/parties/parties.js";
+import type { Approval } from "../../../../src/agent/parties/records.js";
+import { capabilityTerms } from "../../../../src/agent/parties/terms.js";
 import type { Policy } from "../../../../src/agent/policy.js";
-import { Registry } from "../../../../src/agent/registry/registry.js";
-import { capabilityTerms } from "../../../../src/agent/registry/terms.js";
 import type { Skill } from "../../../../src/agent/skill.js";
 import { createIssuer, createKeyring } from "../../../../src/issuer/index.js";
 import { serveAgentAuth } from "../../../../src/protocols/agent-auth/index.js";
 import {
   createStores,
   openLedger,
-  openRegistry,
   openRevocations,
   openStores,
 } from "../../../../src/stores/index.js";
+import { openParties } from "../../../../src/stores/parties/party-store.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { type BankCapability, CAPABILITIES, DEFAULTS, LOCATION, runCapability } from "./bank.js";
 import type { AgentAuthServer, Approver, AskedOfUser } from "./server.js";
@@ -43,8 +43,8 @@ export async function startOurs(): Promise<AgentAuthServer> {
   const issuer = createIssuer({ name: "bank", keys, revocations, grants, clock });
   const known = capabilityTerms(grants, skills, { print_report: LOCATION });
   const terms = new Map(known);
-  const store = openRegistry(database);
-  const registry = new Registry({
+  const store = openParties(database);
+  const parties = new Parties({
     store,
     revocations,
     clock,
@@ -72,11 +72,11 @@ export async function startOurs(): Promise<AgentAuthServer> {
     policy: POLICY,
     clock,
     skills,
-    registry,
+    parties,
   });
   const server = await serveAgentAuth({
     agent,
-    registry,
+    parties,
     policy: POLICY,
     ledger,
     clock,
@@ -87,7 +87,7 @@ export async function startOurs(): Promise<AgentAuthServer> {
     introspection: { requests: UNLIMITED, seconds: 1 },
   });
   const { url: origin } = server;
-  const user = (name: string): Approver => approver(`${name}@example.com`, registry);
+  const user = (name: string): Approver => approver(`${name}@example.com`, parties);
   return {
     name: "ours",
     origin,
@@ -101,7 +101,7 @@ export async function startOurs(): Promise<AgentAuthServer> {
         if (agent === undefined) throw new TypeError("there is no such agent");
         await draft.put("agents", { ...agent, expires: clock() });
       }),
-    // What a restart with other skills comes to: the registry and the protocol look names up here.
+    // What a restart with other skills comes to: parties and the protocol look names up here.
     async offer(name, offered) {
       const term = known.get(name);
       if (offered && term !== undefined) terms.set(name, term);
@@ -130,14 +130,14 @@ function skillOf({ name, description, input, output }: BankCapability): Skill {
 }
 
 /** Decides as the approvals console and `proviso grants` do. */
-function approver(principal: string, registry: Registry): Approver {
+function approver(principal: string, parties: Parties): Approver {
   const decide = async (
     asked: AskedOfUser,
     answer: "approve" | "deny",
     names?: readonly string[],
   ): Promise<void> => {
-    const { approvals } = registry;
-    const approval = await askedFor(asked, principal, registry);
+    const { approvals } = parties;
+    const approval = await askedFor(asked, principal, parties);
     const places = approval.subject.asked.flatMap(({ name = "" }, place) =>
       names === undefined || names.includes(name) ? [place] : [],
     );
@@ -153,7 +153,7 @@ function approver(principal: string, registry: Registry): Approver {
     approve: (asked, names) => decide(asked, "approve", names),
     deny: (asked) => decide(asked, "deny"),
     async enrolmentToken() {
-      const made = await registry.createHost({ principal, name: "laptop" });
+      const made = await parties.createHost({ principal, name: "laptop" });
       if (!made.ok || made.enrolmentToken === undefined) throw new Error("no enrolment token");
       return made.enrolmentToken;
     },
@@ -163,7 +163,7 @@ function approver(principal: string, registry: Registry): Approver {
 async function askedFor(
   { agentId, userCode }: AskedOfUser,
   principal: string,
-  { approvals }: Registry,
+  { approvals }: Parties,
 ): Promise<Approval> {
   const found =
     userCode === undefined

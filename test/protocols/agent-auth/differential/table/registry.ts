@@ -223,7 +223,7 @@ export const REGISTRY: Section = {
       what: "deletion of a user",
       text: "must revoke the user's hosts and their agents (2.6)",
       reference: "left to the application",
-      ours: "`proviso grants revoke --principal`, or `revokeUser` of the registry, revokes both, with all tokens and what waits",
+      ours: "`proviso grants revoke --principal`, or `revokeUser` of `proviso/parties`, revokes both, with all tokens and what waits",
       why: "our server has no users of its own, so it is told: who signs in is known to the identity provider",
       shown: "managing.test.ts",
     },

@@ -1,0 +1,83 @@
+import type { Caller } from "../caller.js";
+import type { LedgerEvent } from "../ledger.js";
+import type { DelegationRecord } from "../parties/records.js";
+import { takeTurn } from "../parties/store.js";
+import type { DelegationContext } from "./options.js";
+import type { DelegationRefusal } from "./refusal.js";
+
+/** The ledger's names for changes of a chain. */
+export type ChainChange = "delegation.made" | "delegation.seen" | "delegation.revoked";
+
+/**
+ * Keeps a new chain's record and event in one change.
+ *
+ * @param narrowed - The last link of the narrowed capability that the caller presents, if it does.
+ * @returns Whether it is kept: the delegator has not too many; chains only seen, or made by a narrowed
+ *   capability, take half of these.
+ * @throws StorageError
+ */
+export async function keepChain(
+  record: DelegationRecord,
+  caller: Caller,
+  change: ChainChange,
+  context: Pick<DelegationContext, "parties" | "maxDelegations" | "clock" | "observe">,
+  narrowed?: string,
+): Promise<boolean> {
+  const { parties, maxDelegations, clock } = context;
+  const isOwn = change === "delegation.made" && narrowed === undefined;
+  const most = mostChains(maxDelegations, !isOwn);
+  const { delegator } = record;
+  const isKept = await parties.change(async (draft) => {
+    await takeTurn(draft, ["delegations", delegator], clock());
+    if ((await draft.delegations.get(record.id)) !== undefined) return true;
+    const alive = await draft.delegations.find({ delegator, aliveAt: clock(), limit: most });
+    if (alive.length >= most) return false;
+    await draft.put("delegations", record);
+    draft.note(chainEvent("registration", record, caller, change, context, narrowed));
+    return true;
+  });
+  if (isKept) context.observe({ kind: "registration", decision: "allowed", seconds: 0 });
+  return isKept;
+}
+
+/** The share of a party's limit that others can use in its name: half, so that they cannot use it up. */
+export function mostChains(most: number, isByOthers: boolean): number {
+  return isByOthers ? Math.ceil(most / 2) : most;
+}
+
+/** The change of a chain; `narrowed` as for {@link noteChain}. */
+export function chainEvent(
+  kind: "registration" | "revocation",
+  { id, capabilityId, revocationId }: DelegationRecord,
+  caller: Caller,
+  change: ChainChange,
+  { clock }: Pick<DelegationContext, "clock">,
+  narrowed?: string,
+): LedgerEvent {
+  const path = [narrowed, revocationId].flatMap((one) =>
+    one === undefined ? [] : [{ revocationId: one }],
+  );
+  return {
+    kind,
+    at: new Date(clock()).toISOString(),
+    decision: "allowed",
+    principal: caller.principal,
+    invoker: caller.invoker,
+    capability: capabilityId,
+    path,
+    change,
+    record: id,
+  };
+}
+
+export function noteDelegationRefusal(
+  kind: "registration" | "revocation",
+  { principal, invoker }: Caller,
+  { problems }: DelegationRefusal,
+  { ledger, observe, clock }: DelegationContext,
+): void {
+  const codes = [...new Set(problems.map(({ code, denial = code }) => denial))];
+  const at = new Date(clock()).toISOString();
+  ledger.note({ kind, at, decision: "refused", principal, invoker, codes });
+  observe({ kind, decision: "refused", code: codes[0] ?? "", seconds: 0 });
+}

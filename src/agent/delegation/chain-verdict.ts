@@ -1,0 +1,158 @@
+import { type AuthenticToken, revocationQueryFor } from "../../capability/authentic-token.js";
+import { parseTime } from "../../caveats/time.js";
+import type { Caller } from "../caller.js";
+import type { DelegationRecord } from "../parties/records.js";
+import type { KnownAgent } from "./agents.js";
+import { authorityOf, type Chain, readChain } from "./chain.js";
+import { keepChain } from "./chain-records.js";
+import {
+  delegateeProblem,
+  LONGEST_DELEGATION,
+  NOT_SUBSET,
+  operationsHeld,
+  SHORTEST_DELEGATION,
+  TTL_OUT_OF_RANGE,
+} from "./delegated-hop.js";
+import { type DelegationCaller, holderOf, lifeDenials } from "./holdings.js";
+import type { DelegationContext } from "./options.js";
+
+/** The record of a chain. Times are milliseconds since 1970. */
+export interface ChainState {
+  readonly id: string;
+  /** Absent if the issuer does not know, or no longer, whom the capability was issued to. */
+  readonly delegator?: string;
+  /** The agent's id; the name in the hop if there is no such agent. */
+  readonly delegatee: string;
+  readonly scopes: readonly string[];
+  /** The services that may accept it; absent means any. */
+  readonly audience?: readonly string[];
+  readonly issued: number;
+  /** True if the token says when it was delegated, or {@link ChainState.issued} is when the issuer first saw it. */
+  readonly issuedSource: "token" | "first_seen";
+  readonly expires: number;
+  readonly revoked?: number;
+}
+
+/** The result of verifying a string as a delegation. Reasons are stable codes. */
+export type DelegationVerdict =
+  | { readonly valid: true; readonly chain: ChainState }
+  | { readonly valid: false; readonly reason: string; readonly chain?: ChainState };
+
+/**
+ * Verifies a delegation, made here or offline, by the same rules. A valid new one is kept, so that it can be
+ * revoked by its id.
+ *
+ * @throws StorageError
+ */
+export async function verifyDelegation(
+  by: DelegationCaller,
+  text: string,
+  context: DelegationContext,
+): Promise<DelegationVerdict> {
+  const [authentic] = await context.agent.authenticate(by.caller, [{ token: text }]);
+  if (authentic === undefined) return { valid: false, reason: "token_malformed" };
+  if (!authentic.ok) return { valid: false, reason: authentic.denials[0].code };
+  const { token } = authentic;
+  const reading = readChain(token);
+  if (!reading.ok) return { valid: false, reason: reading.reason };
+  const { chain } = reading;
+
+  const record = await context.parties.read((view) => view.delegations.get(chain.id));
+  const holder = await holderOf(token.identifier, context);
+  const delegator =
+    holder === undefined
+      ? record && (await context.agents.byId(record.delegator))
+      : await context.agents.byInvoker(holder.invoker);
+  const delegatee = await context.agents.byInvoker(chain.invoker);
+  const now = context.clock();
+  const issued = chain.delegated ?? record?.created ?? now;
+  const revoked = await revocationOf(token, record, context);
+  const delegatorId = delegator?.id ?? record?.delegator;
+  const all = context.agent.grants.get(chain.grant)?.operations ?? [];
+  const state: ChainState = {
+    id: chain.id,
+    delegator: delegatorId,
+    delegatee: delegatee?.id ?? chain.invoker,
+    scopes: context.scopes.write(chain.grant, chain.operations ?? all),
+    audience: chain.audience,
+    issued,
+    issuedSource: chain.delegated === undefined ? "first_seen" : "token",
+    expires: chain.expires,
+    revoked,
+  };
+  const [denial] = lifeDenials(token, authorityOf(token), context);
+  const reason =
+    denial?.code ??
+    (revoked === undefined ? undefined : "revoked") ??
+    (context.agent.grants.has(chain.grant) ? undefined : "grant_denied") ??
+    agentsReason(delegator, delegatee) ??
+    rulesReason(chain, issued, context);
+  if (reason !== undefined || delegator === undefined) {
+    return { valid: false, reason: reason ?? "delegator_unknown", chain: state };
+  }
+  if (record === undefined) await keepSeenChain(chain, state, delegator, by.caller, context);
+  return { valid: true, chain: state };
+}
+
+/** Returns when the chain was revoked, by its record or by whatever else revokes it. */
+async function revocationOf(
+  token: AuthenticToken,
+  record: DelegationRecord | undefined,
+  { revocations }: DelegationContext,
+): Promise<number | undefined> {
+  const query = revocationQueryFor(token);
+  const entries = revocations.find(query).length === 0 ? [] : await revocations.entriesOf(query);
+  const moments = entries.flatMap(({ at = "" }) => parseTime(at) ?? []);
+  if (record?.revoked !== undefined) moments.push(record.revoked);
+  return moments.length === 0 ? undefined : Math.min(...moments);
+}
+
+function agentsReason(
+  delegator: KnownAgent | undefined,
+  delegatee: KnownAgent | undefined,
+): string | undefined {
+  if (delegator === undefined) return "delegator_unknown";
+  if (!delegator.active) return "delegator_inactive";
+  return delegateeProblem(delegator, delegatee)?.code;
+}
+
+/** Returns the rules of delegation that a token breaks, as far as the token alone shows. */
+function rulesReason(
+  { grant, operations, issuedOperations, delegatedUntil, parentUntil, delegated }: Chain,
+  issued: number,
+  context: DelegationContext,
+): string | undefined {
+  const left = operationsHeld(grant, operations, context);
+  const had = operationsHeld(grant, issuedOperations, context);
+  if (!context.allowEqual && left.length >= had.length) return NOT_SUBSET.code;
+  const seconds = (delegatedUntil - issued) / 1000;
+  // How short it was cannot be seen where the token does not say when it began; one that ends with the capability
+  // that it comes from was cut short by that.
+  const isTooShort =
+    delegated !== undefined && seconds < SHORTEST_DELEGATION && delegatedUntil < parentUntil;
+  return isTooShort || seconds > LONGEST_DELEGATION ? TTL_OUT_OF_RANGE.code : undefined;
+}
+
+async function keepSeenChain(
+  { revocationId, ancestors, capabilityId, principal, delegated }: Chain,
+  { id, delegatee, scopes, issued, expires }: ChainState,
+  { id: delegator, tenant }: KnownAgent,
+  caller: Caller,
+  context: DelegationContext,
+): Promise<void> {
+  const record: DelegationRecord = {
+    id,
+    tenant,
+    delegator,
+    delegatee,
+    scopes,
+    revocationId,
+    ancestors,
+    capabilityId,
+    expires,
+    principal,
+    issued: delegated,
+    created: delegated === undefined ? issued : context.clock(),
+  };
+  await keepChain(record, caller, "delegation.seen", context);
+}

@@ -1,0 +1,213 @@
+import { encodeUtf8 } from "../../bytes/utf8.js";
+import type { AuthenticToken } from "../../capability/authentic-token.js";
+import { decodeIdentifier, type Identifier } from "../../capability/identifier.js";
+import { readServiceKeyId } from "../../capability/key-id.js";
+import type { Authority } from "../../caveats/authority.js";
+import type { Caller } from "../caller.js";
+import type { AuthenticCapability, PresentedCapability } from "../presented.js";
+import type { AgentDenial } from "../refusal.js";
+import { authorityOf } from "./chain.js";
+import type { DelegationContext } from "./options.js";
+import { type DelegationRefusal, delegationRefusal } from "./refusal.js";
+
+/** The caller, and its credentials. */
+export interface DelegationCaller {
+  readonly caller: Caller;
+  /** The capability that it presents in the place of an access token. */
+  readonly credential?: AuthenticCapability;
+  /** Beside an access token: the capability that it means, by token or id. */
+  readonly picked?: PresentedCapability;
+}
+
+/** A capability that is alive, and the party that it was issued to. */
+export interface Holding {
+  readonly token: AuthenticToken;
+  readonly holder: Caller;
+  readonly authority: Authority;
+}
+
+/** Most issuances of one party that are searched for live ones. */
+const MOST_LOOKED_THROUGH = 256;
+
+/** Most ids in a message. */
+const MOST_NAMED = 8;
+
+/** Returns whether a token may be used by some agents only. */
+export function isBound(authority: Authority): boolean {
+  return authority.invokers !== undefined;
+}
+
+/**
+ * Returns every reason why a token allows nothing at any service or agent that it names. A token under a
+ * service's key is judged for this agent only, since that service chooses the names in it.
+ */
+export function lifeDenials(
+  token: AuthenticToken,
+  { audience: [named] = [], invokers: [invoker] = [] }: Authority,
+  { agent }: DelegationContext,
+): readonly AgentDenial[] {
+  const service = serviceOf(token.identifier) === undefined ? named : agent.audience;
+  const by = {
+    audience: service,
+    invoker,
+  };
+  const standing = agent.issuer.standing(token, by);
+  return standing.allowed ? [] : standing.denials;
+}
+
+/**
+ * Returns the party that a capability was issued to, by the ledger. Principal, grant and service must match,
+ * since a service chooses the ids of its own tokens.
+ *
+ * @throws StorageError
+ */
+export async function holderOf(
+  identifier: Identifier,
+  { ledger }: DelegationContext,
+): Promise<Caller | undefined> {
+  const { id: capability, grant, principal } = identifier;
+  const issued = await ledger.issued(capability);
+  if (issued !== undefined) {
+    const kept = decodeIdentifier(encodeUtf8(issued.identifier));
+    const same =
+      kept.grant === grant &&
+      kept.principal === principal &&
+      serviceOf(kept) === serviceOf(identifier);
+    return same ? { principal: issued.principal, invoker: issued.invoker } : undefined;
+  }
+  // Of one that has expired, the ledger still has the event, which names no service.
+  if (serviceOf(identifier) !== undefined) return undefined;
+  const [event] = await ledger.list({
+    capability,
+    kind: "issuance",
+    decision: "allowed",
+    limit: 1,
+    principal,
+  });
+  if (event?.invoker === undefined || event.grant !== grant) return undefined;
+  return { principal: principal ?? "", invoker: event.invoker };
+}
+
+/** The service under whose key a token was made; `undefined` for a root key. */
+function serviceOf({ kid }: Identifier): string | undefined {
+  return readServiceKeyId(kid)?.service;
+}
+
+/** The capability that a caller presents or picks, or its party's only one. @throws StorageError */
+export async function holdingOf(
+  by: DelegationCaller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const { caller, credential, picked } = by;
+  const found =
+    credential !== undefined
+      ? await presentedHolding(credential, caller, context)
+      : picked !== undefined
+        ? await pickedHolding(picked, caller, context)
+        : await onlyHolding(caller, context);
+  if (!found.ok || !isBound(found.holding.authority)) return found;
+  const message =
+    "the capability names the agents that may use it already: one that is delegated, or bound, cannot be delegated on";
+  return delegationRefusal("capability_bound", message, "capability");
+}
+
+async function presentedHolding(
+  { token }: AuthenticCapability,
+  holder: Caller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const authority = authorityOf(token);
+  const [denial] = lifeDenials(token, authority, context);
+  return denial === undefined
+    ? { ok: true, holding: { token, holder, authority } }
+    : refusedCapability(denial);
+}
+
+async function pickedHolding(
+  picked: PresentedCapability,
+  caller: Caller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const [authentic] = await context.agent.authenticate(caller, [picked]);
+  if (authentic === undefined || !authentic.ok) {
+    const [denial] = authentic?.denials ?? [];
+    return refusedCapability(
+      denial ?? { code: "capability_unknown", message: "there is no such capability" },
+    );
+  }
+  const found = await presentedHolding(authentic, caller, context);
+  if (!found.ok || isBound(found.holding.authority)) return found;
+  const holder = await holderOf(authentic.token.identifier, context);
+  if (holder?.principal === caller.principal && holder.invoker === caller.invoker) return found;
+  const message = "the capability was issued to another party than the access token's";
+  return delegationRefusal("capability_foreign", message, "capability");
+}
+
+async function onlyHolding(
+  caller: Caller,
+  context: DelegationContext,
+): Promise<{ readonly ok: true; readonly holding: Holding } | DelegationRefusal> {
+  const [holding, ...others] = await holdingsOf(caller, MOST_NAMED + 1, context);
+  if (holding === undefined) {
+    const message =
+      "the access token's party has no capability that is alive; request one, or present one as the Bearer token";
+    return delegationRefusal("capability_missing", message, "capability");
+  }
+  if (others.length === 0) return { ok: true, holding };
+  const ids = [holding, ...others].map(({ token }) => token.identifier.id);
+  const named = `${ids.slice(0, MOST_NAMED).join(", ")}${ids.length > MOST_NAMED ? ", …" : ""}`;
+  const message = `the access token's party has several capabilities; pick one of ${named}`;
+  return delegationRefusal("capability_ambiguous", message, "capability");
+}
+
+/** Those alive, oldest first. @param most - How many are looked for. @throws StorageError */
+export async function holdingsOf(
+  caller: Caller,
+  most: number,
+  context: DelegationContext,
+): Promise<readonly Holding[]> {
+  const { principal, invoker } = caller;
+  const issuances = await context.ledger.list({
+    principal,
+    invoker,
+    kind: "issuance",
+    decision: "allowed",
+    limit: MOST_LOOKED_THROUGH,
+  });
+  const ids = new Set(issuances.flatMap(({ capability = [] }) => capability));
+  const holdings: Holding[] = [];
+  for (const id of ids) {
+    if (holdings.length === most) break;
+    const [authentic] = await context.agent.authenticate(caller, [{ id }]);
+    if (authentic === undefined || !authentic.ok) continue;
+    const found = await presentedHolding(authentic, caller, context);
+    if (found.ok) holdings.push(found.holding);
+  }
+  return holdings;
+}
+
+/**
+ * Returns the last link of a presented capability that is not as issued. Any party with a copy can have
+ * narrowed it, and calls in the name of the party that it was issued to.
+ *
+ * @throws StorageError
+ */
+export async function narrowedLink(
+  { credential }: DelegationCaller,
+  { ledger }: DelegationContext,
+): Promise<string | undefined> {
+  if (credential === undefined) return undefined;
+  const { identifier, chains } = credential.token;
+  const { links, revocationIds } = chains[0];
+  const { further = [] } = (await ledger.issued(identifier.id)) ?? {};
+  return links.length > 1 + further.length ? revocationIds.at(-1) : undefined;
+}
+
+function refusedCapability({ code, message }: AgentDenial): DelegationRefusal {
+  const words = `the capability is refused: ${message}`;
+  const field = "capability";
+  return {
+    ok: false,
+    problems: [{ code: "capability_refused", message: words, field, denial: code }],
+  };
+}

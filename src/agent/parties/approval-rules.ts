@@ -1,0 +1,222 @@
+// Rules of approvals: who must approve, who may decide, and whether an open approval can still be met.
+
+import { assertMembers } from "../../checks/members.js";
+import type { GrantApproval } from "../../issuer/grant.js";
+import { principalOf } from "./approval-results.js";
+import { digestOfJson } from "./digests.js";
+import type { Approval, ApprovalRule, ApprovalSubject } from "./records.js";
+
+/** Each may add a hop, and a token has 32 links. */
+const MAX_APPROVERS = 16;
+
+/** Seconds for which an approval waits at most. */
+const MAX_LIFETIME = 30 * 24 * 60 * 60;
+
+/**
+ * Checks what a grant says of its approval.
+ *
+ * @throws TypeError naming the member that is wrong, such as `grants[1].approval.lifetime`.
+ */
+export function checkGrantApproval(approval: GrantApproval, where: string): void {
+  assertMembers(approval, ["approvers", "needed", "lifetime"], where);
+  const { lifetime = 1, ...rule } = approval;
+  checkApprovalRule(rule, where);
+  checkLifetime(lifetime, `${where}.lifetime`);
+}
+
+/** Checks a rule. @throws TypeError naming the member that is wrong, such as `grants[1].approval.needed`. */
+export function checkApprovalRule(rule: ApprovalRule, where: string): void {
+  assertMembers(rule, ["approvers", "needed"], where);
+  const { approvers, needed = 1 } = rule;
+  if (approvers !== undefined) {
+    const texts =
+      Array.isArray(approvers) && approvers.every((one) => typeof one === "string" && one !== "");
+    const each = texts && new Set(approvers).size === approvers.length;
+    if (!each || approvers.length === 0 || approvers.length > MAX_APPROVERS) {
+      throw new TypeError(
+        `${where}.approvers: must be an array of 1 to ${MAX_APPROVERS} principals, each once`,
+      );
+    }
+  }
+  const most = approvers?.length ?? 1;
+  if (!Number.isSafeInteger(needed) || needed < 1 || needed > most) {
+    throw new TypeError(
+      `${where}.needed: must be a whole number from 1 to ${most}, the number of approvers`,
+    );
+  }
+}
+
+/** @throws TypeError unless an approval can wait for so many seconds. */
+export function checkLifetime(lifetime: number, where: string): void {
+  if (Number.isSafeInteger(lifetime) && lifetime >= 1 && lifetime <= MAX_LIFETIME) return;
+  throw new TypeError(`${where}: must be 1 to ${MAX_LIFETIME} whole seconds`);
+}
+
+/** The rule for each grant, and how many seconds it waits. */
+export interface RuleInTime {
+  readonly rule: ApprovalRule;
+  readonly lifetime: number;
+}
+
+/** The requested grant by its name, and the approval in its definition, if any. */
+interface NamedApproval {
+  readonly name: string;
+  readonly approval: GrantApproval | undefined;
+}
+
+/**
+ * The one rule by which all of one request is approved. Of several lifetimes, the shortest counts.
+ *
+ * @param standard - For what says nothing itself.
+ * @returns The names of two grants with different approvers, if there are any.
+ */
+export function oneRule(
+  asked: readonly NamedApproval[],
+  standard: RuleInTime,
+): RuleInTime | readonly [string, string] {
+  const rules = asked.map(({ name, approval = standard.rule }) => {
+    const { lifetime = standard.lifetime, ...rule }: GrantApproval = approval;
+    return { name, rule, lifetime, digest: digestOfJson(rule) };
+  });
+  const [first] = rules;
+  if (first === undefined) return standard;
+  const other = rules.find(({ digest }) => digest !== first.digest);
+  if (other !== undefined) return [first.name, other.name];
+  return { rule: first.rule, lifetime: Math.min(...rules.map(({ lifetime }) => lifetime)) };
+}
+
+export function areApart(rule: ReturnType<typeof oneRule>): rule is readonly [string, string] {
+  return Array.isArray(rule);
+}
+
+/** The approvers of a rule; `undefined` where only the user code says who approves. */
+export function approversOf({
+  rule,
+  subject,
+}: Pick<Approval, "rule" | "subject">): readonly string[] | undefined {
+  const user = subject.principal ?? subject.hintedUser;
+  return rule.approvers ?? (user === undefined ? undefined : [user]);
+}
+
+/** Returns who may decide: the approvers and the named user; `undefined` if only the user code decides that. */
+export function decidersOf(
+  approval: Pick<Approval, "rule" | "subject">,
+): readonly string[] | undefined {
+  const approvers = approversOf(approval);
+  const { principal, hintedUser } = approval.subject;
+  if (principal !== undefined || hintedUser === undefined) return approvers;
+  return [...new Set([...(approvers ?? []), hintedUser])];
+}
+
+/**
+ * Returns whether a principal, as authenticated, may see an approval and decide about it.
+ *
+ * @param inForce - The rules in force; if there are any, one of them must allow the principal too. Empty if
+ *   they are unknown.
+ */
+export function mayDecide(
+  approval: Pick<Approval, "rule" | "subject">,
+  principal: string,
+  inForce: readonly ApprovalRule[] = [],
+): boolean {
+  const names = (rule: ApprovalRule): boolean =>
+    decidersOf({ rule, subject: approval.subject })?.includes(principal) ?? false;
+  return names(approval.rule) && (inForce.length === 0 || inForce.some(names));
+}
+
+/** Returns whether a principal may take the agent on: no user has, and the asker names no other. */
+export function mayTakeOn(approval: Approval, principal: string): boolean {
+  const { hintedUser = principal } = approval.subject;
+  return principalOf(approval) === undefined && hintedUser === principal;
+}
+
+/**
+ * Returns whether as many have approved as must, among them the user that takes the agent on.
+ *
+ * @param inForce - Rules that must be met besides the approval's own.
+ */
+export function isApproved(
+  approval: Pick<Approval, "rule" | "subject" | "decisions">,
+  inForce: readonly ApprovalRule[] = [],
+): boolean {
+  if (principalOf(approval) === undefined) return false;
+  return [approval.rule, ...inForce].every((rule) => approvalsMissing(approval, rule) === 0);
+}
+
+/** Counts the approvals that a rule still needs. */
+function approvalsMissing(
+  { subject, decisions }: Pick<Approval, "subject" | "decisions">,
+  rule: ApprovalRule,
+): number {
+  const approvers = approversOf({ rule, subject });
+  // The user that takes the agent on, alone.
+  if (approvers === undefined) return 0;
+  const approved = decisions.filter(({ approver }) => approvers.includes(approver));
+  return Math.max(0, (rule.needed ?? 1) - approved.length);
+}
+
+/** The state that an open approval depends on besides its record. */
+export interface InForce {
+  /** The rules in force for the requested grants; empty if they are unknown. */
+  rulesFor(subject: ApprovalSubject): readonly ApprovalRule[];
+  /**
+   * True if what a principal has from before a moment is revoked.
+   *
+   * @param moment - Milliseconds since 1970.
+   */
+  isRevoked(principal: string, moment: number): boolean;
+  /**
+   * Waits until the known revocations are recent; called before a decision, which takes effect before any later
+   * revocation.
+   */
+  catchUp(): Promise<void>;
+}
+
+/** For approvals without parties: the rule at opening counts alone, and nothing is revoked. */
+export const NOTHING_IN_FORCE: InForce = {
+  rulesFor: () => [],
+  isRevoked: () => false,
+  catchUp: async () => {},
+};
+
+/**
+ * An approval as it stands now: the very same, or with the state that it has by now, because its time is over, its
+ * principal's capabilities were revoked, or the rules in force can no longer be met.
+ *
+ * @param now - Milliseconds since 1970.
+ */
+export function currentApproval(approval: Approval, inForce: InForce, now: number): Approval {
+  const { state, expires, subject } = approval;
+  if (state !== "pending" && state !== "approved") return approval;
+  if (expires <= now) return { ...approval, state: "expired" };
+  if (isVoid(approval, inForce)) {
+    return { ...approval, state: "cancelled", cause: "principal_revoked" };
+  }
+  const rules = inForce.rulesFor(subject);
+  const holds = state === "approved" ? isApproved(approval, rules) : canBeApproved(approval, rules);
+  return holds ? approval : { ...approval, state: "denied", cause: "approvers_changed" };
+}
+
+/** True if its principal's capabilities were revoked after it was opened, or that user took the agent on. */
+export function isVoid(approval: Approval, inForce: InForce): boolean {
+  const principal = principalOf(approval);
+  if (principal === undefined) return false;
+  const taking = approval.decisions.find(({ takesOn }) => takesOn === true);
+  return inForce.isRevoked(principal, taking?.at ?? approval.created);
+}
+
+/** False once those who may still decide are too few to meet a rule. */
+function canBeApproved(approval: Approval, inForce: readonly ApprovalRule[]): boolean {
+  // The user who takes the agent on may be one of them.
+  if (principalOf(approval) === undefined) return true;
+  const { subject, decisions, rule: own } = approval;
+  const left = (decidersOf(approval) ?? []).filter(
+    (one) =>
+      mayDecide(approval, one, inForce) && !decisions.some(({ approver }) => approver === one),
+  );
+  return [own, ...inForce].every((rule) => {
+    const approvers = decidersOf({ rule, subject }) ?? [];
+    const possible = left.filter((one) => approvers.includes(one));
+    return approvalsMissing(approval, rule) <= possible.length;
+  });
+}

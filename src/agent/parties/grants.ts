@@ -1,0 +1,283 @@
+// Grants of agents: what one is now, new ones, and those that end.
+
+import { newCapabilityId } from "../../capability/mint.js";
+import { forInvoker, permitsOperation } from "../policy.js";
+import { currentAgent, principalOfAgent } from "./agents.js";
+import { newId, type PartiesContext } from "./context.js";
+import { type Actor, partyEvent } from "./events.js";
+import { isUsersHost } from "./hosts.js";
+import type { AgentGrant, AgentRecord, HostRecord } from "./records.js";
+import type { Wanted } from "./requests.js";
+import { everyRecord, type PartyDraft } from "./store.js";
+import type { CapabilityTerm } from "./terms.js";
+
+/** A grant with its agent and host. */
+export interface ListedGrant {
+  readonly grant: AgentGrant;
+  readonly agent: AgentRecord;
+  readonly host: HostRecord;
+}
+
+/** A grant as it is now: an active one is revoked once it has ended without its record saying so. */
+export function currentGrant(
+  grant: AgentGrant,
+  context: Pick<PartiesContext, "clock" | "terms" | "revocations">,
+): AgentGrant {
+  if (grant.status !== "active") return grant;
+  const reason = !isGrantLive(grant, context.clock())
+    ? "it expired"
+    : isGrantRevoked(grant, context)
+      ? "it was revoked"
+      : isGrantOffered(grant, context)
+        ? undefined
+        : NOT_OFFERED;
+  return reason === undefined ? grant : { ...grant, status: "revoked", reason };
+}
+
+/** True if the revocation list ends an active grant: its capability, or all that its principal had before. */
+export function isGrantRevoked(
+  grant: AgentGrant,
+  { revocations }: Pick<PartiesContext, "revocations">,
+): boolean {
+  const { capabilityId: capability, principal, updated: issued } = grant;
+  const who = principal === undefined ? {} : { principal };
+  return revocations.find({ links: [], keys: [], capability, issued, ...who }).length > 0;
+}
+
+/**
+ * The capabilities whose grants the revocation list ended, and nothing else. Read before a change that ends grants:
+ * such a change revokes them first.
+ *
+ * @param kept - The grants of an agent, as they are stored.
+ */
+export function revokedCapabilities(
+  kept: readonly AgentGrant[],
+  context: Pick<PartiesContext, "revocations">,
+): readonly string[] {
+  return kept
+    .filter((grant) => grant.status === "active" && isGrantRevoked(grant, context))
+    .map(({ capability }) => capability);
+}
+
+/** Returns whether a grant can be used, as far as it says itself. */
+function isGrantLive(grant: AgentGrant, now: number): boolean {
+  return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
+}
+
+/** True if what a grant is of can be had: the capability of its name is there, under the same grant. */
+export function isGrantOffered(
+  { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
+  { terms }: Pick<PartiesContext, "terms">,
+): boolean {
+  // Where only records are looked at, no capabilities are known.
+  if (terms === undefined) return true;
+  const term = terms.get(capability);
+  return term?.grant === grant && term.operation === operation;
+}
+
+/** The reason for ending a grant whose capability was removed, or now belongs to another grant. */
+export const NOT_OFFERED = "the capability is not offered any more";
+
+/** Everything that is granted on behalf of a user now. */
+export async function activeGrantsOf(
+  principal: string,
+  context: PartiesContext,
+): Promise<readonly ListedGrant[]> {
+  return context.store.read(async (view) => {
+    const listed: ListedGrant[] = [];
+    for (const kept of await everyRecord(view.agents, { principal })) {
+      const agent = currentAgent(kept, context);
+      if (agent.status !== "active" && agent.status !== "expired") continue;
+      const host = await view.hosts.get(agent.host);
+      if (host === undefined) continue;
+      for (const grant of await everyRecord(view.grants, { agent: agent.id })) {
+        if (currentGrant(grant, context).status === "active") listed.push({ grant, agent, host });
+      }
+    }
+    return listed;
+  });
+}
+
+/**
+ * Returns what the policy permits a principal through this agent; everything without a policy, or before there
+ * is a principal.
+ */
+export async function permittedCapabilities(
+  principal: string | undefined,
+  agent: string,
+  wanted: readonly Pick<CapabilityTerm, "name" | "grant" | "operation">[],
+  { policy }: Pick<PartiesContext, "policy">,
+): Promise<ReadonlySet<string>> {
+  if (policy === undefined || principal === undefined)
+    return new Set(wanted.map(({ name }) => name));
+  const permitted = new Set<string>();
+  for (const { name, grant, operation } of wanted) {
+    const permissions = forInvoker(await policy.permissions(principal, grant), agent);
+    if (permitsOperation(permissions, operation)) permitted.add(name);
+  }
+  return permitted;
+}
+
+/** The values that the decision about a requested grant depends on. */
+interface GrantingCase {
+  readonly host: HostRecord;
+  readonly agent: AgentRecord;
+  /** The host's defaults that still are. */
+  readonly defaults: readonly string[];
+  /** The names that the policy permits. */
+  readonly permitted: ReadonlySet<string>;
+}
+
+/** The outcome of a requested capability: granted at once, after an approval, or never. */
+export function initialStatus(
+  { name, approval }: CapabilityTerm,
+  { host, agent, defaults, permitted }: GrantingCase,
+): Pick<AgentGrant, "status" | "reason"> {
+  if (!permitted.has(name)) return { status: "denied", reason: POLICY_DENIES };
+  const isDefault =
+    defaults.includes(name) && approval === undefined && !agent.withheld?.includes(name);
+  const linked = host.status === "active" && host.principal !== undefined;
+  if (agent.mode === "autonomous") {
+    if (isDefault) return { status: "active" };
+    const reason =
+      "an autonomous agent gets its host's defaults alone: there is no user to approve anything else";
+    return { status: "denied", reason };
+  }
+  return { status: isDefault && linked ? "active" : "pending" };
+}
+
+/** The reason of a denial by the policy. */
+export const POLICY_DENIES = "the policy does not permit it";
+
+export function newGrant(
+  { term, hops }: Wanted,
+  { agent, host }: Pick<GrantingCase, "agent" | "host">,
+  { status, reason }: Pick<AgentGrant, "status" | "reason">,
+  purpose: string | undefined,
+  context: Pick<PartiesContext, "clock" | "random" | "settings">,
+): AgentGrant {
+  const now = context.clock();
+  const { settings, random } = context;
+  const active = (): Pick<AgentGrant, "principal" | "expires"> => ({
+    principal: principalOfAgent(agent, host),
+    expires: grantExpiry(hops, now, settings.lifetimes.grant),
+  });
+  return {
+    id: newId("grant", context),
+    agent: agent.id,
+    host: agent.host,
+    capability: term.name,
+    grant: term.grant,
+    operation: term.operation,
+    status,
+    hops,
+    capabilityId: newCapabilityId(random),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(reason === undefined ? {} : { reason }),
+    created: now,
+    updated: now,
+    ...(status === "active" ? active() : {}),
+  };
+}
+
+/** Returns when a grant that becomes active now expires: after its lifetime, or where a hop says so earlier. */
+export function grantExpiry(hops: AgentGrant["hops"], now: number, lifetime: number): number {
+  const ends = hops.flatMap(({ hop }) =>
+    hop.expires === undefined ? [] : [Date.parse(hop.expires)],
+  );
+  return Math.min(now + lifetime * 1000, ...ends);
+}
+
+/**
+ * Stores a requested grant. The denial of a stranger is not recorded here: anyone can make hosts that ask
+ * without end, and the protocol limits what it records of them.
+ */
+export async function keepAskedGrant(
+  draft: PartyDraft,
+  grant: AgentGrant,
+  host: HostRecord,
+  by: Actor,
+  now: number,
+): Promise<void> {
+  if (grant.status === "denied" && !isUsersHost(host)) return draft.put("grants", grant);
+  return keepGrant(draft, grant, by, now);
+}
+
+export async function keepGrant(
+  draft: PartyDraft,
+  grant: AgentGrant,
+  { principal, operator }: Actor,
+  now: number,
+): Promise<void> {
+  await draft.put("grants", grant);
+  const { status, purpose } = grant;
+  const change = status === "active" ? "grant.activated" : `grant.${status}`;
+  const codes = status === "denied" ? { codes: ["grant_denied"] } : {};
+  draft.note(partyEvent(change, now, { grant, principal, operator, purpose, ...codes }));
+}
+
+/** By whom something ends or begins, and when: milliseconds since 1970. */
+export interface Change {
+  readonly by: Actor;
+  readonly now: number;
+}
+
+/** Revokes all or some of what an agent has or waits for. @returns What was not at its end, as it was. */
+export async function endGrants(
+  draft: PartyDraft,
+  agent: AgentRecord,
+  { reason, by: { operator }, now }: Change & { readonly reason: string },
+  { store }: Pick<PartiesContext, "store">,
+  concerned: (grant: AgentGrant) => boolean = () => true,
+): Promise<readonly AgentGrant[]> {
+  const all = await everyRecord(draft.grants, { agent: agent.id });
+  const living = all.filter(({ status }) => status === "active" || status === "pending");
+  const ended = living.filter(concerned);
+  for (const grant of ended) {
+    if (isGrantLive(grant, now)) store.ends(draft, grant);
+    const revoked: AgentGrant = { ...grant, status: "revoked", reason, updated: now };
+    await keepGrant(draft, revoked, { principal: agent.principal, operator }, now);
+  }
+  return ended;
+}
+
+/**
+ * Ended grants of one agent, and ended agents of one host, that are kept: an agent that asks and revokes in turns
+ * fills no database before the retention is over. The ledger says what became of all.
+ */
+export const ENDED_KEPT = 500;
+
+/** Grants that one change removes at most. */
+const GRANTS_AT_ONCE = 100;
+
+/**
+ * Removes the oldest ended grants of an agent, with their approvals, if there are too many.
+ *
+ * @param all - The agent's grants, as they were read in this draft.
+ */
+export async function forgetGrants(
+  draft: PartyDraft,
+  all: readonly AgentGrant[],
+  now: number,
+): Promise<void> {
+  const ended = all
+    .filter((grant) => grant.status !== "pending" && !isGrantLive(grant, now))
+    .sort((a, b) => a.updated - b.updated);
+  const surplus = Math.max(0, ended.length - ENDED_KEPT);
+  await removeGrants(draft, all, ended.slice(0, Math.min(GRANTS_AT_ONCE, surplus)));
+}
+
+export async function removeGrants(
+  draft: PartyDraft,
+  all: readonly AgentGrant[],
+  removed: readonly AgentGrant[],
+): Promise<void> {
+  for (const grant of removed) await draft.remove("grants", grant);
+  const left = new Set(all.filter((one) => !removed.includes(one)).map(({ approval }) => approval));
+  for (const id of new Set(removed.flatMap(({ approval = [] }) => approval))) {
+    const approval = left.has(id) ? undefined : await draft.approvals.get(id);
+    if (approval === undefined) continue;
+    if (approval.state === "pending" || approval.state === "approved") continue;
+    await draft.remove("approvals", approval);
+  }
+}

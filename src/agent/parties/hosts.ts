@@ -1,0 +1,191 @@
+// Hosts: by id and key, new ones and their bounds, and those that a user takes on.
+
+import type { PartiesContext } from "./context.js";
+import { partyEvent } from "./events.js";
+import type { HostRecord, Origin, PublicKey } from "./records.js";
+import { throwRefusal } from "./refusals.js";
+import type { HostProof } from "./requests.js";
+import { everyRecord, type PartyDraft, type PartyView, takeTurn } from "./store.js";
+
+/** The host that has proven a key; without one, the last host that was revoked with it. */
+export async function hostWithKey(
+  view: PartyView | PartyDraft,
+  thumbprint: string,
+): Promise<HostRecord | undefined> {
+  const [holder] = await view.hosts.find({ held: thumbprint, limit: 1 });
+  if (holder !== undefined) return holder;
+  const found = await view.hosts.find({ thumbprint, latestFirst: true });
+  return found.find(({ status }) => status === "revoked");
+}
+
+/** Hosts that were given a key and have not proven it. */
+export async function hostsGivenKey(
+  view: PartyView | PartyDraft,
+  thumbprint: string,
+): Promise<readonly HostRecord[]> {
+  const found = await view.hosts.find({ thumbprint });
+  return found.filter(({ unproven }) => unproven?.thumbprint === thumbprint);
+}
+
+/** True if a host is active and a user has taken it on: anyone can make the others. */
+export function isUsersHost({ status, principal }: HostRecord): boolean {
+  return status === "active" && principal !== undefined;
+}
+
+/** A host with another key in place of any that it has. */
+export function hostGivenKey(host: HostRecord, given: PublicKey, proven: boolean): HostRecord {
+  const { key: _, thumbprint: _old, unproven: _other, ...rest } = host;
+  return proven ? { ...rest, ...given } : { ...rest, unproven: given };
+}
+
+/** The defaults of a host that are still defaults, and still there. */
+export function currentDefaults(
+  { defaults }: Pick<HostRecord, "defaults">,
+  { settings, terms }: Pick<PartiesContext, "settings" | "terms">,
+): readonly string[] {
+  return defaults.filter((name) => settings.defaults.includes(name) && terms?.has(name) === true);
+}
+
+/**
+ * The host that proved to have a key, known or made.
+ *
+ * @param known - As the change has read it.
+ * @param asked - The id of a new one, and whether its agents act for no user.
+ * @throws RefusedError
+ */
+export async function knownOrNewHost(
+  draft: PartyDraft,
+  known: HostRecord | undefined,
+  { hostKey, hostThumbprint, hostName, from }: HostProof,
+  { id, alone }: { readonly id: string; readonly alone: boolean },
+  context: PartiesContext,
+): Promise<HostRecord> {
+  const { settings, clock } = context;
+  const now = clock();
+  if (known?.status === "revoked") throwRefusal("host_revoked", "the host has been revoked");
+  if (known?.status === "enrolling")
+    throwRefusal("host_pending", "the host has not given its key yet");
+  if (known !== undefined) {
+    const name = known.named ? known.name : (hostName ?? known.name);
+    const status = alone && known.principal === undefined ? "active" : known.status;
+    return { ...known, ...(name === undefined ? {} : { name }), status, updated: now };
+  }
+  // A host that a user has made, and that proves its key by this, is no stranger.
+  const enrolled = alone ? undefined : await enrolledHostWithKey(draft, hostThumbprint);
+  if (enrolled === undefined) {
+    if (!settings.allowHosts) {
+      const message =
+        "hosts cannot register themselves here; their user makes them, with an enrolment token";
+      throwRefusal("hosts_not_allowed", message);
+    }
+    await checkNewHosts(draft, from, context);
+  }
+  const host: HostRecord = {
+    id,
+    tenant: settings.tenant,
+    key: hostKey,
+    thumbprint: hostThumbprint,
+    ...(hostName === undefined ? {} : { name: hostName }),
+    ...(from === undefined || enrolled !== undefined ? {} : { from }),
+    status: alone ? "active" : "pending",
+    defaults: settings.defaults,
+    created: now,
+    updated: now,
+  };
+  draft.note(partyEvent("host.registered", now, { record: id }));
+  return host;
+}
+
+/**
+ * A host that a user takes on. If the user has enrolled a host under the same key, which had not been proven, this is
+ * that host: its name and its defaults count, and its own record ends.
+ */
+export async function mergedWithEnrolled(
+  draft: PartyDraft,
+  host: HostRecord,
+  principal: string,
+  now: number,
+): Promise<HostRecord> {
+  let known = host;
+  if (host.thumbprint === undefined) return known;
+  for (const other of await everyRecord(draft.hosts, { principal })) {
+    if (!(await isEnrolled(draft, other, host.thumbprint))) continue;
+    known = {
+      ...known,
+      ...(other.name === undefined ? {} : { name: other.name }),
+      ...(other.named ? { named: true } : {}),
+      defaults: known.defaults.filter((one) => other.defaults.includes(one)),
+    };
+    await draft.put("hosts", { ...other, status: "revoked", updated: now });
+    draft.note(partyEvent("host.merged", now, { record: other.id, principal }));
+  }
+  return known;
+}
+
+/** A host that a user has made, and that was enrolled under a key without proving it. */
+async function enrolledHostWithKey(
+  draft: PartyDraft,
+  thumbprint: string,
+): Promise<HostRecord | undefined> {
+  for (const host of await everyRecord(draft.hosts, { thumbprint })) {
+    if (await isEnrolled(draft, host, thumbprint)) return host;
+  }
+  return undefined;
+}
+
+async function isEnrolled(
+  draft: PartyDraft,
+  { id, status, principal, unproven }: HostRecord,
+  thumbprint: string,
+): Promise<boolean> {
+  if (unproven?.thumbprint !== thumbprint) return false;
+  if (status !== "active" || principal === undefined) return false;
+  // One that has agents was not enrolled lately: it has rotated its key, and stays.
+  const [agent] = await draft.agents.find({ host: id, limit: 1 });
+  return agent === undefined;
+}
+
+/**
+ * Milliseconds for which a host that registers itself, and an agent, counts though it has ended: a flood of them
+ * keeps others out no longer.
+ */
+export const COUNTED_MS: number = 60 * 60 * 1000;
+
+/**
+ * Refuses a new host while too many that no user has taken on have registered within an hour: from its address, from
+ * its network, or in all.
+ *
+ * @param from - Where it registers from; without it, only all hosts together are counted.
+ * @throws RefusedError with the seconds until the oldest of them counts no longer.
+ */
+async function checkNewHosts(
+  draft: PartyDraft,
+  from: Origin | undefined,
+  { settings: { bounds }, clock }: Pick<PartiesContext, "settings" | "clock">,
+): Promise<void> {
+  const now = clock();
+  // Hosts that register at the same time from one network are counted one after the other.
+  if (from !== undefined) await takeTurn(draft, ["new-hosts", from.network], now);
+  const shares = [
+    ...(from === undefined
+      ? []
+      : [
+          { where: { address: from.address }, most: bounds.pendingHostsPerAddress, words: ADDRESS },
+          { where: { network: from.network }, most: bounds.pendingHostsPerNetwork, words: NETWORK },
+        ]),
+    { where: {}, most: bounds.pendingHosts, words: "" },
+  ];
+  for (const { where, most, words } of shares) {
+    const unlinked = await everyRecord(draft.hosts, { ...where, unlinkedSince: now - COUNTED_MS });
+    const next = unlinked[unlinked.length - most];
+    if (next === undefined) continue;
+    const retryAfter = Math.max(1, Math.ceil((next.created + COUNTED_MS - now) / 1000));
+    const hosts = most === 1 ? "one host" : `${most} hosts`;
+    const message = `${hosts} that no user has taken on may register${words} within an hour, and no more; wait ${retryAfter} s, or have a user approve one of them`;
+    throwRefusal("rate_limited", message, { retryAfter });
+  }
+}
+
+const ADDRESS = " from this address";
+
+const NETWORK = " from this network of addresses";

@@ -1,0 +1,60 @@
+// When agents and grants were used last. Apart from agents.ts, so that only what notes uses needs the package of the
+// cache.
+
+import { LRUCache } from "lru-cache";
+import { agentExpiry } from "./agents.js";
+import type { PartiesContext } from "./context.js";
+import type { PartyDraft } from "./store.js";
+
+const MINUTE = 60_000;
+
+const MAX_NOTED = 10_000;
+
+/** Notes when agents and grants were used last, once a minute at most. */
+export class LastUses {
+  readonly #context: PartiesContext;
+  readonly #noted = new LRUCache<string, number>({ max: MAX_NOTED });
+
+  constructor(context: PartiesContext) {
+    this.#context = context;
+  }
+
+  /** An agent that is used expires later, but not after its longest time. */
+  async used(agentId: string, grantId?: string): Promise<void> {
+    const { store, clock } = this.#context;
+    const now = clock();
+    const key = `${agentId} ${grantId ?? ""}`;
+    const last = this.#noted.get(key);
+    if (last !== undefined && now >= last && now < last + this.#pause()) return;
+    this.#noted.set(key, now);
+    try {
+      await store.change((draft) => this.#note(draft, agentId, grantId, now));
+    } catch (error) {
+      // The next use writes it.
+      this.#noted.delete(key);
+      throw error;
+    }
+  }
+
+  async #note(
+    draft: PartyDraft,
+    agentId: string,
+    grantId: string | undefined,
+    now: number,
+  ): Promise<void> {
+    const agent = await draft.agents.get(agentId);
+    if (agent?.status === "active" && (agent.expires ?? now + 1) > now) {
+      const expires = agentExpiry(agent, now, this.#context);
+      await draft.put("agents", { ...agent, lastUsed: now, expires });
+      const host = await draft.hosts.get(agent.host);
+      if (host !== undefined) await draft.put("hosts", { ...host, lastUsed: now });
+    }
+    const grant = grantId === undefined ? undefined : await draft.grants.get(grantId);
+    if (grant?.status === "active") await draft.put("grants", { ...grant, lastUsed: now });
+  }
+
+  /** Shorter where agents expire soon. */
+  #pause(): number {
+    return Math.min(MINUTE, this.#context.settings.lifetimes.agent * 100);
+  }
+}

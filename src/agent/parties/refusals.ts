@@ -1,0 +1,82 @@
+/**
+ * Codes of refusals to hosts, agents and users. Stable; Agent-Auth's own where it has one.
+ *
+ * - `invalid_request`: it is not well formed; `path` says where.
+ * - `invalid_capabilities`: there are no capabilities of these names.
+ * - `unknown_constraint_operator`: `operators` lists the unknown ones.
+ * - `rate_limited`: as many hosts have registered lately as may; `retryAfter` says when to ask again.
+ * - `limit_exceeded`: there are as many hosts of a user, agents, grants or open approvals as there may be.
+ * - `request_reused`: an idempotency key was used for another request.
+ * - `hosts_not_allowed`: hosts cannot register themselves here; one is made by its user.
+ * - `key_in_use`: another host or agent has the key.
+ */
+export type PartyRefusalCode =
+  | "invalid_request"
+  | "invalid_capabilities"
+  | "unknown_constraint_operator"
+  | "unsupported_mode"
+  | "unauthorized"
+  | "agent_not_found"
+  | "agent_exists"
+  | "agent_pending"
+  | "agent_expired"
+  | "agent_rejected"
+  | "agent_revoked"
+  | "agent_claimed"
+  | "absolute_lifetime_exceeded"
+  | "host_not_found"
+  | "host_pending"
+  | "host_revoked"
+  | "host_already_linked"
+  | "hosts_not_allowed"
+  | "enrolment_token_invalid"
+  | "enrolment_token_expired"
+  | "key_in_use"
+  | "already_granted"
+  | "capability_not_granted"
+  | "grant_not_found"
+  | "rate_limited"
+  | "limit_exceeded"
+  | "request_reused";
+
+/** A refusal with its reason. Nothing was changed. */
+export interface PartyRefusal {
+  readonly ok: false;
+  readonly code: PartyRefusalCode;
+  readonly message: string;
+  /** The place in the request. */
+  readonly path?: string;
+  /** The names of the capabilities concerned. */
+  readonly capabilities?: readonly string[];
+  /** The unknown operators. */
+  readonly operators?: readonly string[];
+  /** Seconds after which to ask again. */
+  readonly retryAfter?: number;
+}
+
+/** The answer to a request: what there is now, or why not. */
+export type Outcome<Answer> = ({ readonly ok: true } & Answer) | PartyRefusal;
+
+export function partyRefusal(
+  code: PartyRefusalCode,
+  message: string,
+  more: Pick<PartyRefusal, "path" | "capabilities" | "operators" | "retryAfter"> = {},
+): PartyRefusal {
+  return { ok: false, code, message, ...more };
+}
+
+/** Stops a change of the store, which then changes nothing. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  readonly refusal: PartyRefusal;
+
+  constructor(refusal: PartyRefusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** Stops a change of the store with a refusal. @throws RefusedError */
+export function throwRefusal(...refusal: Parameters<typeof partyRefusal>): never {
+  throw new RefusedError(partyRefusal(...refusal));
+}

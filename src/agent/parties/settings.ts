@@ -1,0 +1,227 @@
+// Settings of parties: lifetimes, bounds, defaults and limits of the operator.
+
+import type { Constraint, Hop } from "../../caveats/hop.js";
+import { normalizeHop } from "../../caveats/write-hop.js";
+import { assertMembers, meant } from "../../checks/members.js";
+import { texts } from "../../issuer/grant.js";
+import { checkApprovalRule } from "./approval-rules.js";
+import type { AgentMode, ApprovalRule } from "./records.js";
+import type { CapabilityTerms } from "./terms.js";
+
+interface PartyLifetimes {
+  /** An agent that is not used expires; 1 hour unless given. */
+  readonly agent?: number;
+  /** An agent expires so long after it was activated, used or not; 1 day unless given. */
+  readonly agentMost?: number;
+  /** An agent ends for good so long after it was registered; never unless given. */
+  readonly agentWhole?: number;
+  /** Lifetime of a grant; 1 day unless given. */
+  readonly grant?: number;
+  /** A request that is not decided expires; 5 minutes unless given. */
+  readonly approval?: number;
+  /** A host that a user made must give its key; 1 hour unless given. */
+  readonly enrolment?: number;
+}
+
+interface PartyBounds {
+  /** Hosts that have registered within an hour and that no user has taken on; 1,000 unless given. */
+  readonly pendingHosts?: number;
+  /** Most of these from one IPv4 address, or one IPv6 network of 64 bits; 20 unless given. */
+  readonly pendingHostsPerAddress?: number;
+  /** Most of these from one network of 24 bits in IPv4, or 48 in IPv6; 100 unless given. */
+  readonly pendingHostsPerNetwork?: number;
+  /** Agents of one host that have not ended, or were registered within an hour; 100 unless given. */
+  readonly agentsPerHost?: number;
+  /** Active and pending grants of one agent; 256 unless given. */
+  readonly grantsPerAgent?: number;
+  /** Requests of one agent that wait for a decision; 8 unless given. */
+  readonly pendingPerAgent?: number;
+  /** Requests of all agents of one host that wait for a decision; 32 unless given. */
+  readonly pendingPerHost?: number;
+  /**
+   * Requests of unlinked hosts that wait in the list of one user, whom they name; 64 unless given. Beyond that,
+   * the user enters a code.
+   */
+  readonly pendingPerUser?: number;
+  /** Most hosts of a user that are not revoked; 100 unless given. */
+  readonly hostsPerUser?: number;
+}
+
+export interface PartySettings {
+  /** `default` unless given. */
+  readonly tenant?: string;
+  /** Capabilities that agents of a host that is linked to a user get without an approval; none unless given. */
+  readonly defaults?: readonly string[];
+  /** Those of the defaults that may do more than read, or are legacy. */
+  readonly allowedDefaults?: readonly string[];
+  /** Both unless given. */
+  readonly modes?: readonly AgentMode[];
+  readonly lifetimes?: PartyLifetimes;
+  /** The approvers of agents' requests; unless given, the user on whose behalf an agent asks. */
+  readonly approval?: ApprovalRule;
+  /** True if hosts that no user has made may register agents, which then wait for a user; `true` unless given. */
+  readonly allowHosts?: boolean;
+  /** Limits on the arguments of capabilities, by name, on top of what agents and approvers say. */
+  readonly constraints?: {
+    readonly [capability: string]: { readonly [argument: string]: Constraint };
+  };
+  readonly bounds?: PartyBounds;
+}
+
+/** Settings with their defaults. */
+export interface SettledSettings {
+  readonly tenant: string;
+  readonly defaults: readonly string[];
+  readonly modes: readonly AgentMode[];
+  readonly lifetimes: Required<PartyLifetimes>;
+  readonly approval: ApprovalRule;
+  readonly allowHosts: boolean;
+  /** By capability: the server's hop. */
+  readonly constraints: ReadonlyMap<string, Hop>;
+  readonly bounds: Required<PartyBounds>;
+}
+
+const MEMBERS = [
+  "tenant",
+  "defaults",
+  "allowedDefaults",
+  "modes",
+  "lifetimes",
+  "approval",
+  "allowHosts",
+  "constraints",
+  "bounds",
+];
+
+const HOUR = 60 * 60;
+
+const DAY = 24 * HOUR;
+
+const LIFETIMES: Required<PartyLifetimes> = {
+  agent: HOUR,
+  agentMost: DAY,
+  agentWhole: Number.POSITIVE_INFINITY,
+  grant: DAY,
+  approval: 300,
+  enrolment: HOUR,
+};
+
+const LONGEST = 366 * DAY;
+
+const BOUNDS: Required<PartyBounds> = {
+  pendingHosts: 1000,
+  pendingHostsPerAddress: 20,
+  pendingHostsPerNetwork: 100,
+  agentsPerHost: 100,
+  grantsPerAgent: 256,
+  pendingPerAgent: 8,
+  pendingPerHost: 32,
+  pendingPerUser: 64,
+  hostsPerUser: 100,
+};
+
+const MODES: readonly AgentMode[] = ["delegated", "autonomous"];
+
+/**
+ * @param terms - The capabilities; absent where only records are looked at, and names cannot be checked.
+ * @throws TypeError naming the setting that is wrong, such as `settings.defaults[1]`.
+ */
+export function settledSettings(
+  settings: PartySettings,
+  terms: CapabilityTerms | undefined,
+): SettledSettings {
+  assertMembers(settings, MEMBERS, "settings");
+  const { tenant = "default", modes = MODES, approval = {}, allowHosts = true } = settings;
+  if (typeof tenant !== "string" || tenant === "") {
+    throw new TypeError("settings.tenant: must be a text");
+  }
+  if (typeof allowHosts !== "boolean")
+    throw new TypeError("settings.allowHosts: must be a boolean");
+  const strange = texts(modes, "settings.modes").find((mode) => !MODES.some((one) => one === mode));
+  if (strange !== undefined || modes.length === 0) {
+    throw new TypeError('settings.modes: must be "delegated", "autonomous", or both');
+  }
+  checkApprovalRule(approval, "settings.approval");
+  return {
+    tenant,
+    modes,
+    approval,
+    allowHosts,
+    defaults: checkedDefaults(settings, terms),
+    lifetimes: checkedNumbers(settings.lifetimes, LIFETIMES, LONGEST, "settings.lifetimes"),
+    constraints: constraintHops(settings.constraints, terms),
+    bounds: checkedNumbers(settings.bounds, BOUNDS, Number.MAX_SAFE_INTEGER, "settings.bounds"),
+  };
+}
+
+function checkedDefaults(
+  { defaults = [], allowedDefaults = [] }: PartySettings,
+  terms: CapabilityTerms | undefined,
+): readonly string[] {
+  const allowed = texts(allowedDefaults, "settings.allowedDefaults");
+  const names = [...new Set(texts(defaults, "settings.defaults"))];
+  if (terms === undefined) return names;
+  for (const [at, name] of names.entries()) {
+    const where = `settings.defaults[${at}]`;
+    const term = knownTerm(name, terms, where);
+    if (allowed.includes(name)) continue;
+    const why = term.legacy
+      ? "is legacy"
+      : term.effect === "read"
+        ? undefined
+        : `may ${term.effect}`;
+    if (why === undefined) continue;
+    throw new TypeError(
+      `${where}: "${name}" ${why}, and every agent of a linked host would get it unasked; ` +
+        "name it in allowedDefaults too if that is meant",
+    );
+  }
+  for (const [at, name] of allowed.entries()) {
+    knownTerm(name, terms, `settings.allowedDefaults[${at}]`);
+  }
+  return names;
+}
+
+function knownTerm(name: string, terms: CapabilityTerms, where: string) {
+  const term = terms.get(name);
+  if (term !== undefined) return term;
+  throw new TypeError(
+    `${where}: there is no capability "${name}"${meant(name, [...terms.keys()])}`,
+  );
+}
+
+function constraintHops(
+  constraints: PartySettings["constraints"] = {},
+  terms: CapabilityTerms | undefined,
+): ReadonlyMap<string, Hop> {
+  if (typeof constraints !== "object" || constraints === null) {
+    throw new TypeError("settings.constraints: must be an object");
+  }
+  return new Map(
+    Object.entries(constraints).map(([name, limits]) => {
+      const where = `settings.constraints.${name}`;
+      if (terms !== undefined) knownTerm(name, terms, where);
+      try {
+        return [name, normalizeHop({ constraints: limits })];
+      } catch (error) {
+        if (error instanceof TypeError) throw new TypeError(`${where}: ${error.message}`);
+        throw error;
+      }
+    }),
+  );
+}
+
+function checkedNumbers<Of extends { readonly [name: string]: number }>(
+  given: { readonly [Name in keyof Of]?: number } | undefined,
+  standard: Of,
+  most: number,
+  where: string,
+): Of {
+  if (given === undefined) return standard;
+  assertMembers(given, Object.keys(standard), where);
+  for (const [name, value] of Object.entries<unknown>(given)) {
+    if (Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most) continue;
+    throw new TypeError(`${where}.${name}: must be a whole number from 1 to ${most}`);
+  }
+  return { ...standard, ...given };
+}

@@ -1,0 +1,55 @@
+// User codes, by which a user finds the request that an agent shows.
+
+import { digestOfText } from "./digests.js";
+import type { Approval } from "./records.js";
+
+// Letters that no other letter or digit looks like, and that make no words: RFC 8628, section 6.1.
+const ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
+
+const LENGTH = 8;
+
+const CODE = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
+
+const MAX_TYPED = 64;
+
+/** A new user code, `XXXX-XXXX`: 8 of 20 letters, about 34 bits. */
+export function newUserCode(random: (length: number) => Uint8Array): string {
+  let code = "";
+  while (code.length < LENGTH) {
+    for (const byte of random(LENGTH)) {
+      // Only bytes below a multiple of 20, or some letters would come more often.
+      if (byte < 240 && code.length < LENGTH) code += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return `${code.slice(0, 4)}-${code.slice(4)}`;
+}
+
+/** Returns the SHA-256 of a user code, ignoring case, spaces and dashes; `undefined` if it is not a user code. */
+export function hashOfUserCode(typed: string): string | undefined {
+  if (typed.length > MAX_TYPED) return undefined;
+  const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();
+  return CODE.test(code) ? digestOfText(code) : undefined;
+}
+
+const MAX_SHOWN = 10_000;
+
+/** User codes that this process has shown: the store has their hashes alone. */
+export class ShownCodes {
+  readonly #codes = new Map<string, { readonly code: string; readonly expires: number }>();
+
+  /** @param now - Milliseconds since 1970. */
+  show({ id, expires }: Approval, code: string, now: number): void {
+    if (this.#codes.size >= MAX_SHOWN) {
+      for (const [other, kept] of this.#codes) if (kept.expires <= now) this.#codes.delete(other);
+    }
+    const [oldest] = this.#codes.keys();
+    if (this.#codes.size >= MAX_SHOWN && oldest !== undefined) this.#codes.delete(oldest);
+    this.#codes.set(id, { code, expires });
+  }
+
+  /** The code of an approval, if it is still the one that counts. */
+  of({ id, codeHash }: Approval): string | undefined {
+    const code = this.#codes.get(id)?.code;
+    return code !== undefined && hashOfUserCode(code) === codeHash ? code : undefined;
+  }
+}

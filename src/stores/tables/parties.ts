@@ -1,0 +1,133 @@
+/**
+ * Hosts, agents, their grants, approvals and delegations, one table for each kind. `body` is the record as
+ * JSON; the other columns repeat the values that it is looked up by, strings as JSON strings, since a column
+ * keeps neither NUL nor lone surrogates. `version` grows with every change of the record. Times are
+ * milliseconds since 1970.
+ */
+export const PARTY_TABLES = {
+  party_host: {
+    columns: {
+      id: "text",
+      thumbprint: "text?",
+      /** The thumbprint, unique until the host is revoked. */
+      held: "text?",
+      principal: "text?",
+      /** The address that it registered from, until a user takes it on. */
+      address: "text?",
+      network: "text?",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    unique: ["held"],
+    indexes: [
+      ["thumbprint"],
+      ["principal", "created", "id"],
+      ["address", "created", "id"],
+      ["network", "created", "id"],
+      ["created", "id"],
+    ],
+  },
+  party_agent: {
+    columns: {
+      id: "text",
+      host: "text",
+      thumbprint: "text",
+      principal: "text?",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [
+      ["host", "created", "id"],
+      ["thumbprint"],
+      ["principal", "created", "id"],
+      ["created", "id"],
+    ],
+  },
+  party_grant: {
+    columns: {
+      id: "text",
+      agent: "text",
+      host: "text",
+      approval: "text?",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [
+      ["agent", "created", "id"],
+      ["host", "created", "id"],
+      ["approval"],
+      ["created", "id"],
+    ],
+  },
+  approval: {
+    columns: {
+      id: "text",
+      /** One request has one approval. */
+      request: "text",
+      code: "text?",
+      agent: "text",
+      state: "text",
+      /** The time when it ended, or ends at the latest. */
+      until: "integer",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    unique: ["request"],
+    indexes: [
+      ["code"],
+      ["agent", "created", "id"],
+      ["state", "created", "id"],
+      ["until"],
+      ["created", "id"],
+    ],
+  },
+  /**
+   * Principals that may decide about an approval, or have decided; `decided` is 1 if their history shows the
+   * decision.
+   */
+  approver: {
+    columns: { principal: "text", approval: "text", decided: "integer" },
+    key: ["principal", "approval"],
+    indexes: [["approval"], ["principal", "decided"]],
+  },
+  delegation: {
+    columns: {
+      id: "text",
+      delegator: "text",
+      expires: "integer",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [["delegator", "created", "id"], ["expires"], ["created", "id"]],
+  },
+  answered_request: {
+    columns: {
+      id: "text",
+      expires: "integer",
+      created: "integer",
+      version: "integer",
+      body: "text",
+    },
+    key: ["id"],
+    indexes: [["expires"]],
+  },
+  /**
+   * One-time ids, by a hash of scope and id; `scope` is a hash of the scope alone, and `stranger` is 1 for the
+   * strangers' room.
+   */
+  used_once: {
+    columns: { key: "text", scope: "text", stranger: "integer", expires: "integer" },
+    key: ["key"],
+    indexes: [["expires"], ["stranger"], ["scope", "expires"]],
+  },
+} as const;

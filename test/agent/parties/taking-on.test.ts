@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import { openParties } from "../../../src/stores/parties/party-store.js";
+import { throughStores } from "../../support/databases.js";
+import { approve, bank, changes, done, registration, statuses } from "./support.js";
+
+// Several users who approve agents of one host: the first takes it on, and the others learn of that.
+
+throughStores((place) => {
+  const opened = async (more: object = {}) => bank({ ...more, place: await place() });
+
+  test("the second user who approves an agent of one host is told that it is another's, and gets nothing", async () => {
+    const given = await opened();
+    const { parties } = given;
+    const first = done(await parties.register(registration()));
+    const second = done(await parties.register(registration({ agentThumbprint: "second" })));
+    const { userCode = "" } = first;
+    expect(await approve(given, first.approval, { userCode })).toMatchObject({ ok: true });
+
+    const { userCode: code = "" } = second;
+    const taken = await approve(given, second.approval, { as: "bob", userCode: code });
+    expect(taken).toMatchObject({ ok: false, code: "host_taken" });
+    expect(await parties.host(first.host.id)).toMatchObject({ principal: "alice" });
+    expect(await parties.agent(second.agent.id)).toMatchObject({ status: "pending" });
+    expect(await parties.activeGrants("bob")).toEqual([]);
+    expect(statuses(await parties.grantsOf(second.agent.id))).toEqual({
+      check_balance: "pending",
+      list_payees: "pending",
+    });
+    expect(await changes(given)).toContain("approval.refused host_taken");
+
+    // It stays the host's own user's to decide.
+    expect(await approve(given, second.approval, { userCode: code })).toMatchObject({ ok: true });
+    expect(await parties.agent(second.agent.id)).toMatchObject({
+      status: "active",
+      principal: "alice",
+    });
+  });
+
+  test("another user can still deny what waits on a host that was taken on", async () => {
+    const given = await opened();
+    const { parties } = given;
+    const first = done(await parties.register(registration()));
+    const second = done(await parties.register(registration({ agentThumbprint: "second" })));
+    const { userCode = "" } = first;
+    expect(await approve(given, first.approval, { userCode })).toMatchObject({ ok: true });
+    const { userCode: code = "" } = second;
+    const denied = await approve(given, second.approval, {
+      as: "bob",
+      userCode: code,
+      answer: "deny",
+    });
+    expect(denied).toMatchObject({ ok: true, approval: { state: "denied" } });
+    expect(await parties.agent(second.agent.id)).toMatchObject({ status: "rejected" });
+  });
+
+  test("the second user who takes over an autonomous agent of one host is told that it is another's", async () => {
+    const given = await opened({ anyone: true });
+    const { parties } = given;
+    const first = done(await parties.register(registration({ mode: "autonomous" })));
+    const asked = registration({ mode: "autonomous", agentThumbprint: "second" });
+    const second = done(await parties.register(asked));
+    const claimOf = async ({ agent }: typeof first) =>
+      done(await parties.claim({ agent: agent.id, by: { agent: agent.id } }));
+    const [one, other, twice] = [await claimOf(first), await claimOf(second), await claimOf(first)];
+    // The host's other agent asks a user to be taken on, too.
+    const third = done(await parties.register(registration({ agentThumbprint: "third" })));
+
+    const answer = (claim: typeof one, as: string) =>
+      approve(given, claim.approval, { as, userCode: claim.userCode ?? "" });
+    expect(await answer(one, "alice")).toMatchObject({ ok: true });
+    // By that, both autonomous agents have ended.
+    for (const late of [other, twice]) {
+      for (const as of ["bob", "alice"]) {
+        expect(await answer(late, as)).toMatchObject({ ok: false, code: "agent_ended" });
+      }
+    }
+    expect(await answer(third, "bob")).toMatchObject({ ok: false, code: "host_taken" });
+    expect(await parties.host(first.host.id)).toMatchObject({ principal: "alice" });
+    for (const { agent } of [first, second]) {
+      expect(await parties.agent(agent.id)).toMatchObject({
+        status: "claimed",
+        principal: "alice",
+      });
+    }
+  });
+
+  test("a claim gives no user the host of another, even while its agent is active", async () => {
+    const given = await opened({ anyone: true });
+    const { parties, database } = given;
+    const alone = done(await parties.register(registration({ mode: "autonomous" })));
+    const { agent, host } = alone;
+    const claim = done(await parties.claim({ agent: agent.id, by: { host: host.id } }));
+    // Linking ends autonomous agents, so only the database can say that this one is still active.
+    await openParties(database).change(async (draft) => {
+      const kept = (await draft.hosts.get(host.id)) ?? expect.fail("no host");
+      await draft.put("hosts", { ...kept, principal: "alice" });
+    });
+    const { userCode = "" } = claim;
+    const taken = await approve(given, claim.approval, { as: "bob", userCode });
+    expect(taken).toMatchObject({ ok: false, code: "host_taken" });
+    expect(await parties.host(host.id)).toMatchObject({ principal: "alice" });
+    expect(await parties.agent(agent.id)).toMatchObject({ status: "active" });
+  });
+
+  test("of several approvers, the one who takes the agent on learns at once that the host is another's", async () => {
+    const given = await opened({ settings: { approval: { approvers: ["dave"] } } });
+    const { parties } = given;
+    const first = done(await parties.register(registration()));
+    const second = done(await parties.register(registration({ agentThumbprint: "second" })));
+    const { userCode = "" } = first;
+    await approve(given, first.approval, { as: "dave" });
+    expect(await approve(given, first.approval, { userCode })).toMatchObject({ ok: true });
+    const { userCode: code = "" } = second;
+    expect(await approve(given, second.approval, { as: "bob", userCode: code })).toMatchObject({
+      ok: false,
+      code: "host_taken",
+    });
+    const kept = await parties.approvals.get(second.approval?.id ?? "");
+    expect(kept).toMatchObject({ state: "pending", decisions: [] });
+  });
+
+  test("one denial denies a request that asks only to be taken on, whatever others have said", async () => {
+    const approval = { approvers: ["dave", "carol"], needed: 2 };
+    const given = await opened({ settings: { approval, defaults: [] } });
+    const { parties } = given;
+    const asked = done(await parties.register(registration({ capabilities: [] })));
+    expect(asked.approval?.subject.asked).toEqual([]);
+    expect(await approve(given, asked.approval, { as: "dave" })).toMatchObject({ ok: true });
+    const denied = await approve(given, asked.approval, { as: "carol", answer: "deny" });
+    expect(denied).toMatchObject({ ok: true, approval: { state: "denied" } });
+    expect(await parties.agent(asked.agent.id)).toMatchObject({ status: "rejected" });
+    const late = await approve(given, asked.approval, { userCode: asked.userCode ?? "" });
+    expect(late).toMatchObject({ code: "approval_settled" });
+  });
+});

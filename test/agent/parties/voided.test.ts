@@ -1,0 +1,216 @@
+import { expect, test } from "vitest";
+import type { IssuingAgent } from "../../../src/agent/issuing-agent.js";
+import { Parties } from "../../../src/agent/parties/parties.js";
+import { formatTime } from "../../../src/caveats/time.js";
+import type { Grant, GrantApproval } from "../../../src/issuer/grant.js";
+import { openParties } from "../../../src/stores/parties/party-store.js";
+import { throughStores } from "../../support/databases.js";
+import { GRANTS } from "../documents.js";
+import { ALICE, type World, world } from "../support.js";
+
+// Approved, and not collected yet: what ends it meanwhile, for the party that collects.
+
+const ASKED = { grants: ["clock:read"], operations: ["tell"], purpose: "set a watch" };
+
+interface Approving {
+  readonly agent: IssuingAgent;
+  readonly parties: Parties;
+}
+
+throughStores((place) => {
+  /** The same stores under a grant that is approved in another way. */
+  async function under(given: World, approval: GrantApproval): Promise<Approving> {
+    const grants = GRANTS.map(
+      (grant): Grant => (grant.id === "clock:read" ? { ...grant, approval } : grant),
+    );
+    const { revocations, database, clock, policy } = given;
+    const parties = new Parties({
+      store: openParties(database),
+      revocations,
+      clock: () => clock.now,
+      policy,
+      grants,
+    });
+    return { parties, agent: await given.again({ grants, parties }) };
+  }
+
+  async function opened(approval: GrantApproval = {}) {
+    const given = await world({ place: await place() });
+    const now = await under(given, approval);
+    const ask = async (): Promise<string> => {
+      const outcome = await now.agent.request(ALICE, ASKED);
+      return (outcome.ok && outcome.pending?.approval.id) || expect.fail("nothing waits");
+    };
+    const approve = async (id: string, principal = "alice", by = now) => {
+      const { digest = "" } = (await by.parties.approvals.get(id)) ?? {};
+      return by.parties.approvals.decide(id, { principal }, { answer: "approve", digest });
+    };
+    return { given, ...now, ask, approve };
+  }
+
+  /** As `proviso revoke --principal alice`; then a second passes. */
+  function revoke({ revocations, clock }: World): void {
+    const at = formatTime(clock.now);
+    revocations.add({ kind: "principal", id: "alice", before: formatTime(clock.now + 1000), at });
+    clock.now += 2000;
+  }
+
+  const issued = async ({ ledger }: World): Promise<number> =>
+    (await ledger.list({ kind: "issuance", decision: "allowed" })).length;
+
+  const VOID = {
+    ok: false,
+    denial: { code: "approval_denied", message: expect.stringContaining("was revoked since") },
+  };
+
+  test("what was approved before its user's revocation is not issued after it, and collecting says why", async () => {
+    const { given, agent, ask, approve } = await opened();
+    const id = await ask();
+    expect(await approve(id)).toMatchObject({ ok: true });
+    revoke(given);
+    expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+    expect(await issued(given)).toBe(0);
+    // What is asked for from now on is issued.
+    const later = await ask();
+    await approve(later);
+    expect(await agent.collect(ALICE, later)).toMatchObject({ ok: true });
+    expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+  });
+
+  test("a revocation between two of several approvals ends it", async () => {
+    const { given, agent, ask, approve } = await opened({ approvers: ["bob", "carol"], needed: 2 });
+    const id = await ask();
+    expect(await approve(id, "bob")).toMatchObject({ ok: true, approval: { state: "pending" } });
+    revoke(given);
+    expect(await approve(id, "carol")).toMatchObject({ ok: false, code: "approval_settled" });
+    expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+    expect(await issued(given)).toBe(0);
+  });
+
+  test("used up before, and not issued yet or collected again, it gives nothing either", async () => {
+    const { given, agent, parties, ask, approve } = await opened();
+    const [unissued, collected] = [await ask(), await ask()];
+    await approve(unissued);
+    await approve(collected);
+    expect(await agent.collect(ALICE, collected)).toMatchObject({ ok: true });
+    // As by a crash between the two.
+    await parties.approvals.use(unissued, [0]);
+    revoke(given);
+    for (const id of [unissued, collected]) {
+      expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+    }
+    expect(await issued(given)).toBe(1);
+  });
+
+  test("revoked while it is being collected, nothing is issued", async () => {
+    const { given, agent, ask, approve } = await opened();
+    const id = await ask();
+    await approve(id);
+    const { policy } = given;
+    const permissions = policy.permissions.bind(policy);
+    policy.permissions = (principal, grant) => {
+      revoke(given);
+      return permissions(principal, grant);
+    };
+    expect(await agent.collect(ALICE, id)).toMatchObject({ ok: false });
+    policy.permissions = permissions;
+    expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+    expect(await issued(given)).toBe(0);
+  });
+
+  /** The list as of a process that was stopped: what another revoked meanwhile is known after the next look. */
+  function revokeElsewhere(given: World): void {
+    let isKnown = false;
+    const catchUp = async (): Promise<void> => {
+      if (!isKnown) revoke(given);
+      isKnown = true;
+    };
+    Object.assign(given.revocations, { catchUp });
+  }
+
+  test("what another process revoked while this one stood still is seen before anything is collected", async () => {
+    const { given, agent, ask, approve } = await opened();
+    const id = await ask();
+    await approve(id);
+    revokeElsewhere(given);
+    expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
+    expect(await issued(given)).toBe(0);
+  });
+
+  test("and before anything is decided", async () => {
+    const { given, ask, approve } = await opened({ approvers: ["bob", "carol"], needed: 2 });
+    const id = await ask();
+    await approve(id, "bob");
+    revokeElsewhere(given);
+    expect(await approve(id, "carol")).toMatchObject({ ok: false, code: "approval_settled" });
+  });
+
+  test("requests that a revocation ended do not count among those that wait", async () => {
+    const { given, agent, ask } = await opened();
+    for (let at = 0; at < 8; at++) await ask();
+    expect(await agent.request(ALICE, ASKED)).toMatchObject({ ok: false });
+    revoke(given);
+    await ask();
+  });
+
+  test("approved by someone who approves no more, it is not collected", async () => {
+    const { given, agent, ask, approve } = await opened({ approvers: ["bob"] });
+    const id = await ask();
+    expect(await approve(id, "bob")).toMatchObject({ ok: true });
+    const later = await under(given, { approvers: ["carol"] });
+    expect(await later.agent.collect(ALICE, id)).toMatchObject({
+      ok: false,
+      denial: {
+        code: "approval_denied",
+        message: expect.stringContaining("other people approve it"),
+      },
+    });
+    // The process that still runs under the old configuration learns it, too.
+    expect(await agent.collect(ALICE, id)).toMatchObject({ ok: false });
+    expect(await issued(given)).toBe(0);
+  });
+
+  test("someone who was removed completes nothing that waits", async () => {
+    const rule = { approvers: ["bob", "carol", "dave"], needed: 2 };
+    const { given, ask, approve } = await opened(rule);
+    const id = await ask();
+    await approve(id, "bob");
+    const later = await under(given, { approvers: ["carol", "dave", "erin"], needed: 2 });
+    expect(await approve(id, "bob", later)).toMatchObject({ ok: false });
+    expect(await approve(id, "carol", later)).toMatchObject({ approval: { state: "pending" } });
+    expect(await later.agent.collect(ALICE, id)).toMatchObject({ ok: true, capabilities: [] });
+    // By the rule under which it was opened, Erin is not one of them.
+    expect(await approve(id, "erin", later)).toMatchObject({ code: "approver_denied" });
+    expect(await approve(id, "dave", later)).toMatchObject({ approval: { state: "approved" } });
+    expect(await later.agent.collect(ALICE, id)).toMatchObject({ capabilities: [{}] });
+  });
+
+  test("a grant without an approval by now is collected by the rule that it was asked under", async () => {
+    const { given, ask, approve } = await opened({ approvers: ["bob"] });
+    const id = await ask();
+    const { revocations, database, clock, policy } = given;
+    const parties = new Parties({
+      store: openParties(database),
+      revocations,
+      clock: () => clock.now,
+      policy,
+      grants: GRANTS,
+    });
+    const agent = await given.again({ grants: GRANTS, parties });
+    expect(await approve(id, "carol", { parties, agent })).toMatchObject({ ok: false });
+    expect(await approve(id, "bob", { parties, agent })).toMatchObject({ ok: true });
+    expect(await agent.collect(ALICE, id)).toMatchObject({ ok: true, capabilities: [{}] });
+  });
+
+  test("an agent whose parties have another rule for a grant, or none, is not made", async () => {
+    const { given, parties } = await opened({ approvers: ["bob"] });
+    const grants = (approval: GrantApproval) =>
+      GRANTS.map((grant): Grant => (grant.id === "clock:read" ? { ...grant, approval } : grant));
+    const made = given.again({ grants: grants({ approvers: ["carol"] }), parties });
+    await expect(made).rejects.toThrow(/^grants\[\d\]\.approval: parties must know it/);
+    const { revocations, database } = given;
+    const without = new Parties({ store: openParties(database), revocations });
+    const other = given.again({ grants: grants({ approvers: ["bob"] }), parties: without });
+    await expect(other).rejects.toThrow("createParties({ grants })");
+  });
+});
