@@ -3,6 +3,7 @@ import { type Attenuation, attenuate, revocationId } from "../../src/capability/
 import type { Hop, HopInit } from "../../src/caveats/hop.js";
 import type { Overreach } from "../../src/caveats/hop-rule.js";
 import { EVERY_OPERATION } from "../../src/caveats/operation-authority.js";
+import { mistakesIn } from "../../src/caveats/operation-mistakes.js";
 import { shownList } from "../../src/caveats/scalar.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
@@ -61,6 +62,8 @@ async function run(context: Context, options: Options, argument?: string): Promi
       asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
     return withinSize(narrow, "the restrictions", "--purpose");
   });
+  const strange = intersect ? await neverHad(token, restrictions) : [];
+  if (strange.length > 0) throw refusal(strange, intersect);
   if (!result.ok)
     throw refusal(
       result.overreaches.map((one) => inFlags(one, restrictions)),
@@ -81,6 +84,20 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const { expires } = authority;
   const document = { token: child, id: capability?.id, hop, expires, revocationId: id };
   await printTokens(context, options, document, [child]);
+}
+
+/**
+ * Returns the limits for operations that the token never had. Intersecting drops limits for operations that were taken
+ * away; a misspelt operation would be dropped with them.
+ */
+async function neverHad(
+  token: string,
+  { operationConstraints, arguments: lists }: HopInit,
+): Promise<readonly Overreach[]> {
+  if (operationConstraints === undefined && lists === undefined) return [];
+  const { inspect } = await import("../../src/capability/inspect.js");
+  const first = inspect(token).links.find(({ hop }) => hop?.operations !== undefined);
+  return mistakesIn({ operationConstraints, arguments: lists }, first?.hop?.operations);
 }
 
 /** Where a token allows every operation, nothing tells a misspelt one from another. */
