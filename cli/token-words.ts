@@ -4,9 +4,9 @@ import {
   inspect,
   type RawBytes,
 } from "../src/capability/inspect.js";
-import { type ArgumentDomain, constraintFrom } from "../src/caveats/argument-domain.js";
+import { constraintFrom } from "../src/caveats/argument-domain.js";
 import type { Authority } from "../src/caveats/authority.js";
-import type { Domain } from "../src/caveats/domain.js";
+import type { ArgumentDomain, Domain } from "../src/caveats/domain.js";
 import type {
   ArgumentConstraint,
   ArgumentOperators,

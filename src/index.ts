@@ -27,9 +27,8 @@ export {
   type RawBytes,
 } from "./capability/inspect.js";
 export { CAPABILITY_LIMITS, type CapabilityLimits } from "./capability/limits.js";
-export type { ArgumentDomain, ArgumentType } from "./caveats/argument-domain.js";
 export type { Authority } from "./caveats/authority.js";
-export type { Domain } from "./caveats/domain.js";
+export type { ArgumentDomain, ArgumentType, Domain } from "./caveats/domain.js";
 export type {
   ArgumentConstraint,
   ArgumentConstraints,

@@ -57,25 +57,25 @@ export async function requestCapabilities(
 ): Promise<RequestOutcome> {
   const elapsed = recorder.start();
   const reading = readCapabilityRequest(params);
-  const refuse = (denial: RequestDenial, purpose?: string): RequestOutcome => {
+  const denyRequest = (denial: RequestDenial, purpose?: string): RequestOutcome => {
     recorder.notIssued(caller, denial.code, purpose, elapsed());
     return { ok: false, denial };
   };
-  if (!reading.ok) return refuse(reading.denial);
+  if (!reading.ok) return denyRequest(reading.denial);
   const { request } = reading;
   const { purpose } = request.restrictions;
   const found = await offersFor(request, caller, context);
-  if (!found.ok) return refuse(found.denial, purpose);
+  if (!found.ok) return denyRequest(found.denial, purpose);
   const reused = await refuseReusedId(request, caller, context, id);
-  if (reused !== undefined) return refuse(reused.denial, purpose);
+  if (reused !== undefined) return denyRequest(reused.denial, purpose);
   const { offers, ...rest } = found;
   const waiting = offers.filter(({ grant }) => grant.approval !== undefined);
   const open = offers.filter(({ grant }) => grant.approval === undefined);
   const issuance = await issueOffers(open, request, caller, context);
-  if (!issuance.ok) return refuse(issuance.denial, purpose);
+  if (!issuance.ok) return denyRequest(issuance.denial, purpose);
   const opened =
     waiting.length === 0 ? undefined : await openApproval(waiting, request, caller, context, id);
-  if (opened?.ok === false) return refuse(opened.denial, purpose);
+  if (opened?.ok === false) return denyRequest(opened.denial, purpose);
   const granted = issuance.issued.map((one) => one.granted);
   const kept = issuance.issued.map((one) => one.kept);
   if (offers.length === 0) recorder.notIssued(caller, "nothing_found", purpose, elapsed());

@@ -1,9 +1,9 @@
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { canonicalJson, type Json } from "../bytes/json.js";
-import { type ArgumentDomain, constraintFrom, isDead } from "../caveats/argument-domain.js";
+import { constraintFrom, isDead } from "../caveats/argument-domain.js";
 import type { Authority } from "../caveats/authority.js";
 import { constraintRule } from "../caveats/constraints-rule.js";
-import { type Domain, isEmpty, limitFrom } from "../caveats/domain.js";
+import { type ArgumentDomain, type Domain, isEmpty, limitFrom } from "../caveats/domain.js";
 import { type Hop, ownMember } from "../caveats/hop.js";
 import { type KeyWords, ruleOf } from "../caveats/hop-rule.js";
 import { HOP_KEYS, HOP_RULES, type HopKey } from "../caveats/hop-rules.js";

@@ -1,35 +1,17 @@
 import { judgedValue, MAX_JUDGED_ELEMENTS } from "./argument-operators.js";
 import { sortedConstraint, sortedSet } from "./canonical-order.js";
-import { allows, type Domain, domainOf, meetDomains } from "./domain.js";
+import {
+  type ArgumentDomain,
+  type ArgumentType,
+  allows,
+  type Domain,
+  domainOf,
+  meetDomains,
+} from "./domain.js";
 import type { ArgumentConstraint, ArgumentOperators, ItemsLimit, UrlLimit } from "./hop.js";
 import { isBelow, isPath } from "./path-form.js";
-import type { ScalarType } from "./scalar.js";
 import { allowsUrl, defaultPort } from "./url-form.js";
 import { allowsHostEntry } from "./url-host.js";
-
-/** The JSON types that a constraint of an operation's argument can allow. */
-export type ArgumentType = ScalarType | "array";
-
-/**
- * The values that several constraints together allow for one argument of an operation, and whether it may be
- * absent. Operators on the form of a string (`path`, `prefix`, `url`) are combined only with the same operator.
- */
-export interface ArgumentDomain extends Omit<Domain, "types"> {
-  /** True if a call may leave the argument out. */
-  readonly missing: boolean;
-  /** The JSON types that remain; none means that no value is allowed. */
-  readonly types: readonly ArgumentType[];
-  /** Strings are paths, and this folder or below it. */
-  readonly path?: string;
-  /** Strings begin with this one. */
-  readonly prefix?: string;
-  /** Strings are URLs with these parts. */
-  readonly url?: UrlLimit;
-  /** Arrays have so many elements. */
-  readonly items?: { readonly min: number; readonly max: number };
-  /** Elements of arrays are these values. */
-  readonly each?: ArgumentDomain;
-}
 
 const TYPES: readonly ArgumentType[] = ["array", "boolean", "null", "number", "string"];
 
@@ -122,7 +104,7 @@ function longer(a: string, b: string): string | null {
 }
 
 /** The URLs that both limits allow; `null` if there are none. */
-export function meetUrls(a: UrlLimit, b: UrlLimit): UrlLimit | null {
+function meetUrls(a: UrlLimit, b: UrlLimit): UrlLimit | null {
   const hosts = a.hosts.flatMap((one) =>
     b.hosts.flatMap((other) => {
       if (allowsHostEntry(one, other)) return [other];

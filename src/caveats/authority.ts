@@ -1,5 +1,4 @@
-import type { ArgumentDomain } from "./argument-domain.js";
-import type { Domain } from "./domain.js";
+import type { ArgumentDomain, Domain } from "./domain.js";
 import type { Hop } from "./hop.js";
 
 /**

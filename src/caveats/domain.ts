@@ -1,4 +1,4 @@
-import type { Constraint, Operators } from "./hop.js";
+import type { Constraint, Operators, UrlLimit } from "./hop.js";
 import { type Scalar, type ScalarType, scalarType } from "./scalar.js";
 
 /**
@@ -17,6 +17,30 @@ export interface Domain {
   readonly in?: readonly Scalar[];
   /** Values that are excluded. */
   readonly not_in?: readonly Scalar[];
+}
+
+/** The JSON types that a constraint of an operation's argument can allow. */
+export type ArgumentType = ScalarType | "array";
+
+/**
+ * The values that several constraints together allow for one argument of an operation, and whether it may be
+ * absent. Operators on the form of a string (`path`, `prefix`, `url`) are combined only with the same operator.
+ */
+export interface ArgumentDomain extends Omit<Domain, "types"> {
+  /** True if a call may leave the argument out. */
+  readonly missing: boolean;
+  /** The JSON types that remain; none means that no value is allowed. */
+  readonly types: readonly ArgumentType[];
+  /** Strings are paths, and this folder or below it. */
+  readonly path?: string;
+  /** Strings begin with this one. */
+  readonly prefix?: string;
+  /** Strings are URLs with these parts. */
+  readonly url?: UrlLimit;
+  /** Arrays have so many elements. */
+  readonly items?: { readonly min: number; readonly max: number };
+  /** Elements of arrays are these values. */
+  readonly each?: ArgumentDomain;
 }
 
 const NO_TYPES: readonly ScalarType[] = Object.freeze([]);

@@ -1,8 +1,7 @@
 import type { Json } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
-import type { ArgumentDomain } from "./argument-domain.js";
 import type { Authority } from "./authority.js";
-import type { Domain } from "./domain.js";
+import type { ArgumentDomain, Domain } from "./domain.js";
 import type { ArgumentConstraints, Constraint } from "./hop.js";
 import type { CheckedInvocation } from "./invocation.js";
 import { shown } from "./scalar.js";

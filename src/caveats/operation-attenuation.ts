@@ -1,7 +1,6 @@
 import type { Json } from "../bytes/json.js";
 import type { Suggest } from "../checks/nearest.js";
 import {
-  type ArgumentDomain,
   allowsArgument,
   argumentDomainOf,
   constraintFrom,
@@ -11,6 +10,7 @@ import {
 } from "./argument-domain.js";
 import type { Authority } from "./authority.js";
 import { boundsIn, hullOf, nearestIn, valuesIn } from "./constraint-attenuation.js";
+import type { ArgumentDomain } from "./domain.js";
 import type { ArgumentConstraint, Hop, UrlLimit } from "./hop.js";
 import { beyond, didYouMean, type Overreach, ruleOf } from "./hop-rule.js";
 import { authoritiesOver, entryRule, leftOfArgument } from "./operation-authority.js";

@@ -1,14 +1,7 @@
-import {
-  type ArgumentDomain,
-  argumentDomainOf,
-  isDead,
-  LEFT_OUT,
-  meetArguments,
-  UNLIMITED,
-} from "./argument-domain.js";
+import { argumentDomainOf, isDead, LEFT_OUT, meetArguments, UNLIMITED } from "./argument-domain.js";
 import { argumentName, readArgumentName } from "./argument-pointer.js";
 import type { Authority } from "./authority.js";
-import { isEmpty } from "./domain.js";
+import { type ArgumentDomain, isEmpty } from "./domain.js";
 import { type ArgumentConstraints, ownMember } from "./hop.js";
 import { NONE, ruleOf } from "./hop-rule.js";
 

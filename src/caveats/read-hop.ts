@@ -25,31 +25,31 @@ const NO_OBJECT: HopProblem = {
  */
 export function readHop(caveat: Uint8Array): HopReading {
   const text = decodeUtf8(caveat);
-  if (text === undefined || !text.startsWith("{")) return refuse([NO_OBJECT]);
+  if (text === undefined || !text.startsWith("{")) return unreadable([NO_OBJECT]);
   let value: Json | undefined;
   try {
     value = readCanonicalJson(text);
   } catch {
-    return refuse([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
+    return unreadable([malformed(undefined, "the caveat is not JSON that has a canonical form")]);
   }
   if (value === undefined) {
-    return refuse([malformed(undefined, "the caveat is not in canonical form (RFC 8785)")]);
+    return unreadable([malformed(undefined, "the caveat is not in canonical form (RFC 8785)")]);
   }
   return hopFrom(value);
 }
 
 /** Reads a hop from the value of a caveat in canonical form. */
 export function hopFrom(value: Json): HopReading {
-  if (!isJsonObject(value)) return refuse([NO_OBJECT]);
+  if (!isJsonObject(value)) return unreadable([NO_OBJECT]);
   const keys = Object.keys(value);
-  if (keys.length === 0) return refuse([malformed(undefined, "the caveat is empty")]);
+  if (keys.length === 0) return unreadable([malformed(undefined, "the caveat is empty")]);
   const problems: HopProblem[] = [];
   const suggest = suggestions();
   for (const key of keys) {
     problems.push(...problemsOf(key, value[key] ?? null, suggest));
     if (problems.length >= MAX_REPORTED) break;
   }
-  if (problems.length > 0) return refuse(problems.slice(0, MAX_REPORTED));
+  if (problems.length > 0) return unreadable(problems.slice(0, MAX_REPORTED));
   // Every property has just been checked against its type.
   return { ok: true, hop: value as Hop };
 }
@@ -61,6 +61,6 @@ function problemsOf(key: string, value: Json, suggest: Suggest): readonly HopPro
   return [unknownName(key, key, HOP_KEYS, what, suggest)];
 }
 
-function refuse(problems: readonly HopProblem[]): HopReading {
+function unreadable(problems: readonly HopProblem[]): HopReading {
   return { ok: false, problems };
 }

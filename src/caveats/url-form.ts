@@ -57,7 +57,7 @@ export function defaultPort(scheme: string): string {
 }
 
 /** Returns whether a string is the path of a URL in the strict form; it may end in one `/`. */
-export function isUrlPath(path: string): boolean {
+function isUrlPath(path: string): boolean {
   if (path === "/") return true;
   if (!PATH_FORM.test(path)) return false;
   const text = decoded(withoutFinalSlash(path));

@@ -1,8 +1,8 @@
 import { canonicalJson, isObject, type Json } from "../bytes/json.js";
-import { type ArgumentDomain, constraintFrom, isDead } from "../caveats/argument-domain.js";
+import { constraintFrom, isDead } from "../caveats/argument-domain.js";
 import { argumentName } from "../caveats/argument-pointer.js";
 import type { Authority } from "../caveats/authority.js";
-import type { Domain } from "../caveats/domain.js";
+import type { ArgumentDomain, Domain } from "../caveats/domain.js";
 import type {
   ArgumentConstraint,
   ArgumentOperators,

@@ -81,7 +81,7 @@ const elementOperators: fc.Arbitrary<{ readonly [name: string]: unknown }> = fc
   );
 
 /** A constraint on an argument of one operation. */
-export const argumentConstraint: fc.Arbitrary<ArgumentConstraint> = fc.oneof(
+const argumentConstraint: fc.Arbitrary<ArgumentConstraint> = fc.oneof(
   { weight: 2, arbitrary: scalar },
   { weight: 1, arbitrary: fc.constant({ absent: true as const }) },
   { weight: 4, arbitrary: elementOperators },

@@ -1,6 +1,5 @@
-import type { ArgumentDomain } from "../../src/caveats/argument-domain.js";
 import type { Authority } from "../../src/caveats/authority.js";
-import type { Domain } from "../../src/caveats/domain.js";
+import type { ArgumentDomain, Domain } from "../../src/caveats/domain.js";
 import type { UrlLimit } from "../../src/caveats/hop.js";
 import type { Invocation } from "../../src/caveats/invocation.js";
 

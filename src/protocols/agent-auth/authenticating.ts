@@ -92,8 +92,8 @@ export async function partyOf(
   if ("ok" in party) return party;
   const tooMany = await limited(party);
   if (tooMany !== undefined) return tooMany;
-  const standing = statusFault(party, allowed);
-  if (standing !== undefined) return standing;
+  const inactive = statusFault(party, allowed);
+  if (inactive !== undefined) return inactive;
   const { jwt } = party;
   const thumbprint = thumbprintOf(party);
   const stranger = isStranger(party) && !(await isUsersKey(thumbprint, context));

@@ -45,7 +45,7 @@ const STRANGE_CHARACTERS = [
 const LETTERS = [..."abcdefgxyz0123456789-.:[]@%A_~!$&'()*+,;="];
 
 /** A host; now and then, the more often the less `odd` is, nearly one. */
-export function randomHost(random: Random, odd = 5): string {
+function randomHost(random: Random, odd = 5): string {
   if (random.once(odd)) return random.pick(STRANGE_HOSTS);
   if (random.once(2 * odd))
     return random.many(1 + random.below(12), () => random.pick(LETTERS)).join("");
