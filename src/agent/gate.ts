@@ -192,8 +192,8 @@ async function clearWith<Of extends Operation>(
 }
 
 /**
- * Returns whether a denial is about one limit on an argument that is not given. One with `more` stands for
- * others too, which may be on arguments that are.
+ * Returns whether a denial is about one limit on an argument that is not given. Only such a denial has no `actual`.
+ * One with `more` stands for others too, which may be on arguments that are given.
  */
 function isOfMissing({ code, actual, more }: AgentDenial): boolean {
   return code === "constraint_violated" && actual === undefined && more === undefined;

@@ -31,7 +31,10 @@ export interface Denial {
   readonly rule?: string;
   /** The value that the rule requires. */
   readonly expected?: Json;
-  /** The value in the invocation or the token; absent if there is none. */
+  /**
+   * The value in the invocation or the token; absent if there is none. For an argument inside a value that is no
+   * object, that value.
+   */
   readonly actual?: unknown;
   /** The nearest value that would have been allowed. */
   readonly nearest?: Json;

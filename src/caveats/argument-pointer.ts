@@ -7,8 +7,8 @@ export type ArgumentPath = readonly [string, ...string[]];
 export type Found =
   | { readonly kind: "present"; readonly value: unknown }
   | { readonly kind: "missing" }
-  /** A member on the way, `holder`, is there and is no object. */
-  | { readonly kind: "unreachable"; readonly holder: string }
+  /** A member on the way, `holder`, has a `value` that is no object. */
+  | { readonly kind: "unreachable"; readonly holder: string; readonly value: unknown }
   /** The value is longer than what may be judged: so many `units` or `elements`. */
   | { readonly kind: "oversized"; readonly value: unknown; readonly size: string };
 
@@ -44,7 +44,7 @@ export function findArgument(
 ): Found {
   let value: unknown = given;
   for (const [depth, name] of path.entries()) {
-    if (!isObject(value)) return { kind: "unreachable", holder: path[depth - 1] ?? "" };
+    if (!isObject(value)) return { kind: "unreachable", holder: path[depth - 1] ?? "", value };
     if (!Object.hasOwn(value, name)) return { kind: "missing" };
     value = value[name];
   }

@@ -33,7 +33,10 @@ export interface RuleFailure {
   readonly rule: string;
   /** The value that the hop requires. */
   readonly expected: Json;
-  /** The value in the invocation; absent if it has none. */
+  /**
+   * The value in the invocation; absent if it has none. For an argument inside a value that is no object, that
+   * value.
+   */
   readonly actual?: unknown;
   /** The nearest allowed value, if there is one. */
   readonly nearest?: Json;

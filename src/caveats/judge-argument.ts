@@ -32,9 +32,7 @@ export function judgeArgument<All extends object>(
     rule: name,
     expected,
     message: `argument ${shown(argument)} ${must}; ${wordsFor(found)}`,
-    ...(found.kind === "present" || found.kind === "oversized"
-      ? { actual: repeated(found.value) }
-      : {}),
+    ...(found.kind === "missing" ? {} : { actual: repeated(found.value) }),
     ...(near === undefined ? {} : { nearest: near }),
   });
   if (limit === null || typeof limit !== "object") {

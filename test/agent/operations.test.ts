@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { ClearanceLostError } from "../../src/agent/clearance.js";
-import { revocationId } from "../../src/capability/attenuate.js";
+import type { Json } from "../../src/bytes/json.js";
+import { attenuate, revocationId } from "../../src/capability/attenuate.js";
+import type { HopInit } from "../../src/caveats/hop.js";
 import { ALICE, granted, type World, world } from "./support.js";
 
 // Operations that no skill has: code outside the agent runs them, once it has clearance.
@@ -55,6 +57,30 @@ test("what the capability, its rules or the agent do not know is refused", async
   const bare = await agent.clearOperation(ALICE, { ...asked(token), capabilities: [] });
   expect(bare).toMatchObject({ allowed: false, denials: [{ code: "capability_missing" }] });
   expect(await ledger.list({ decision: "refused", kind: "invocation" })).toHaveLength(4);
+});
+
+test("a list passes limits on arguments that it does not give, and no other", async () => {
+  const { agent, token } = await notes();
+  const lists = async (
+    note: NonNullable<HopInit["operationConstraints"]>[string],
+    given: { [name: string]: Json },
+  ): Promise<boolean> => {
+    const narrowed = attenuate(token, { operationConstraints: { note } });
+    if (!narrowed.ok) throw new Error("nothing would be left");
+    const capabilities = [{ token: narrowed.token }];
+    const call = { operation: "note", arguments: given, capabilities, listing: true };
+    return (await agent.clearOperation(ALICE, call)).allowed;
+  };
+  const inside = { "/at/place": { in: ["here"] } };
+  expect(await lists(inside, {})).toBe(true);
+  expect(await lists(inside, { to: "me", at: {} })).toBe(true);
+  expect(await lists(inside, { at: { place: "here" } })).toBe(true);
+  expect(await lists(inside, { at: { place: "there" } })).toBe(false);
+  // Out of reach: a constraint on it is never met, and it is not missing either.
+  for (const at of ["there", ["place"], [], null, 0] as const) {
+    expect([at, await lists(inside, { at })]).toEqual([at, false]);
+    expect([at, await lists({ "/at/place": { absent: true } }, { at })]).toEqual([at, false]);
+  }
 });
 
 test("a capability that is revoked while the policy is asked gets no clearance", async () => {

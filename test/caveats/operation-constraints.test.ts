@@ -84,6 +84,19 @@ describe("a denial of a limit on an operation's argument", () => {
     ]);
   });
 
+  test("has what is no object as the actual value of an argument inside it, and none of a missing one", () => {
+    const actual = (to: object): readonly unknown[] =>
+      denied("send_money", { amount: 1, ...to }).map((one) => [
+        Object.hasOwn(one, "actual"),
+        one.actual,
+      ]);
+    expect(actual({ to: "DE1" })).toEqual([[true, "DE1"]]);
+    expect(actual({ to: ["DE1"] })).toEqual([[true, "an array"]]);
+    expect(actual({ to: null })).toEqual([[true, null]]);
+    expect(actual({ to: {} })).toEqual([[false, undefined]]);
+    expect(actual({})).toEqual([[false, undefined]]);
+  });
+
   test("names the entry of every operation with a star", () => {
     const hop = entry("*", { n: 1 });
     expect(judgeHop(hop, asked({ operation: "a.b" }), 0)[0]?.rule).toBe("operationConstraints.*.n");
