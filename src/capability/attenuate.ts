@@ -8,7 +8,7 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meet, meetOf } from "../caveats/meet.js";
-import { prefixesOfPaths } from "../caveats/operation-mistakes.js";
+import { mistakesIn, prefixesOfPaths } from "../caveats/operation-mistakes.js";
 import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 import { assertString } from "../checks/kinds.js";
@@ -34,7 +34,8 @@ export interface AttenuateOptions {
   readonly nonce?: boolean;
   /**
    * `true` intersects the hop with what the token still allows instead of refusing it. An
-   * intersection that leaves nothing is refused all the same.
+   * intersection that leaves nothing is refused all the same, and so is a limit on the arguments of an
+   * operation that the token does not have.
    */
   readonly intersect?: boolean;
   /** The moment that durations start from, in milliseconds since 1970; now unless given. */
@@ -160,6 +161,11 @@ export function appendHop(
     assertTimes(own);
   };
   const wanted = canonicalHop(withNonce(withoutDurations(own, now, authority), nonce), fits);
+  if (intersect) {
+    // Before the hop is lowered, which leaves out the entries for operations that the child does not have.
+    const mistakes = mistakesIn(wanted.hop, authority.operations ?? wanted.hop.operations);
+    if (mistakes.length > 0) return { ok: false, overreaches: mistakes };
+  }
   const { bytes, hop } = intersect
     ? canonicalHop(intersectHop(authority, wanted.hop), fits)
     : wanted;

@@ -85,6 +85,40 @@ describe("a hop is refused with every reason", () => {
     });
   });
 
+  describe("if it limits the arguments of an operation that the token does not have", () => {
+    const LIMITS = {
+      operationConstraints: { Get: { amount: { max: 50 } } },
+      arguments: { Get: ["amount"] },
+    };
+
+    test.each([
+      ["alone", token, LIMITS],
+      ["beside operations", token, { ...LIMITS, operations: ["get"] }],
+      ["beside one that is right", token, { ...LIMITS, arguments: { get: ["amount"] } }],
+      [
+        "where the hop first names operations",
+        mintOpen(issuer),
+        { ...LIMITS, operations: ["get"] },
+      ],
+    ])("%s", (_, parent, hop) => {
+      for (const intersect of [false, true]) {
+        const refused = attenuate(parent, hop, { intersect });
+        expect(refused.ok || refused.overreaches[0]).toMatchObject({
+          rule: "operationConstraints.Get",
+          nearest: "get",
+          message: expect.stringContaining('did you mean "get"?'),
+        });
+      }
+    });
+
+    test("but not if this hop takes the operation away and the rest is to be intersected", () => {
+      const hop = { operations: ["get"], operationConstraints: { put: { size: { max: 1 } } } };
+      expect(attenuate(token, hop)).toMatchObject({ ok: false });
+      const child = attenuate(token, hop, { intersect: true, nonce: false });
+      expect(child.ok && child.hop).toEqual({ operations: ["get"] });
+    });
+  });
+
   test("if the token is sealed", () => {
     const sealed = attenuated(token, { maxFurtherHops: 0 });
     expect(attenuate(sealed, { purpose: "x" }, { intersect: true })).toMatchObject({

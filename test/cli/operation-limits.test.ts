@@ -93,6 +93,8 @@ describe("an operation that the token does not have is a mistake", () => {
   test.each([
     ["--arg", "send_mony:amount<=5"],
     ["--only-args", "send_mony:amount"],
+    ["--arg", "send_mony:amount<=5", "--expires", "5m"],
+    ["--only-args", "send_mony:amount", "--op", "send_money"],
   ])("in attenuate, with %s; --intersect does not pass over it", async (...flag) => {
     for (const more of [[], ["--intersect"]]) {
       const { status, stderr, stdout } = await bench.run(["attenuate", token, ...flag, ...more]);
