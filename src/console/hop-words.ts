@@ -192,7 +192,8 @@ function operatorWords(
   return joined(parts);
 }
 
-function joined(parts: readonly Markup[]): Markup {
+/** Joins parts by commas. */
+export function joined(parts: readonly Markup[]): Markup {
   return html`${parts.map((part, at) => (at === 0 ? part : html`, ${part}`))}`;
 }
 

@@ -61,21 +61,30 @@ test("the limits that are asked for stand in words, and no limited argument as a
   );
 });
 
-test("a limit on an argument that one operation has is about that operation alone", async () => {
+test("a limit on an argument holds for each operation that is kept, also where its skill does not show it", async () => {
   const { id, path } = await waits("narrow", ASKED);
   const alice = await console.signedIn("alice");
   await alice.get(path);
   const sent = { "g-0-granted": "yes", "g-0-keep": ["balance", "transfer"] };
   const wider = await alice.post(path, { answer: "check", ...sent, "g-0-0-max": "60" }, path);
   expect(words(wider.text)).toContain("60 goes beyond what is asked for");
+  expect(words(wider.text)).toContain(
+    "A limit also holds for these operations, whose calls may leave the argument out: balance.",
+  );
   const limits = { ...sent, "g-0-0-max": "10" };
   const left = await alice.post(path, { answer: "check", ...limits }, path);
   expect(words(left.text)).toContain("amount of transfer at most 10");
+  expect(words(left.text)).toContain("amount of balance at most 10, or left out");
   await alice.post(path, { answer: "approve", ...limits }, path);
   const approval = await console.parties.approvals.get(id);
   expect(approval?.state).toBe("approved");
   expect(approval?.decisions[0]?.hops).toEqual({
-    0: { operationConstraints: { transfer: { amount: { max: 10 } } } },
+    0: {
+      operationConstraints: {
+        balance: { amount: { max: 10, optional: true } },
+        transfer: { amount: { max: 10 } },
+      },
+    },
   });
   // What was asked for is still there, for the issuer's hop.
   expect(approval?.subject.asked[0]?.hops).toEqual([{ by: "agent", hop: ASKED }]);

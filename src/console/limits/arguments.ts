@@ -14,10 +14,18 @@ export interface Argument {
   readonly choices?: readonly Scalar[];
   /** In the words of the skill's author. */
   readonly description?: string;
-  /** The operations whose skills have it; empty if no skill's schema has it. */
+  /** The operations whose skills show it in their schemas; empty if no skill's schema shows it. */
   readonly operations: readonly string[];
   /** True if a skill's schema has it; else a limit that is demanded already names it. */
   readonly fromSkill: boolean;
+}
+
+/**
+ * Returns whether calls of an operation may lack an argument that skills have: the schema of none of the operation's
+ * skills shows it. They may have it nevertheless, for the schema may be open, or show it in `allOf` or by `$ref` alone.
+ */
+export function mayLack({ fromSkill, operations }: Argument, operation: string): boolean {
+  return fromSkill && !operations.includes(operation);
 }
 
 /** The arguments of a requested grant that can be limited. */

@@ -50,7 +50,10 @@ const OTHER_ROWS = 2;
 /** The name of the field by which all that is granted is bound to the agent. */
 export const BIND = "bind";
 
-export function fieldsOf({ subject, digest }: Approval, desk: Reading): ApprovalFields {
+export function fieldsOf(
+  { subject, digest }: Pick<Approval, "subject" | "digest">,
+  desk: Reading,
+): ApprovalFields {
   const asked = subject.asked.map((one, place) => viewOf(one, place, desk));
   // An agent that is taken over ends, so there is nothing to limit.
   const grants = subject.kind === "agent-claim" ? [] : asked.map(grantFields);

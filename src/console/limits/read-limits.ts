@@ -2,8 +2,9 @@ import type { ApprovalSubject } from "../../agent/parties/records.js";
 import { argumentName } from "../../caveats/argument-pointer.js";
 import { overreaches } from "../../caveats/attenuation.js";
 import { constraintRule } from "../../caveats/constraints-rule.js";
-import type { Constraint, Hop, HopInit } from "../../caveats/hop.js";
+import type { ArgumentConstraint, Constraint, Hop, HopInit } from "../../caveats/hop.js";
 import { type Overreach, ruleOf } from "../../caveats/hop-rule.js";
+import { intersectEntries } from "../../caveats/operation-attenuation.js";
 import { entryRule } from "../../caveats/operation-authority.js";
 import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
 import { parseTime } from "../../caveats/time.js";
@@ -11,7 +12,7 @@ import { normalizeHop } from "../../caveats/write-hop.js";
 import { html, type Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
 import { domainWords, textByOrigin } from "../hop-words.js";
-import type { Argument } from "./arguments.js";
+import { type Argument, mayLack } from "./arguments.js";
 import {
   type ApprovalFields,
   type ArgumentFields,
@@ -93,20 +94,22 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
   }
   const operations = kept.length === 0 ? grant.left : kept;
   const limits = new Map<string, Constraint>();
-  const entries = new Map<string, Map<string, Constraint>>();
+  const own: Entries = new Map();
+  const optional: Entries = new Map();
   const named = new Set<string>();
   for (const fields of grant.arguments) {
     const limit = readArgument(form, fields, problems);
     if (limit === undefined) continue;
     const { name } = fields.argument;
     named.add(name);
-    // A limit on every operation would refuse all calls of those that do not have the argument.
-    const having = operations.filter((one) => fields.argument.operations.includes(one));
-    const isShared = !fields.argument.fromSkill || having.length === operations.length;
-    if (isShared) limits.set(name, limit);
-    for (const operation of isShared ? [] : having) {
-      const entry = entries.get(operation) ?? new Map<string, Constraint>();
-      entries.set(operation, entry.set(argumentName([name]), limit));
+    const lacking = operations.filter((operation) => mayLack(fields.argument, operation));
+    if (lacking.length === 0) {
+      limits.set(name, limit);
+      continue;
+    }
+    for (const operation of operations) {
+      if (lacking.includes(operation)) addTo(optional, operation, name, orLeftOut(limit));
+      else addTo(own, operation, name, limit);
     }
   }
   for (const fields of grant.others) {
@@ -119,12 +122,36 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
     named.add(name);
     limits.set(name, limit);
   }
-  const single = [...entries].map(([operation, entry]) => [operation, Object.fromEntries(entry)]);
+  // A limit that is asked for already may be lower; it stays, and is no mistake of the user's.
+  const lowered = intersectEntries(plain(optional), grant.authority);
+  for (const [operation, entry] of Object.entries(lowered)) {
+    own.set(operation, new Map([...(own.get(operation) ?? []), ...Object.entries(entry)]));
+  }
   return {
     ...(limits.size === 0 ? {} : { constraints: Object.fromEntries(limits) }),
-    ...(entries.size === 0 ? {} : { operationConstraints: Object.fromEntries(single) }),
+    ...(own.size === 0 ? {} : { operationConstraints: plain(own) }),
     ...(kept.length === 0 || kept.length === grant.operations.length ? {} : { operations: kept }),
   };
+}
+
+/** Limits on arguments by operation, then by the argument's name in `operationConstraints`. */
+type Entries = Map<string, Map<string, ArgumentConstraint>>;
+
+function addTo(entries: Entries, operation: string, name: string, limit: ArgumentConstraint): void {
+  const entry = entries.get(operation) ?? new Map<string, ArgumentConstraint>();
+  entries.set(operation, entry.set(argumentName([name]), limit));
+}
+
+function plain(entries: Entries): NonNullable<HopInit["operationConstraints"]> {
+  return Object.fromEntries(
+    [...entries].map(([operation, entry]) => [operation, Object.fromEntries(entry)]),
+  );
+}
+
+/** The same limit for calls that have the argument. */
+function orLeftOut(limit: Constraint): ArgumentConstraint {
+  const operators = limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
+  return { ...operators, optional: true };
 }
 
 function readArgument(
@@ -202,12 +229,12 @@ function checkedHop(init: HopInit, grant: GrantFields, problems: FieldProblem[])
 
 function fieldOf(
   { rule, value }: Overreach,
-  { arguments: known, others, keep }: GrantFields,
+  { arguments: known, left, others, keep }: GrantFields,
 ): string {
   if (rule === "operations") return keep;
   if (rule === "invokers") return BIND;
   for (const { argument, ...fields } of known) {
-    const own = rulesOf(argument).find((one) => rule === one || rule.startsWith(`${one}.`));
+    const own = rulesOf(argument, left).find((one) => rule === one || rule.startsWith(`${one}.`));
     if (own === undefined) continue;
     if (rule === `${own}.min`) return fields.min;
     if (rule === `${own}.max`) return fields.max;
@@ -222,7 +249,7 @@ function fieldOf(
 }
 
 /** The rules of limits on an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
-function rulesOf({ name, operations }: Argument): readonly string[] {
+function rulesOf({ name }: Argument, operations: readonly string[]): readonly string[] {
   const entries = operations.map((operation) =>
     ruleOf(entryRule("operationConstraints", operation), argumentName([name])),
   );

@@ -3,7 +3,8 @@ import type { Scalar, ScalarType } from "../../caveats/scalar.js";
 import { html, type Markup, type Part, seconds } from "../../http/markup/markup.js";
 import { trusted } from "../../http/markup/untrusted-text.js";
 import type { Form } from "../form.js";
-import { leftWords, type TextByOrigin, textByOrigin } from "../hop-words.js";
+import { joined, leftWords, type TextByOrigin, textByOrigin } from "../hop-words.js";
+import { mayLack } from "../limits/arguments.js";
 import {
   type ApprovalFields,
   type ArgumentFields,
@@ -73,7 +74,7 @@ function limitFields(
   const several = fields.grants.length > 1;
   const wrong = (sent?.problems.length ?? 0) > 0;
   return html`<details${wrong && html` open`}><summary>Limit it</summary>
-<p>Each field only takes something away from what is asked for. A field that is empty takes nothing away. Where you limit an argument, a call must have it.</p>
+<p>Each field only takes something away from what is asked for. A field that is empty takes nothing away. Where you limit an argument, a call must have it, unless the words beside the argument say otherwise.</p>
 ${fields.grants.map((grant) => grantFields(grant, several, field))}
 <fieldset><legend>How long</legend>
 ${field.wrong("lifetime")}
@@ -157,9 +158,14 @@ function argumentFields(
 ): Markup {
   const { name, types, choices, description } = argument;
   const byOrigin = textByOrigin(own);
+  const lacking = left.filter((operation) => mayLack(argument, operation));
   return html`<fieldset><legend>Argument ${byOrigin.name(name)}</legend>
 ${description !== undefined && html`<p class="hint">${trusted(description)}</p>`}
 <p class="hint">Asked for: ${leftWords(name, left, authority, byOrigin)}.</p>
+${
+  lacking.length > 0 &&
+  html`<p class="hint">A limit also holds for these operations, whose calls may leave the argument out: ${joined(lacking.map(byOrigin.name))}.</p>`
+}
 ${choices === undefined ? valueFields(types, names, field) : choiceFields(choices, names.in, byOrigin, field)}</fieldset>`;
 }
 
