@@ -32,10 +32,10 @@ function operators(
   max: number | undefined,
 ): Operators {
   return {
-    in: listed,
-    max,
-    min,
-    not_in: excluded,
+    ...(listed === undefined ? {} : { in: listed }),
+    ...(max === undefined ? {} : { max }),
+    ...(min === undefined ? {} : { min }),
+    ...(excluded === undefined ? {} : { not_in: excluded }),
   };
 }
 

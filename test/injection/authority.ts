@@ -158,7 +158,7 @@ export class Authority {
       operations: grants.length > 1 ? [...operations, "read"] : operations,
       purpose: "one task",
       expires: this.#world.clock.in(TASK_LIFETIME),
-      constraints,
+      ...(constraints === undefined ? {} : { constraints }),
       ...(collection === undefined
         ? {}
         : { resourceQuery: { collection, filter: { title: { in: [...(titles ?? [])] } } } }),
@@ -213,7 +213,7 @@ function narrowedTo({ operations, constraints }: Need, handles: readonly string[
   return {
     operations,
     ...(handles.length === 0 ? {} : { resourceHandles: handles }),
-    constraints,
+    ...(constraints === undefined ? {} : { constraints }),
   };
 }
 

@@ -159,11 +159,11 @@ export class LoopingCaller {
     if (random() < 0.05 && !pathHasInvokers(link)) hop.invokers = [this.#who.invoker];
     const init: HopInit = {
       nonce: createNonce(),
-      operations: hop.operations,
+      ...(hop.operations === undefined ? {} : { operations: hop.operations }),
       ...(hop.documents === undefined
         ? {}
         : { resourceHandles: hop.documents.map((title) => root.handles.get(title) ?? "") }),
-      invokers: hop.invokers,
+      ...(hop.invokers === undefined ? {} : { invokers: hop.invokers }),
       ...(hop.most === undefined ? {} : { constraints: { amount: { max: hop.most } } }),
     };
     let narrowed: string;
