@@ -30,7 +30,7 @@ export interface IssuingAgentOptions {
   /** The store of resource numbers behind handles; in memory unless given, so that handles end with the process. */
   readonly resourceNumbers?: ResourceNumbers | undefined;
   readonly ledger: Ledger;
-  /** True if callers need capabilities; `require` unless given. */
+  /** The need of capabilities; `require` unless given. */
   readonly mode?: Mode | undefined;
   /** In `advertise` and `prefer`, `refused` if ambient authority must be declared; `accepted` unless given. */
   readonly undeclaredAmbient?: UndeclaredAmbient | undefined;

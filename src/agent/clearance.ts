@@ -5,10 +5,10 @@ import type { AuthenticCapability, Presented } from "./presented.js";
 import type { AgentDenials, Denied } from "./refusal.js";
 import type { Operation, Skill, SkillCall } from "./skill.js";
 
-/** True if callers need capabilities: offered only, preferred, or required. */
+/** The need of capabilities: they are offered only, preferred, or required. */
 export type Mode = "advertise" | "prefer" | "require";
 
-/** True if calls that use ambient authority without declaring it are let through. */
+/** The answer to calls that use ambient authority without declaring it. */
 export type UndeclaredAmbient = "accepted" | "refused";
 
 /** The context in which a call is judged. */

@@ -30,10 +30,10 @@ interface Call<Of extends Operation> extends Omit<SkillInvocation, "skill"> {
 }
 
 /**
- * The core's check, then what only the agent knows. A presented capability never falls back to ambient
+ * Checks the token, then policy, resources and schema. A presented capability never falls back to ambient
  * authority.
  *
- * @returns Leave for one call, or every reason why not. Nothing has run, and nothing is recorded.
+ * @returns A clearance for one call, or every reason why not. Nothing has run, and nothing is recorded.
  */
 export async function clearCall(
   caller: Caller,
@@ -73,7 +73,7 @@ export async function clearOperation(
   return clear({ ...callOf(invocation, caller, asked, fitting), listing }, context);
 }
 
-/** Checks rules that a schema cannot express. */
+/** Accepts any arguments: an operation without a skill has no schema. */
 const fitting = (): readonly AgentDenial[] => [];
 
 function callOf<Of extends Operation>(
@@ -168,7 +168,7 @@ async function clearWith<Of extends Operation>(
     query: await queryAskedAgain(capability.id, grant, permissions, ledger),
   };
   const resolved = await resolveResources(asked, named, authority, context);
-  // Policy and resources may have been asked far away, and the token revoked meanwhile.
+  // Asking policy and resources takes time; the token may have been revoked since.
   const lost = (): AgentDenials | undefined => {
     if (issuer.isStillValid(token)) return undefined;
     const still = issuer.standing(token, { invoker, audience });
@@ -199,7 +199,7 @@ function isOfMissing({ code, actual, more }: AgentDenial): boolean {
   return code === "constraint_violated" && actual === undefined && more === undefined;
 }
 
-/** The handles that a token leaves; none if it is limited to none. */
+/** The handles that a token is limited to; empty if it has no such limit. */
 function handlesLeft(
   token: AuthenticToken,
   invoker: string | undefined,
@@ -249,7 +249,7 @@ function refusal(denials: readonly AgentDenial[], capability?: Judged): Refusal 
   };
 }
 
-/** Fewest denials first, as most useful; but an authentic token always before one that is not this issuer's. */
+/** This issuer's tokens first; among them, those with the fewest denials. */
 function byNearness(a: Refusal, b: Refusal): number {
   const strange = Number(a.capability === undefined) - Number(b.capability === undefined);
   return strange === 0 ? a.denials.length - b.denials.length : strange;

@@ -53,7 +53,7 @@ export class IssuingAgent {
   readonly parties: Parties | undefined;
   readonly #context: AgentContext;
   readonly #recorder: Recorder;
-  /** Leaves that are neither used nor given up, with the seconds that each took to decide. */
+  /** Clearances not yet used or given up, with the seconds that each took to decide. */
   readonly #leaves = new WeakMap<Clearance<Operation>, number>();
 
   /** @internal */
@@ -134,8 +134,8 @@ export class IssuingAgent {
 
   /**
    * Permission to run a skill once, or every reason why not. A refusal is recorded at once; permission when {@link
-   * IssuingAgent.run} uses it or {@link IssuingAgent.forgo} gives it up. What is judged, a copy of the
-   * arguments, is what runs.
+   * IssuingAgent.run} uses it or {@link IssuingAgent.forgo} gives it up. It judges a frozen copy
+   * of the arguments, and the skill runs with that copy.
    *
    * @throws TypeError naming what of the call is not plain JSON, or of another type.
    */

@@ -3,7 +3,7 @@ import type { Presenter } from "./caller.js";
 import { forInvoker, type Permission } from "./policy.js";
 
 /**
- * Returns what the policy now allows the agent that the capability was issued to, whoever holds it. If the
+ * Returns what the policy now allows the agent that the capability was issued to, not its present holder. If the
  * ledger does not know the capability, rules that name invokers do not count.
  *
  * @throws StorageError if the ledger cannot be read.

@@ -14,8 +14,8 @@ export interface Permission {
   readonly operations: readonly string[] | "*";
   readonly resources: ResourceSelector;
   /**
-   * Agents that may request by this, or act without a capability; any unless given. What they hand on is
-   * good.
+   * Agents that may request by this, or act without a capability; any unless given. Capabilities that they pass on
+   * stay valid for others.
    */
   readonly invokers?: readonly string[];
 }

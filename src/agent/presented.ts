@@ -46,8 +46,7 @@ export interface AdmittedCapability {
 export type Presented = PresentedCapability | AuthenticatedCapability;
 
 /**
- * Verifies each distinct token once. What is asked of it right after is judged by a revocation list that is as recent
- * as it can be. Those over {@link MAX_PRESENTED} are denied unread.
+ * Brings the revocation list up to date, then verifies each distinct token once. Those over {@link MAX_PRESENTED} are denied unread.
  *
  * @throws StorageError if the ledger cannot be read.
  */
@@ -68,7 +67,7 @@ export async function authenticateAll(
 }
 
 /**
- * A living capability's id counts as its token, from the very party that it was issued to and no other. A
+ * The party that a capability was issued to may present its id in place of its token, while it lives. A
  * token under another id than its own is denied.
  *
  * @throws StorageError if the ledger cannot be read.
@@ -101,7 +100,7 @@ function plainPresented(one: PresentedCapability): PresentedCapability {
   return { id, token };
 }
 
-// Parsed JSON must not pass for a verified object, whatever its properties.
+// Remembers verified objects by identity, so that JSON of the same shape is not taken for one.
 const made = new WeakSet<Presented>();
 
 /** Marks objects that were verified here. */

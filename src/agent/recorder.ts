@@ -19,8 +19,8 @@ import { TokenSearch } from "./token-search.js";
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
   readonly #options: AgentContext;
-  // Capabilities of tokens that are known are the same objects at each call. Of hops that may hold a token it is asked
-  // anew: a key may have come since.
+  // Known tokens give the same capability object at each call. Hops that may hold a token are read anew each time: a
+  // key that was added since may reveal one.
   readonly #short = new WeakMap<VerifiedCapability, readonly LedgerHop[]>();
 
   constructor(options: AgentContext) {

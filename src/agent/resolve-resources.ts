@@ -35,7 +35,7 @@ const MAX_OPENED = 256;
 /** The source of resources, and the sealer of their handles. */
 type ResolveContext = Pick<AgentContext, "handles" | "resources">;
 
-/** Returns the resources that a call may reach, by handle, and every reason why it may not reach more. */
+/** The resources that a call may reach, by handle, and every reason why it may not reach more. */
 export interface ResolvedResources {
   readonly resources: Map<string, Resource>;
   readonly denials: AgentDenial[];

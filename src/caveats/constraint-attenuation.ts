@@ -94,7 +94,7 @@ function domainAsJson(domain: Domain): Json {
   return isEmpty(domain) ? false : ((limitFrom(domain) ?? null) as Json);
 }
 
-/** Keyed by the context, not kept in its state, which other code could write to. */
+/** Lowers a limit to what the domain still allows; returns it unchanged if no single limit can say that. */
 export function intersectLimit(limit: Constraint, domain: Domain | undefined): Constraint {
   if (domain === undefined) return limit;
   const both = limitFrom(meetDomains(domain, domainOf(limit)));

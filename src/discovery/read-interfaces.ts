@@ -124,7 +124,7 @@ function readInterface(
   };
 }
 
-/** Returns the versions in an array. */
+/** The versions in an array. */
 interface VersionSet {
   readonly path: string;
   readonly value: readonly Field<ProtocolVersion>[];

@@ -33,7 +33,7 @@ export interface RegisteredCapability {
   readonly removed?: string;
   /** The capability to use instead, if it is deprecated. */
   readonly supersededBy?: string;
-  /** True if an agent has it only when every agent that it delegates to has it too. */
+  /** Present if an agent has it only when every agent that it delegates to has it too. */
   readonly propagates?: true;
   /** A property of A2A's own `capabilities` that must be true as well, but is not enough alone. */
   readonly needs?: string;

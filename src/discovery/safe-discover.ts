@@ -118,7 +118,7 @@ function atOlderPlace({ origin, pathname }: URL): DiscoveryWarning {
   return { code: "card_at_older_place", rule: "address", message };
 }
 
-/** Makes the options of one discovery, with the time left for it. */
+/** The options of one discovery, with the time left for it. */
 type BoundedOptions = ReturnType<typeof withDeadline<DiscoverOptions>>;
 
 interface Source {

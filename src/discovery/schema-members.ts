@@ -4,7 +4,7 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.js";
 import type { CardVersion } from "./card-version.js";
 import { OLDER_CARD_SCHEMAS } from "./older-schema.js";
 
-/** Returns the schema of a card, for each version that has one. */
+/** The schema of a card, for each version that has one. */
 export const CARD_SCHEMAS: Readonly<Record<CardVersion, JsonObject>> = {
   ...OLDER_CARD_SCHEMAS,
   "1.0": AGENT_CARD_SCHEMA,

@@ -28,7 +28,7 @@ export function jsonBody(
   answer: FaultWriter,
   received: (req: IncomingMessage, bytes: Uint8Array) => void = () => {},
 ): RequestHandler {
-  // What is judged is what runs: the value must say what the text says.
+  // Keeps the text, to refuse JSON whose parsed value differs from it.
   const texts = new WeakMap<IncomingMessage, string>();
   const parse = express.json({
     limit: limits.bytes,
@@ -42,7 +42,7 @@ export function jsonBody(
     },
   });
   const inspect: RequestHandler = (req, res, next) => {
-    // Leaves the request as one without a body.
+    // A request without a body passes.
     if (req.body !== undefined && !isObject(req.body)) {
       // A protocol's own reader may parse the body once more, past the limits.
       return answer(res, invalidRequest("the body must be one JSON object"));

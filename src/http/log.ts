@@ -64,7 +64,7 @@ export function withoutSecrets(text: string): string {
   return text.replace(LONG_RUN, "[withheld]");
 }
 
-/** Called with internal errors, for the log only. */
+/** Makes a function that logs internal errors. */
 export function failureLog(log: AgentLog): (error: unknown, what: string) => void {
   return (error, what) => log.error({ ...loggable(error), what }, "failure");
 }

@@ -1,6 +1,6 @@
 // src/revocation: revocation ids, entries and lists. id.ts derives the id of a link from its tag; entry.ts
 // defines one entry; table.ts looks entries up in memory, and lookup.ts in any table; pace.ts and
-// oldest-first.ts split work on long lists; source.ts and sink.ts define the interfaces that a checker reads
+// oldest-first.ts split work on long lists; source.ts defines the interfaces that a checker reads
 // from and an agent writes to; this file has the list in memory. No I/O: stores are in src/stores.
 
 import { formatTime, parseTime } from "../caveats/time.js";

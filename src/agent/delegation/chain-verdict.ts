@@ -27,7 +27,7 @@ export interface ChainState {
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
   readonly issued: number;
-  /** True if the token says when it was delegated, or {@link ChainState.issued} is when the issuer first saw it. */
+  /** The origin of {@link ChainState.issued}: the token itself, or the moment when the issuer first saw it. */
   readonly issuedSource: "token" | "first_seen";
   readonly expires: number;
   readonly revoked?: number;

@@ -87,7 +87,7 @@ export interface AgentRecord {
   readonly lastUsed?: number;
 }
 
-/** True if an agent may use its grants. */
+/** The state of a grant. An agent may use an active one alone. */
 export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 
 /** The limits that one party set on a grant: a hop of every token that is minted for it. */

@@ -1,6 +1,5 @@
 // src/agent/resources: what a capability can name. This file has a resource and the interface of a source;
-// filter.ts reads queries and matches resources, query-denial.ts says why a query is refused. The sources
-// themselves are in src/sources.
+// filter.ts reads queries and matches resources. The sources themselves are in src/sources.
 
 import type { Scalar } from "../../caveats/scalar.js";
 

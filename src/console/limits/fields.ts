@@ -16,7 +16,7 @@ export interface GrantFields extends AskedView {
   readonly operations: readonly string[];
   /** Names of the fields of rows in which the user names an argument. */
   readonly others: readonly OtherFields[];
-  /** True if it is granted at all. */
+  /** The name of the field that says whether it is granted. */
   readonly granted: string;
   readonly keep: string;
 }

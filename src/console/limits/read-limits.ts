@@ -22,7 +22,7 @@ import {
 } from "./fields.js";
 import { ANY, type FieldProblem, readChoices, readNumber, readValues } from "./read-values.js";
 
-/** Reads the limits that a user sets. */
+/** The limits that a user sets, as read from the form. */
 export interface Limits {
   /** The places of the grants that are granted. */
   readonly granted: readonly number[];

@@ -11,7 +11,7 @@ export interface FieldProblem {
 
 const MOST_VALUES = 100;
 
-/** Reads values of an argument of unknown type. */
+/** The types that an argument of unknown type may have. */
 export const ANY: readonly ScalarType[] = ["string", "number", "boolean", "null"];
 
 /** A number; `undefined` for an empty field. */

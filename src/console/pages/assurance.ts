@@ -7,7 +7,7 @@ export type Assurance =
       readonly kind: "openid";
       /** The name by which users know the identity provider. */
       readonly issuer: string;
-      /** True if the user's presence is checked, if the action needs it. */
+      /** The check of the user's presence, if the action needs one. */
       readonly presence: "not needed" | "checked" | "unchecked";
       /** Milliseconds since 1970 until which a sign-in made for it counts; absent before it. */
       readonly until?: number;

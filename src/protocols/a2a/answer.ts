@@ -10,7 +10,7 @@ import {
 } from "./errors.js";
 import { DENIAL_HEADER } from "./extension.js";
 
-/** Limits of bodies in each binding (A2A 1.0, sections 9.1 and 11.1). */
+/** Content types of bodies in each binding (A2A 1.0, sections 9.1 and 11.1). */
 export const BODY_TYPES: Readonly<Record<Binding, readonly string[]>> = {
   jsonrpc: ["application/json"],
   rest: ["application/json", "application/a2a+json"],

@@ -62,7 +62,7 @@ export function connectionOf(res: Response, options: ConnectionOptions): Connect
   };
 }
 
-/** Answers a request with an unknown caller. */
+/** The fault of a request with an unknown caller. */
 export const UNKNOWN_CALLER: Fault = fault(
   ERROR_CODES.unauthenticated,
   "it is not known who calls",

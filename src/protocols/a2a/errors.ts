@@ -187,7 +187,7 @@ export function isOfStore(error: unknown): error is A2AError & { readonly cause:
   return error instanceof A2AError && error.cause instanceof StorageError;
 }
 
-/** Returns whether an error is one of A2A's own. */
+/** Makes the fault of one of A2A's own errors. */
 function faultFromA2A(error: A2AError): Fault {
   const { code, message } = toJsonRpcError(error);
   const { reason, domain, metadata = {} } = error.toErrorInfo();

@@ -131,7 +131,7 @@ export class GuardedHandler implements Operations {
     return yield* whileAllowed(events, { expires, connection, again });
   }
 
-  /** Answers a message that runs nothing. From now on, waits for the approval it needs. */
+  /** Answers a message that runs nothing. If its task waits for an approval, starts watching that. */
   async #replied(
     { reply, receiver }: AnsweredMessage,
     context: ServerCallContext,
@@ -315,7 +315,7 @@ const NOT_STORED: Fault = fault(-32603, UNSTORED.text, UNSTORED.reason);
 
 type Metadata = { [key: string]: unknown };
 
-/** Removes tokens, which must not pass the gate; the rest is stored with the task. */
+/** Removes the extension's metadata, which may hold tokens; the rest is stored with the task. */
 function withoutEntry(given: Metadata | undefined): Metadata {
   // Also null, if a caller of the handler ignores its types.
   const metadata = given ?? {};

@@ -80,7 +80,7 @@ function route(method: string, verbs: readonly string[], path: string, ...ids: s
   return { method, verbs, ids, path: new RegExp(`^/(?:([^/]+)/)?${path}/?$`, "i") };
 }
 
-/** Returns whether a path below a binding's own still belongs to it, since the SDK's routes accept more slashes. */
+/** Returns whether nothing but slashes follows a binding's address: the SDK's routes accept more than one. */
 export function isRoot(path: string): boolean {
   return /^\/+$/.test(path);
 }

@@ -10,11 +10,11 @@ export interface CapabilityPlaces {
   readonly params: readonly string[];
   /** Properties of its parameters that have such a name in A2A 1.0 itself, and are not capabilities. */
   readonly defined: readonly string[];
-  /** True if request metadata may carry capabilities, or only declare ambient authority. */
+  /** `true` if metadata may carry capabilities; `declaration` if it may only declare ambient authority. */
   readonly metadata: boolean | "declaration";
   /** True if the header `Proviso-Capability` is read. */
   readonly header: boolean;
-  /** True if it has a message, which can call a method about capabilities. */
+  /** Present if it has a message, which can call a method about capabilities. */
   readonly message?: true;
 }
 

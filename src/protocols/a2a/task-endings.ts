@@ -205,7 +205,7 @@ export function endingOfApproval(approval: Approval): Ending {
   }
 }
 
-/** Returns the outcome of a task that its caller cancels. */
+/** The outcome of a task that its caller cancels. */
 export const APPROVAL_CANCELLED: Ending = {
   state: TaskState.TASK_STATE_CANCELED,
   text: "cancelled; the approval is taken back",

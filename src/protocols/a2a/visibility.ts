@@ -3,7 +3,7 @@ import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { type Asker, type TaskAccess, type TaskView, viewOf } from "./tasks/task-access.js";
 import type { TaskStore } from "./tasks/task-store.js";
 
-/** The context that reads tasks of any maker. */
+/** The part of a handler that reads tasks of any maker. */
 export type TaskReader = Pick<A2ARequestHandler, "getTask" | "listTasks">;
 
 /** Determines which tasks a request may see. */

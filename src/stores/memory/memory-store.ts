@@ -212,7 +212,6 @@ interface Use {
   readonly bytes: number;
 }
 
-/** Returns the totals of a principal's entries. No other process changes them until the transaction ends. */
 /**
  * @throws TypeError unless both are strings.
  * @throws MemoryError `key_invalid`

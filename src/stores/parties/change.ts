@@ -168,7 +168,7 @@ export class Change {
   }
 }
 
-/** Converts a record to the form in which it is written. */
+/** A record as it is written. */
 interface Row {
   readonly id: string;
   readonly [column: string]: string | number | null;

@@ -22,7 +22,7 @@ import {
   usesText,
 } from "./task-rows.js";
 
-/** True if the task was started now, or earlier by the same message. */
+/** A task that was started now, or earlier by the same message. */
 export type Beginning = { readonly begun: true } | ({ readonly begun: false } & Earlier);
 
 /** A task as its request has started it. */
