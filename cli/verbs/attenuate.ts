@@ -1,10 +1,7 @@
 import type { Command } from "commander";
 import { type Attenuation, attenuate, revocationId } from "../../src/capability/attenuate.js";
-import type { Hop, HopInit } from "../../src/caveats/hop.js";
+import type { HopInit } from "../../src/caveats/hop.js";
 import type { Overreach } from "../../src/caveats/hop-rule.js";
-import { EVERY_OPERATION } from "../../src/caveats/operation-authority.js";
-import { mistakesIn } from "../../src/caveats/operation-mistakes.js";
-import { shownList } from "../../src/caveats/scalar.js";
 import type { Context } from "../context.js";
 import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { printable, say } from "../output.js";
@@ -62,16 +59,13 @@ async function run(context: Context, options: Options, argument?: string): Promi
       asUsage(() => attenuate(token, restrictions, { intersect, nonce: options.nonce }));
     return withinSize(narrow, "the restrictions", "--purpose");
   });
-  const strange = intersect ? await neverHad(token, restrictions) : [];
-  if (strange.length > 0) throw refusal(strange, intersect);
   if (!result.ok)
     throw refusal(
       result.overreaches.map((one) => inFlags(one, restrictions)),
       intersect,
     );
   const { token: child, hop, revocationId: id, note } = result;
-  if (note !== undefined) say(context, `note: ${note}`);
-  await sayUnchecked(context, child, hop);
+  if (note !== undefined) say(context, `note: ${printable(note)}`);
   if (options.json !== true) {
     await printTokens(context, options, undefined, [child]);
     if (!context.stderr.isTerminal) return;
@@ -84,31 +78,6 @@ async function run(context: Context, options: Options, argument?: string): Promi
   const { expires } = authority;
   const document = { token: child, id: capability?.id, hop, expires, revocationId: id };
   await printTokens(context, options, document, [child]);
-}
-
-/**
- * Returns the limits for operations that the token never had. Intersecting drops limits for operations that were taken
- * away; a misspelt operation would be dropped with them.
- */
-async function neverHad(
-  token: string,
-  { operationConstraints, arguments: lists }: HopInit,
-): Promise<readonly Overreach[]> {
-  if (operationConstraints === undefined && lists === undefined) return [];
-  const { inspect } = await import("../../src/capability/inspect.js");
-  const first = inspect(token).links.find(({ hop }) => hop?.operations !== undefined);
-  return mistakesIn({ operationConstraints, arguments: lists }, first?.hop?.operations);
-}
-
-/** Where a token allows every operation, nothing tells a misspelt one from another. */
-async function sayUnchecked(context: Context, child: string, hop: Hop): Promise<void> {
-  const named = Object.keys({ ...hop.operationConstraints, ...hop.arguments });
-  const single = named.filter((operation) => operation !== EVERY_OPERATION);
-  if (single.length === 0) return;
-  const { inspect } = await import("../../src/capability/inspect.js");
-  if (inspect(child).authority.operations !== undefined) return;
-  const names = printable(shownList(single));
-  say(context, `note: the token allows every operation, so nothing checks the names ${names}`);
 }
 
 /** Returns whether a value looks like several values in one string, where each needs its own flag. */

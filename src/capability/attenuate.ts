@@ -8,7 +8,9 @@ import { assertTimes, withoutDurations } from "../caveats/durations.js";
 import type { Hop, HopInit } from "../caveats/hop.js";
 import type { Overreach } from "../caveats/hop-rule.js";
 import { meet, meetOf } from "../caveats/meet.js";
+import { operationsIn } from "../caveats/operation-entries.js";
 import { mistakesIn, prefixesOfPaths } from "../caveats/operation-mistakes.js";
+import { shownList } from "../caveats/scalar.js";
 import { parseTime } from "../caveats/time.js";
 import { canonicalHop, plainHop } from "../caveats/write-hop.js";
 import { assertString } from "../checks/kinds.js";
@@ -51,7 +53,10 @@ export type Attenuation =
       readonly hop: Hop;
       /** The id that revokes the new token and all its descendants; the given token stays valid. */
       readonly revocationId: string;
-      /** A sentence that says that the token has expired, or that the hop takes nothing away; else absent. */
+      /**
+       * A sentence that says that the token has expired, that the hop takes nothing away, or that it limits the
+       * arguments of operations whose names nothing checks, since the token allows every one; else absent.
+       */
       readonly note?: string;
     }
   | Overreaching;
@@ -184,8 +189,12 @@ function noteOn(authority: Authority, hop: Hop, now: number): string | undefined
   if (end !== undefined && end <= now) {
     return `the token expired at ${expires}: it is refused, and so is whatever is narrowed from it`;
   }
-  if (takesAway(authority, hop)) return undefined;
-  return "nothing is taken away; the child can be revoked on its own";
+  if (!takesAway(authority, hop))
+    return "nothing is taken away; the child can be revoked on its own";
+  if (authority.operations !== undefined || hop.operations !== undefined) return undefined;
+  const named = operationsIn(hop);
+  if (named.length === 0) return undefined;
+  return `the token allows every operation, so nothing checks the names ${shownList(named)}`;
 }
 
 interface Appended {

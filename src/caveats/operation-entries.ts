@@ -26,3 +26,9 @@ export function forOperations<Init extends Entries>(
   }
   return Object.fromEntries(kept) as Init;
 }
+
+/** Returns the operations, apart from `*`, that a hop has entries for. */
+export function operationsIn(hop: Entries): readonly string[] {
+  const named = KEYS.flatMap((key) => Object.keys(ownMember<Entries, typeof key>(hop, key) ?? {}));
+  return [...new Set(named)].filter((operation) => operation !== EVERY_OPERATION);
+}

@@ -12,7 +12,7 @@ import { shown, shownList } from "./scalar.js";
 
 /**
  * Finds the mistakes that make a hop weaker than it reads: an entry for an operation that the token does
- * not have, and `prefix` beside `path` or `url`.
+ * not have, and a `prefix` of a path or a URL.
  *
  * @param operations - The operations that the token has with this hop; absent if it may have any.
  */
@@ -40,19 +40,30 @@ export function* foreignEntries(
   }
 }
 
-/** Yields each `prefix` beside `path` or `url`. */
+/** Yields each `prefix` beside `path` or `url`, or that is itself the beginning of a path or a URL. */
 export function* prefixesOfPaths(hop: Hop): Iterable<Overreach> {
   for (const [operation, entry] of Object.entries(ownMember(hop, "operationConstraints") ?? {})) {
     for (const [argument, constraint] of Object.entries(entry)) {
-      const rule = `${ruleOf(entryRule("operationConstraints", operation), argument)}`;
-      for (const { prefix, path, url } of operatorsOf(constraint)) {
-        if (prefix === undefined || (path === undefined && url === undefined)) continue;
-        const other = path === undefined ? "url" : "path";
-        const message = `"${rule}": "prefix" beside "${other}"; a prefix ends inside a name, so give the folder in "${other}"`;
+      const rule = ruleOf(entryRule("operationConstraints", operation), argument);
+      for (const operators of operatorsOf(constraint)) {
+        const { prefix } = operators;
+        if (prefix === undefined) continue;
+        const beside = (["path", "url"] as const).find((name) => operators[name] !== undefined);
+        const meant = beside ?? operatorFor(prefix);
+        if (meant === undefined) continue;
+        const what =
+          beside === undefined ? `the "prefix" ${shown(prefix)}` : `"prefix" beside "${beside}"`;
+        const message = `"${rule}": ${what}; a prefix ends inside a name, so give the folder in "${meant}"`;
         yield { rule: `${rule}.prefix`, value: prefix, allowed: null, message };
       }
     }
   }
+}
+
+/** Returns the operator for paths or URLs, if a prefix is the beginning of one. */
+function operatorFor(prefix: string): "path" | "url" | undefined {
+  if (prefix.includes("://")) return "url";
+  return prefix.startsWith("/") ? "path" : undefined;
 }
 
 function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[] {

@@ -69,6 +69,20 @@ describe("a narrowed token", () => {
   });
 });
 
+test("a note names the operations that nothing checks, where the token allows every one", () => {
+  const open = mintOpen(issuer);
+  const hop = {
+    operationConstraints: { gte: { size: { max: 1 } }, "*": { force: { absent: true } } },
+    arguments: { gte: ["size"], put: [] },
+  } as const;
+  expect(attenuate(open, hop)).toMatchObject({
+    note: 'the token allows every operation, so nothing checks the names "gte", "put"',
+  });
+  expect(attenuate(open, { arguments: { "*": [] } })).not.toHaveProperty("note");
+  const named = { operations: ["get"], arguments: { get: [] } };
+  expect(attenuate(open, named)).not.toHaveProperty("note");
+});
+
 describe("a hop is refused with every reason", () => {
   test("that it names in excess", () => {
     const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });

@@ -123,6 +123,16 @@ describe("an issuer that knows its grants mints no others, and nothing beyond th
       },
       '"operationConstraints.get.p": "prefix" beside "path"',
     ],
+    [
+      "a prefix of a path",
+      { grant: "files", operationConstraints: { get: { p: { prefix: "/data" } } } },
+      '"operationConstraints.get.p": the "prefix" "/data"; a prefix ends inside a name, so give the folder in "path"',
+    ],
+    [
+      "a prefix of each URL",
+      { grant: "files", operationConstraints: { get: { p: { each: { prefix: "https://a.b" } } } } },
+      '"operationConstraints.get.p": the "prefix" "https://a.b"; a prefix ends inside a name, so give the folder in "url"',
+    ],
     ["operations that are no list", { grant: "files", operations: "get" }, '"operations" must be'],
   ])("%s", (_, request, message) => {
     expect(misuse(() => knowing.mint(request as MintRequest))).toContain(message);
