@@ -190,7 +190,8 @@ export function firstFailures(failures: readonly RuleFailure[]): readonly RuleFa
 /** Joins names to that of a rule in denials: `constraints.amount`, or `constraints["a.b"]`. */
 export function ruleOf(key: string, ...names: readonly string[]): string {
   return names.reduce(
-    (rule, name) => (/^[\w-]+$/.test(name) ? `${rule}.${name}` : `${rule}[${shown(name)}]`),
+    (rule, name) =>
+      /^[\w-]+$/.test(name) ? `${rule}.${name}` : `${rule}[${JSON.stringify(name)}]`,
     key,
   );
 }

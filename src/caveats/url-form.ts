@@ -29,9 +29,11 @@ export interface UrlParts {
 const URL_FORM = /^(https?|wss?):\/\/([^/?#]+)(\/[^?#]*)(\?[!-"$-~]*)?(#[!-"$-~]*)?$/;
 const AUTHORITY = /^(.+?)(?::([1-9]\d{0,4}))?$/;
 const PATH_FORM = /^(?:\/(?:[A-Za-z0-9\-._~!$&'()*+,=@]|%[0-9A-F]{2})+)+\/?$/;
-// The escapes of literals, each of which is written as it is; of "/", which would end a segment; and of ";", at which some
-// servers cut one, decoded or not.
-const NEVER_ESCAPED = /%(?:2[146-9A-F]|3[0-9BD]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
+// The escapes of literals, each of which is written as it is; of "/", which would end a segment; and of ";", "?" and "#", at
+// which some servers cut one, decoded or not.
+const NEVER_ESCAPED = /%(?:2[1346-9A-F]|3[0-9BDF]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/;
+// Code points beyond ASCII whose NFKC form in Unicode 17.0 has one of ";", "?" and "#".
+const CUTTING_LOOKALIKES = /[\u037e\u2047-\u2049\ufe14\ufe16\ufe54\ufe56\ufe5f\uff03\uff1b\uff1f]/;
 
 /**
  * Reads a URL in the strict form (docs/spec.md, section 5.3), in which all parsers read the same; returns `undefined`
@@ -61,7 +63,7 @@ function isUrlPath(path: string): boolean {
   if (path === "/") return true;
   if (!PATH_FORM.test(path)) return false;
   const text = decoded(withoutFinalSlash(path));
-  return text !== undefined && isPath(text);
+  return text !== undefined && !CUTTING_LOOKALIKES.test(text) && isPath(text);
 }
 
 /** Returns whether a string is a folder of URLs: a path that is `/` or does not end in `/`. */

@@ -213,3 +213,12 @@ test("every failure of every hop is reported, hop by hop", () => {
     [4, "caveat_unknown", undefined],
   ]);
 });
+
+test.each(["constraints", "operationConstraints"])("%s: a long name of a rule is whole", (key) => {
+  const name = `${"a ".repeat(60)}b`;
+  const limits = { [name]: { max: 1 } };
+  const hop = key === "constraints" ? { constraints: limits } : { [key]: { get: limits } };
+  const [denial] = denials(issuer.authorize(append(token, encodeHop(hop)), GET));
+  const rule = key === "constraints" ? key : `${key}.get`;
+  expect(denial?.rule).toBe(`${rule}["${name}"].max`);
+});

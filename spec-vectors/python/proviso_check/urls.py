@@ -20,8 +20,10 @@ _URL = re.compile(
 _PORT = re.compile("[1-9][0-9]{0,4}")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,=@-]|%[0-9A-F]{2})+")
 _ESCAPE = re.compile("%([0-9A-F]{2})")
-# No escape stands for one of these: they are written as they are, and ``;`` not at all.
-_NEVER_ESCAPED = re.compile("[A-Za-z0-9._~!$&'()*+,=@;-]")
+# No escape stands for one of these: they are written as they are, and ``;``, ``?`` and ``#`` not at all.
+_NEVER_ESCAPED = re.compile("[A-Za-z0-9._~!$&'()*+,=@;?#-]")
+# The code points whose NFKC form has one of the last three, as the specification lists them.
+_LOOKALIKES = re.compile("[\u037e\u2047-\u2049\ufe14\ufe16\ufe54\ufe56\ufe5f\uff03\uff1b\uff1f]")
 _PARTS = frozenset(["schemes", "hosts", "ports", "path"])
 
 
@@ -74,9 +76,13 @@ def _is_url_segment(segment: str, first: bool) -> bool:
         return False
     decoded = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), segment).encode("latin-1")
     try:
-        return is_segment(decoded.decode("utf-8"), first)
+        return _is_decoded_segment(decoded.decode("utf-8"), first)
     except UnicodeDecodeError:
         return False
+
+
+def _is_decoded_segment(text: str, first: bool) -> bool:
+    return _LOOKALIKES.search(text) is None and is_segment(text, first)
 
 
 def url_problems(value: Json, rule: str) -> List[Problem]:

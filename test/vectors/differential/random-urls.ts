@@ -40,7 +40,7 @@ const STRANGE_CHARACTERS = [
   ..."// %2F %2e %5c %00 %0a %C0%AF %ED%A0%80 %F4%90%80%80 %FF %C3%A9 %c3%a9 %C2%A0 %E2%80%8B".split(
     " ",
   ),
-  ..."%EF%BC%8F %20 %3A %3B %41".split(" "),
+  ..."%EF%BC%8F %20 %3A %3B %3F %23 %EF%BC%9B %CD%BE %41".split(" "),
 ];
 const LETTERS = [..."abcdefgxyz0123456789-.:[]@%A_~!$&'()*+,;="];
 
