@@ -94,7 +94,7 @@ const FLAW: RegExp = new RegExp(
 
 /**
  * Returns whether a string is a path in the strict form (docs/spec.md, section 5.2). The form is narrower than
- * what file systems read, so that no two readers take one path for two files.
+ * what file systems read, so that POSIX programs that open a path as it is take it for one file.
  */
 export function isPath(text: string): boolean {
   return text === "/" || (isWellFormed(text) && !FLAW.test(text));
