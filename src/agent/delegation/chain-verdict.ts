@@ -1,4 +1,5 @@
 import { type AuthenticToken, revocationQueryFor } from "../../capability/authentic-token.js";
+import { limitsArguments } from "../../caveats/operation-authority.js";
 import { parseTime } from "../../caveats/time.js";
 import type { Caller } from "../caller.js";
 import type { DelegationRecord } from "../parties/records.js";
@@ -24,6 +25,8 @@ export interface ChainState {
   /** The agent's id; the name in the hop if there is no such agent. */
   readonly delegatee: string;
   readonly scopes: readonly string[];
+  /** True if hops limit the arguments of calls within the scopes. */
+  readonly argumentsLimited: boolean;
   /** The services that may accept it; absent means any. */
   readonly audience?: readonly string[];
   readonly issued: number;
@@ -68,19 +71,21 @@ export async function verifyDelegation(
   const issued = chain.delegated ?? record?.created ?? now;
   const revoked = await revocationOf(token, record, context);
   const delegatorId = delegator?.id ?? record?.delegator;
-  const all = context.agent.grants.get(chain.grant)?.operations ?? [];
+  const operations = chain.operations ?? context.agent.grants.get(chain.grant)?.operations ?? [];
+  const authority = authorityOf(token);
   const state: ChainState = {
     id: chain.id,
     delegator: delegatorId,
     delegatee: delegatee?.id ?? chain.invoker,
-    scopes: context.scopes.write(chain.grant, chain.operations ?? all),
+    scopes: context.scopes.write(chain.grant, operations),
+    argumentsLimited: operations.some((operation) => limitsArguments(authority, operation)),
     audience: chain.audience,
     issued,
     issuedSource: chain.delegated === undefined ? "first_seen" : "token",
     expires: chain.expires,
     revoked,
   };
-  const [denial] = lifeDenials(token, authorityOf(token), context);
+  const [denial] = lifeDenials(token, authority, context);
   const reason =
     denial?.code ??
     (revoked === undefined ? undefined : "revoked") ??

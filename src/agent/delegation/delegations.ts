@@ -1,5 +1,6 @@
 // The front of this folder: a capability handed on to one agent for a time is one more hop.
 
+import { limitsArguments } from "../../caveats/operation-authority.js";
 import { formatTime } from "../../caveats/time.js";
 import { assertArray, assertString, notA } from "../../checks/kinds.js";
 import { knownMembers } from "../../checks/members.js";
@@ -45,6 +46,8 @@ export type CapabilityIdentity =
 export interface HeldScopes {
   readonly capability: string;
   readonly scopes: readonly string[];
+  /** True if hops limit the arguments of calls within the scopes. */
+  readonly argumentsLimited: boolean;
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
@@ -133,7 +136,9 @@ export class Delegations {
     const { id, grant } = token.identifier;
     const operations = operationsHeld(grant, authority.operations, this.#context);
     const scopes = this.#context.scopes.write(grant, operations);
-    return { capability: id, scopes, expires: Date.parse(authority.expires ?? "") };
+    const argumentsLimited = operations.some((one) => limitsArguments(authority, one));
+    const expires = Date.parse(authority.expires ?? "");
+    return { capability: id, scopes, argumentsLimited, expires };
   }
 }
 

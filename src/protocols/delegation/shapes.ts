@@ -81,6 +81,7 @@ function chainAnswer(chain: ChainState): object {
     delegatorAgentId: chain.delegator ?? null,
     delegateeAgentId: chain.delegatee,
     scopes: chain.scopes,
+    ...limitedMark(chain),
     audience: chain.audience,
     issuedAt: time(chain.issued),
     ...(chain.issuedSource === "token" ? {} : { issuedAtSource: chain.issuedSource }),
@@ -101,9 +102,15 @@ export function scopesAnswer(held: readonly HeldScopes[], agent: string | undefi
     capabilities: held.map((one) => ({
       capabilityId: one.capability,
       scopes: one.scopes,
+      ...limitedMark(one),
       expiresAt: time(one.expires),
     })),
   };
+}
+
+/** The property that says that scopes are not the whole of it; SentryAgent's answers do not have it. */
+function limitedMark({ argumentsLimited }: Pick<ChainState, "argumentsLimited">): object {
+  return argumentsLimited ? { argumentsLimited } : {};
 }
 
 function time(milliseconds: number): string {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/bytes/json.js";
+import { isJsonObject, type JsonObject } from "../../../src/bytes/json.js";
 import type { HopInit } from "../../../src/caveats/hop.js";
 import { attenuate, chainId, encodeHop } from "../../../src/index.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../../src/issuer/index.js";
@@ -302,4 +302,32 @@ describe("whatever is delegated", () => {
       { numRuns: sized(300, 20), ...SEEDED },
     );
   });
+});
+
+test("limits on the arguments of calls within the scopes are marked, and no others", async () => {
+  const parts = await world();
+  const { token } = await issued(parts);
+  const marked = async (limits: HopInit): Promise<readonly unknown[]> => {
+    const held = narrowed(token, { ...limits, operations: ["read", "write"] });
+    const { body } = await send(parts, "GET", "/token/introspect", held);
+    const delegated = (await delegate(parts, held)).body["delegationToken"];
+    const offline = narrowed(token, { ...limits, ...HOP });
+    const answers = [await verify(parts, delegated), await verify(parts, offline)];
+    const [one] = Array.isArray(body["capabilities"]) ? body["capabilities"] : [];
+    return [...answers, one].map((answer) =>
+      isJsonObject(answer) ? answer["argumentsLimited"] : answer,
+    );
+  };
+  const yes = [true, true, true];
+  expect(await marked({ constraints: { amount: { max: 5 } } })).toEqual(yes);
+  expect(await marked({ operationConstraints: { read: { amount: { max: 5 } } } })).toEqual(yes);
+  expect(await marked({ operationConstraints: { "*": { amount: { max: 5 } } } })).toEqual(yes);
+  expect(await marked({ arguments: { read: ["amount"] } })).toEqual(yes);
+  const no = [undefined, undefined, undefined];
+  expect(await marked({ purpose: "a report" })).toEqual(no);
+  // The delegatee has no operation that is limited; the delegator does.
+  const { token: ofWrite } = await issued(parts);
+  const limited = narrowed(ofWrite, { operationConstraints: { write: { amount: 1 } } });
+  const delegated = (await delegate(parts, limited)).body["delegationToken"];
+  expect(await verify(parts, delegated)).not.toHaveProperty("argumentsLimited");
 });
