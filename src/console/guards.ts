@@ -120,7 +120,7 @@ export function limitRequests(desk: Desk, limit: RateLimit): RequestHandler {
       code: "rate_limited",
       title: "Too many requests",
       retryAfter,
-      // Else a flood of requests became a flood of events.
+      // Counts as recorded, so that a flood of requests makes no flood of events.
       recorded: true,
       message: `Wait ${retryAfter} seconds, then try again.`,
     });

@@ -98,7 +98,7 @@ export function createCheck(
           return { ok: false, refusal: denied(decision.denials, challenge) };
         }
         const { capability } = decision;
-        // Nothing of them was judged, and `absent`, `optional` and closed lists pass over nothing.
+        // The route reads no arguments: `absent`, `optional` and closed lists would pass whatever the request has.
         if (args === undefined && limitsArguments(capability.authority, read.operation)) {
           return { ok: false, refusal: denied([unreadArguments(read.operation)], challenge) };
         }

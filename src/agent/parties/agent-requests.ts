@@ -148,11 +148,11 @@ async function requestGrantsIn(
   const covering = [...live, ...waiting].filter((grant) =>
     wanted.some((one) => coversWanted(grant, one, now)),
   );
-  // One that was denied at once may have taken the place of another.
+  // A new grant may have replaced a denied one of the same id, which is counted once.
   const others = all.filter(({ id: old }) => !made.some((grant) => grant.id === old));
   await forgetGrants(draft, others, now);
   const answer = { host, agent, grants: [...covering, ...made], ...(opened ?? {}) };
-  // What is denied at once, a stranger that asks again is denied again.
+  // A stranger's request that is denied whole is not kept: sent again, it is judged again.
   if (isUsersHost(host) || made.some(({ status }) => status !== "denied")) {
     await keepRepeatedAnswer(draft, repeat, answer, context);
   }

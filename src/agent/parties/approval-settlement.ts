@@ -129,7 +129,7 @@ export class ApprovalSettling {
 
   #effectOf({ subject: { kind } }: Approval): ApprovalEffect | undefined {
     const effect = this.#effects[kind];
-    // Deciding here would make an agent wait for ever for its approved grants.
+    // Without the effect of its kind, a decision would never activate the grants.
     if (effect !== undefined || kind === "capabilities") return effect;
     throw new TypeError(
       "what registered agents ask for is decided through the approvals of their parties",

@@ -150,7 +150,7 @@ export class Approvals {
     return this.#settling.expire();
   }
 
-  /** An approval; one that has ended without a decision is settled by that. */
+  /** Returns an approval; if its time is over without a decision, first stores that end. */
   get(id: string): Promise<Approval | undefined> {
     return this.#settling.get(id);
   }

@@ -75,7 +75,7 @@ function readHop(
 ): { readonly ok: true; readonly hop: Hop } | PartyRefusal {
   let hop: Hop;
   try {
-    // Of unknown operands until `normalizeHop` has looked at every one.
+    // The cast is true only once `normalizeHop` has checked every operand.
     hop = normalizeHop({ constraints: value } as HopInit);
   } catch (error) {
     if (error instanceof TypeError) return invalid(where, error.message);
@@ -120,7 +120,7 @@ export function exactConstraints(
   const { limited, closed } = authorityOver(operation, authority);
   const shown = new Map<string, ShownConstraint>();
   const show = (name: string, limit: ShownConstraint): void => {
-    // An argument at the top level may be called as a pointer is, or "*": of both, nothing is left to show.
+    // Two arguments may share one shown name, a pointer's or "*": the name then shows that nothing is allowed.
     shown.set(name, shown.has(name) ? NOTHING : limit);
   };
   for (const [name, domain] of limited) {

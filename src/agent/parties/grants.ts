@@ -64,7 +64,7 @@ function isGrantLive(grant: AgentGrant, now: number): boolean {
   return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
 }
 
-/** True if what a grant is of can be had: the capability of its name is there, under the same grant. */
+/** Returns whether a grant's capability is still offered, by the same name and under the same grant. */
 export function isGrantOffered(
   { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
   { terms }: Pick<PartiesContext, "terms">,

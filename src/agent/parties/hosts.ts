@@ -140,7 +140,7 @@ async function isEnrolled(
 ): Promise<boolean> {
   if (unproven?.thumbprint !== thumbprint) return false;
   if (status !== "active" || principal === undefined) return false;
-  // One that has agents was not enrolled lately: it has rotated its key, and stays.
+  // A host with agents has this key by rotation, not by a new enrolment, so it stays.
   const [agent] = await draft.agents.find({ host: id, limit: 1 });
   return agent === undefined;
 }

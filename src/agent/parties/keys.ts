@@ -26,7 +26,7 @@ export async function rotateAgentKey(
       );
       if (taken) throwRefusal("key_in_use", "another agent of this host has this key, or had it");
       const now = context.clock();
-      // Another agent of the host that takes the key at the same time is a conflict by this.
+      // Writing the host makes a conflict if another of its agents takes the key at the same time.
       await draft.put("hosts", host);
       const { unproven: _, ...rest } = agent;
       const known = thumbprint === agent.thumbprint && agent.unproven !== true;

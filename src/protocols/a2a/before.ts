@@ -103,6 +103,7 @@ export function before(
       if (run !== undefined) {
         return void res.json({ jsonrpc: "2.0", id: id ?? null, result: await run(admitted) });
       }
+      // The handler behind the SDK finds the admitted call by this request, and runs that, not the SDK's message.
       calls.addFor(req, admitted);
       call.connection.whenClosed(() => calls.drop(admitted, agent, "invalid_request"));
       if (!res.closed) next();

@@ -235,13 +235,13 @@ export class GuardedHandler implements Operations {
     return visibility.list(params, context, this.#inner);
   }
 
-  /** Returns the cleared message, if its capability still stands; it runs now. */
+  /** Returns the cleared message; for an operation, first checks its capability again. */
   async #begun(
     { permit, call, request, message, references }: AdmittedMessage,
     context: ServerCallContext,
     tenant: string,
   ): Promise<SendMessageRequest> {
-    // A handler that runs skills asks again itself, once the task is stored.
+    // For skills, `IssuingAgent.begin` checks again, once the task is stored.
     if (permit.kind === "operation") {
       const use = useOf(permit.clearance);
       if (use !== undefined) recordUse(context, use);

@@ -56,8 +56,8 @@ export class KeptTasks extends DefaultRequestHandler {
     const { card, tasks, executor, push, sender } = options;
     super(
       card,
-      // The executor stores the outcome of a task before anyone learns of it. What remains is the end of a
-      // waiting task.
+      // The executor stores the outcome of a task before anyone learns of it, so that `save` stores only the
+      // cancelling of a waiting task.
       {
         load: async (id, of) => {
           // The SDK reads a task at every event and merges into the object it gets.

@@ -137,9 +137,9 @@ async function give(
 }
 
 /**
- * Returns whether to check first if the message came before: a message that continues a task would be refused
- * because of that task; the SDK stores a push configuration before a task starts; and HTTP+JSON has no answer
- * that says why nothing ran.
+ * Returns whether to look for an earlier copy of the message before it is cleared, for three reasons: a message that
+ * continues a task would be refused because of that task; the SDK stores a push configuration before a task
+ * starts; and HTTP+JSON has no answer that says why nothing ran.
  */
 function isAskedFirst(
   { configuration }: SendMessageRequest,
