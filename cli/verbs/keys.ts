@@ -115,8 +115,8 @@ async function renew(context: Context, options: HomeChoice): Promise<void> {
 
 async function remove(context: Context, options: HomeChoice, kid: string): Promise<void> {
   const at = formatTime(Date.now());
-  // Added to the list first, and separately: services with the key in memory refuse its tokens from then on,
-  // even if this process dies before the key is removed from the file.
+  // Revokes the key first, in a change of its own: services that have the key in memory then refuse its tokens,
+  // even if this process dies before it removes the key from the file.
   await change(context, options, async (present, revoke) => {
     assertRetirable(kid, present);
     await revoke({ kind: "key", id: kid, at, reason: "retired" });

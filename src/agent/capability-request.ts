@@ -28,7 +28,7 @@ const RESTRICTIONS: readonly string[] = REQUESTED_KEYS;
 const MEMBERS = [...OWN, ...RESTRICTIONS];
 const MAX_GRANTS = 16;
 const MAX_PURPOSE_LENGTH = 512;
-/** Arrays and objects within each other. */
+/** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 64;
 /** Largest restrictions in bytes, as a hop, so that handles fit beside them. */
 const MAX_BYTES = 2048;
@@ -39,7 +39,7 @@ const MAX_QUERY_LENGTH = 16_384;
  * Reads a request from the network: `grants`, `resourceQuery`, and a hop's keys but `resourceHandles` and
  * `nonce`.
  *
- * @throws NotPlainError naming what no network can have sent, such as a Promise or a Map.
+ * @throws NotPlainError naming the value that JSON cannot hold, such as a Promise or a Map.
  */
 export function readCapabilityRequest(params: Json): CapabilityRequestReading {
   if (isDeeperThan(params, MAX_DEPTH)) {
@@ -87,11 +87,11 @@ function readRestrictions(value: JsonObject): Hop | string {
   const given = Object.entries(value).filter(([name]) => RESTRICTIONS.includes(name));
   if (given.length === 0) return {};
   try {
-    // Before any other work on them; repeats, which a set as it is sent may have, will go.
+    // Checked before any other work. Four times the limit, since a set may be sent with repeats, which are removed.
     if (JSON.stringify(given).length > 4 * MAX_BYTES) {
       return `the restrictions must take at most ${MAX_BYTES} bytes`;
     }
-    // Of unknown shape until `normalizeHop` has looked at every member.
+    // Its shape is unknown until `normalizeHop` has checked every property.
     const hop = normalizeHop(Object.fromEntries(given) as HopInit);
     const size = encodeHop(hop).length;
     if (size <= MAX_BYTES) return hop;

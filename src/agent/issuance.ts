@@ -1,5 +1,5 @@
-// Issuing, for every way in which an agent hands out capabilities: what one is to hold becomes handles, the issuer's
-// hop, the record that is kept, and the token that is made of that record each time.
+// Issuance, for every way in which an agent hands out capabilities: makes the handles, the issuer's hop and the
+// stored record. The token is made from that record each time.
 
 import type { AuthenticToken } from "../capability/authentic-token.js";
 import { CAPABILITY_LIMITS } from "../capability/limits.js";
@@ -35,7 +35,7 @@ export interface GrantedCapability
   readonly principal: string;
   /** True if it may be narrowed and passed on. */
   readonly attenuable: boolean;
-  /** Present if the grant wraps something that knows no capabilities: with what that means. */
+  /** Present if the grant wraps a system that knows no capabilities: the guarantees that are then missing. */
   readonly legacy?: string;
 }
 
@@ -55,13 +55,13 @@ export interface CapabilityContents {
   readonly resources?: readonly NamedResource[] | undefined;
   /** The asker's own limits, for the issuer's hop. */
   readonly restrictions?: Hop;
-  /** The hops after the issuer's: what other parties take away. */
+  /** Hops added after the issuer's: the restrictions set by other parties. */
   readonly further?: readonly Hop[];
   /** `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly expires: string;
   /** The resource query that it is issued by, as JSON. */
   readonly query?: string | undefined;
-  /** Its id, where that stands before it is issued; random unless given. */
+  /** Its id, if determined before issuance; random unless given. */
   readonly id?: string;
   /** The one service that accepts it. */
   readonly service?: string | undefined;
@@ -85,7 +85,7 @@ export function resourceNumbers(
 /**
  * Issues a capability. Synchronous, so that nothing is revoked between a caller's last check and this.
  *
- * @param numbers - Of its resources.
+ * @param numbers - The numbers of its resources' names.
  * @returns The capability, not recorded yet; or a refusal if it would be too large.
  */
 export function issueCapability(
@@ -110,7 +110,7 @@ export function issueCapability(
         operations,
         expires,
         ...(resources === undefined ? {} : { resourceHandles: named.map(({ handle }) => handle) }),
-        // Sealed after what others take away.
+        // Seals the token after the further hops.
         ...(grant.attenuable ? {} : { maxFurtherHops: further.length }),
       };
       size = encodeHop(hop).length;
@@ -138,7 +138,7 @@ export function issueCapability(
 /**
  * A capability that was issued earlier, as it was handed out.
  *
- * @param resources - Those that it may name: the others' handles are not shown.
+ * @param resources - The resources that may be shown; handles of others are omitted.
  * @returns `undefined` if its key is gone.
  */
 export async function grantedBefore(
@@ -159,7 +159,7 @@ export async function grantedBefore(
 }
 
 /**
- * Records a capability whose id stood before it was issued. Of calls at the same time, the first counts.
+ * Records a capability whose id was determined before issuance. Of concurrent calls, the first one's is kept.
  *
  * @returns The record that is kept.
  * @throws StorageError if nothing is kept.
@@ -246,7 +246,7 @@ function tooLarge({ grant, resources = [] }: CapabilityContents, size: number): 
   return tooManyResources(grant.id, message);
 }
 
-/** Refuses a request since a capability cannot name all that it matches. */
+/** Refuses a request that matches more resources than a capability can name. */
 export function tooManyResources(grant: string, message: string): RequestRefusal {
   const denial = { code: "too_many_resources", message, grants: [grant] } as const;
   return { ok: false, denial: { ...denial, path: "resourceQuery.filter" } };

@@ -111,7 +111,7 @@ async function issueOffers(
   return { ok: true, issued };
 }
 
-/** Returns when a capability expires that is asked for now. */
+/** Returns the expiration time of a capability that is requested now. */
 function requestedExpiry(
   { restrictions: { expires } }: CapabilityRequest,
   now: number,
@@ -121,7 +121,7 @@ function requestedExpiry(
   return earliestExpiry(wanted === undefined ? [] : [wanted], now, context);
 }
 
-/** Refuses times that leave no moment between them, and offers of more resources than a capability may name. */
+/** Refuses a request that would never be valid, and offers of more resources than a capability may name. */
 function refuseOffers(
   offers: readonly Offer[],
   request: CapabilityRequest,
@@ -148,7 +148,7 @@ function refuseOffers(
 }
 
 /**
- * Opens an approval for offers, kept by resource names: issued later, or never.
+ * Opens an approval for offers. Stores them by resource name: capabilities are issued later, or never.
  *
  * @param id - The caller's id of the request: the same id and request have one approval.
  */
@@ -184,7 +184,7 @@ async function openApproval(
   }
 }
 
-/** Refuses a request under the id of another request of this caller that an approval was opened for. */
+/** Refuses a request whose id this caller has used for a different request that opened an approval. */
 async function refuseReusedId(
   request: CapabilityRequest,
   caller: Caller,
@@ -241,7 +241,7 @@ function approvalSubject(
     agent: { id: invoker },
     audience,
     purpose,
-    // Where the request says a moment, the hop does.
+    // If the request names an expiration time, the hop enforces it.
     lifetime: expires === undefined ? context.lifetime : context.issuer.maxLifetime,
     ...(resourceQuery === undefined ? {} : { query: JSON.stringify(resourceQuery) }),
   };

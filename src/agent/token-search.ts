@@ -112,7 +112,7 @@ export class TokenSearch {
  * locations: they are not signed, so a token is valid with any location.
  */
 function* tokensIn(run: string): Generator<string | undefined> {
-  // A macaroon may begin at any character: the group of four that holds it begins at one of four offsets.
+  // A macaroon may begin at any character, so all four alignments of base64's groups are decoded.
   for (let shift = 0; shift < 4; shift++) {
     const { bytes } = readBase64(run.slice(shift));
     for (let at = 0; at + MIN_BYTES <= bytes.length; at += 3) {

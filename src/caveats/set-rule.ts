@@ -24,16 +24,16 @@ export interface SetKind {
   /** The noun for a member. */
   readonly noun: string;
   readonly flag: Flag;
-  /** `true` if members are opaque to people, so that none is suggested for another. */
+  /** `true` if members are opaque to people, so that no similar one is suggested. */
   readonly opaque?: boolean;
-  /** The value or values that an invocation names: at least one, each in the set. */
+  /** The value or values that an invocation names: there must be at least one, and each must be in the set. */
   named(asked: CheckedInvocation): string | readonly string[] | undefined;
 }
 
-/** The rule of a key whose value is a set of strings: what an invocation names is in the set. */
+/** The rule of a key whose value is a set of strings: every value that an invocation names must be in it. */
 export function setRule(key: SetKey, kind: SetKind): HopRule<readonly string[]> {
   const { code, label, noun, flag, opaque = false } = kind;
-  /** Yields why an invocation is refused: it names no member, or values that are not in the set. */
+  /** Yields the reasons why an invocation is refused: it gives no value, or values outside the set. */
   function* failuresOf(
     allowed: readonly string[],
     named: readonly string[],

@@ -2,13 +2,13 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { waitFor } from "../http/callers.js";
 import type { Session } from "./sessions.js";
 
-/** Most wrong user codes within this many seconds. */
+/** Limits on wrong user codes within a period. */
 export interface CodeLimits {
-  /** In one session; 5 unless given. */
+  /** Most wrong codes in one session; 5 unless given. */
   readonly session: number;
-  /** By one user, in all sessions; 10 unless given. */
+  /** Most wrong codes by one user, in all sessions; 10 unless given. */
   readonly user: number;
-  /** 900 unless given. */
+  /** The period in seconds; 900 unless given. */
   readonly seconds: number;
 }
 
@@ -29,7 +29,7 @@ export class CodeAttempts {
     return (await waitFor(this.#sessions, id)) ?? (await waitFor(this.#users, principal));
   }
 
-  /** Gives an attempt back: the code was right. */
+  /** Takes back an attempt whose code was right. */
   async right({ id, principal }: Session): Promise<void> {
     await Promise.all([this.#sessions.reward(id), this.#users.reward(principal)]);
   }

@@ -102,7 +102,7 @@ export function fetchDenial({ code, message }: ClientError): DiscoveryDenial {
   return { code: CODES[code], rule: code, message };
 }
 
-/** Tests whether a refusal reveals nothing about the agent, because its card could not be fetched. */
+/** Returns whether an agent was refused because its card could not be fetched, not for anything in the card. */
 export function isUnreached(denials: readonly DiscoveryDenial[]): boolean {
   return denials.some(({ code }) => UNREACHED.has(code));
 }

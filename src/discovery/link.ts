@@ -102,7 +102,7 @@ function delegatesFor({ delegates = [] }: CardReading, next: ChainLink): readonl
   return delegates.filter(({ url }) => places.has(agentPlace(url)));
 }
 
-/** The capabilities of the next agent that a card relies on. */
+/** Returns the capabilities that a card says it needs from the next agent. */
 function claimsOf(card: CardReading, next: ChainLink): readonly string[] {
   return [...new Set(delegatesFor(card, next).flatMap(({ capabilities }) => capabilities))];
 }

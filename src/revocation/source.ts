@@ -12,7 +12,7 @@ export interface RevocationQuery {
   readonly issued: number;
 }
 
-/** Looks revocations up; every issuer must name one. */
+/** Looks up revocations; every issuer must have a source. */
 export interface RevocationSource {
   /** Returns every entry that concerns the token, with at least kind and id; a list may keep the rest on disk. */
   find(query: RevocationQuery): RevocationEntry[];

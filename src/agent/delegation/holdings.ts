@@ -75,7 +75,7 @@ export async function holderOf(
       serviceOf(kept) === serviceOf(identifier);
     return same ? { principal: issued.principal, invoker: issued.invoker } : undefined;
   }
-  // Of one that has expired, the ledger still has the event, which names no service.
+  // For an expired capability, the ledger only has the event left, which names no service.
   if (serviceOf(identifier) !== undefined) return undefined;
   const [event] = await ledger.list({
     capability,
@@ -160,7 +160,7 @@ async function onlyHolding(
   return delegationRefusal("capability_ambiguous", message, "capability");
 }
 
-/** Those alive, oldest first. @param most - How many are looked for. @throws StorageError */
+/** Returns the capabilities that are alive, oldest first. @param most - Most to look for. @throws StorageError */
 export async function holdingsOf(
   caller: Caller,
   most: number,

@@ -7,17 +7,17 @@
  * - `ttl_out_of_range`: too short, or too long.
  * - `delegatee_is_delegator`, `delegatee_unknown`, `delegatee_inactive`, `tenant_mismatch`.
  *
- * About the capability that it would come from:
+ * About the capability to be delegated:
  * - `capability_missing`, `capability_ambiguous`: the caller has none, or several and picks none.
  * - `capability_foreign`: it was issued to another party.
- * - `capability_bound`: it names the agents that may use it already, and delegation is not transitive.
+ * - `capability_bound`: it already names the agents that may use it, and delegation is not transitive.
  * - `capability_sealed`, `capability_full`: no hop may follow, or none fits.
- * - `capability_refused`: it is not good for anything now; `denial` says why.
+ * - `capability_refused`: it allows nothing now; `denial` says why.
  *
  * About the caller and chains:
- * - `delegator_unknown`, `delegator_inactive`: it is not an agent that delegates here, or no longer.
+ * - `delegator_unknown`, `delegator_inactive`: the caller is not an agent that may delegate here, or not any more.
  * - `chain_unknown`, `not_the_delegator`.
- * - `too_many_delegations`, `too_many_revocations`: as many of the delegator's stand as may.
+ * - `too_many_delegations`, `too_many_revocations`: the delegator already has the maximum number.
  */
 export type DelegationCode =
   | "scope_unknown"

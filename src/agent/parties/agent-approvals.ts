@@ -73,7 +73,7 @@ export async function openAgentApproval(
  * Stores an agent with its grants and pending requests, and the approval that these wait for.
  *
  * @param options - How to ask for the approval; `undefined` where the agent needs none.
- * @param event - What the ledger says of the agent, with its principal.
+ * @param event - The event to record about the agent, with its principal.
  */
 export async function keepAgentAnswer(
   draft: PartyDraft,
@@ -128,7 +128,7 @@ async function checkPendingBounds(
     if (!["active", "pending", "expired"].includes(currentAgent(one, context).status)) continue;
     const open = { agent: one.id, state: "pending", openAt: context.clock() } as const;
     const pending = await draft.approvals.find(open);
-    // Claims count apart: what one kind uses up, the other keeps.
+    // Claims are counted separately, so that neither kind uses up the other's limit.
     const own = pending.filter(({ subject }) => subject.kind === kind).length;
     waiting += own;
     if (one.id === agent.id && own >= pendingPerAgent) {
@@ -147,8 +147,8 @@ async function checkPendingBounds(
 }
 
 /**
- * The user that a stranger's host names, while that user's list has room for strangers; beyond it, the user code
- * alone leads to the request. Requests of hosts that a user has taken on take none of that room.
+ * Returns the user that a stranger's host names, if that user's list has room for strangers; if not, the request is
+ * found only by its user code. Requests of hosts that are linked to a user take none of that room.
  */
 async function hintWithRoom(
   draft: PartyDraft,
@@ -157,7 +157,7 @@ async function hintWithRoom(
 ): Promise<string | undefined> {
   if (user === undefined) return undefined;
   const query = { approver: user, state: "pending", openAt: clock() } as const;
-  // Page by page: the bound may be larger than one look.
+  // Page by page: the bound may be larger than one page.
   const waiting = await everyRecord(draft.approvals, query);
   const addressed = waiting.filter(({ subject }) => subject.hintedUser === user);
   return addressed.length < settings.bounds.pendingPerUser ? user : undefined;

@@ -20,7 +20,7 @@ export interface ApprovalRequest {
 /** An approval as its asker gets it. */
 export interface OpenedApproval {
   readonly approval: Approval;
-  /** `XXXX-XXXX`, for the user to enter; absent where the approval stands in the approvers' list alone. */
+  /** `XXXX-XXXX`, for the user to enter; absent if approvers find it only in their list. */
   readonly userCode?: string;
 }
 
@@ -45,7 +45,7 @@ export class ApprovalOpening {
   readonly #seen: (approval: Approval) => Approval;
   readonly #codes = new ShownCodes();
 
-  /** @param seen - Gives an approval as it stands now. */
+  /** @param seen - Returns an approval in its current state. */
   constructor(
     store: PartyStore,
     clock: () => number,

@@ -18,7 +18,7 @@ export interface ApprovalEffect {
   /**
    * Finds out what takes time, such as what the policy allows, before the change that settles it.
    *
-   * @param settled - As it will be; the change may find it changed.
+   * @param settled - The expected approval; another change may come first.
    */
   prepare(settled: Approval): Promise<unknown>;
   /**
@@ -29,7 +29,7 @@ export interface ApprovalEffect {
   objection(draft: PartyDraft, decided: Approval): Promise<DecisionRefusal | undefined>;
   /**
    * @param settled - Approved, denied, expired or cancelled.
-   * @param facts - `prepare`'s; only if approved.
+   * @param facts - The result of `prepare`; only if approved.
    * @param by - Who settled it; nothing where its time is over.
    */
   apply(
@@ -41,7 +41,7 @@ export interface ApprovalEffect {
   ): Promise<void>;
 }
 
-/** By kind; without one, an approval waits to be collected. */
+/** The effects by kind; an approval of a kind without one waits to be collected. */
 export type ApprovalEffects = { readonly [Kind in ApprovalKind]?: ApprovalEffect };
 
 /** The outcome of a decision. */
@@ -49,7 +49,7 @@ export type DecisionOutcome = { readonly ok: true; readonly approval: Approval }
 
 const MAX_ATTEMPTS = 16;
 
-/** Approvals that are read at once, to be settled one by one. */
+/** Most approvals that are read at once, to be settled one by one. */
 const AT_ONCE = 100;
 
 /** Settles approvals: by decisions, by taking them back, and by time. */
@@ -243,7 +243,7 @@ class SettlementWaiters {
     this.#look = look;
   }
 
-  /** Lets those look again that wait for an approval. */
+  /** Makes calls that wait for an approval look at it again. */
   wake(id: string): void {
     for (const wake of this.#waiting.get(id) ?? []) wake();
   }
@@ -251,7 +251,7 @@ class SettlementWaiters {
   async settled(id: string, signal: AbortSignal): Promise<Approval> {
     for (;;) {
       signal.throwIfAborted();
-      // Woken while it looks, it looks again.
+      // Begins to wait before it looks, so that no change during the look is missed.
       const woken = this.#pause(id, signal);
       try {
         const approval = await this.#look(id);

@@ -1,4 +1,4 @@
-// Whether grants of agents cover what is asked for.
+// Tests whether grants of agents cover a request.
 
 import { canonicalJson, type Json } from "../../bytes/json.js";
 import type { Authority } from "../../caveats/authority.js";
@@ -11,7 +11,7 @@ import { formatTime } from "../../caveats/time.js";
 import type { AgentGrant } from "./records.js";
 import type { Wanted } from "./requests.js";
 
-/** Returns whether a grant is of the same capability as is wanted, and allows the agent all that it wants now. */
+/** Returns whether a grant is of the wanted capability, and now allows the agent everything that is wanted. */
 export function coversWanted(grant: AgentGrant, { term, hops }: Wanted, now: number): boolean {
   if (grant.capability !== term.name || grant.grant !== term.grant) return false;
   if (grant.operation !== term.operation) return false;
@@ -75,7 +75,7 @@ function domainContains(wide: Domain, narrow: Domain): boolean {
     }
     const single = type === "number" && narrow.min !== undefined && narrow.min === narrow.max;
     if (single) return narrow.min === undefined || allows(wide, narrow.min);
-    // What is left of texts, and of numbers between two bounds, no list names in full.
+    // No list can name all remaining strings, or all numbers between two bounds.
     if (wide.in !== undefined) return false;
     const others = (wide.not_in ?? []).filter((value) => typeof value === type);
     if (!others.every(excluded)) return false;

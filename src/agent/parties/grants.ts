@@ -1,4 +1,4 @@
-// Grants of agents: what one is now, new ones, and those that end.
+// Grants of agents: their current state, new grants, and how grants end.
 
 import { newCapabilityId } from "../../capability/mint.js";
 import { forInvoker, permitsOperation } from "../policy.js";
@@ -59,7 +59,7 @@ export function revokedCapabilities(
     .map(({ capability }) => capability);
 }
 
-/** Returns whether a grant can be used, as far as it says itself. */
+/** Returns whether a grant can be used, by its own record. */
 function isGrantLive(grant: AgentGrant, now: number): boolean {
   return grant.status === "active" && (grant.expires === undefined || grant.expires > now);
 }
@@ -69,7 +69,7 @@ export function isGrantOffered(
   { capability, grant, operation }: Pick<AgentGrant, "capability" | "grant" | "operation">,
   { terms }: Pick<PartiesContext, "terms">,
 ): boolean {
-  // Where only records are looked at, no capabilities are known.
+  // Callers that only read records pass no terms: every capability then counts as offered.
   if (terms === undefined) return true;
   const term = terms.get(capability);
   return term?.grant === grant && term.operation === operation;
@@ -122,7 +122,7 @@ export async function permittedCapabilities(
 interface GrantingCase {
   readonly host: HostRecord;
   readonly agent: AgentRecord;
-  /** The host's defaults that still are. */
+  /** The host's defaults that still apply. */
   readonly defaults: readonly string[];
   /** The names that the policy permits. */
   readonly permitted: ReadonlySet<string>;
@@ -180,7 +180,7 @@ export function newGrant(
   };
 }
 
-/** Returns when a grant that becomes active now expires: after its lifetime, or where a hop says so earlier. */
+/** Returns when a grant that becomes active now expires: after its lifetime, or earlier if a hop says so. */
 export function grantExpiry(hops: AgentGrant["hops"], now: number, lifetime: number): number {
   const ends = hops.flatMap(({ hop }) =>
     hop.expires === undefined ? [] : [Date.parse(hop.expires)],
@@ -216,13 +216,13 @@ export async function keepGrant(
   draft.note(partyEvent(change, now, { grant, principal, operator, purpose, ...codes }));
 }
 
-/** By whom something ends or begins, and when: milliseconds since 1970. */
+/** The actor and the time of a change, in milliseconds since 1970. */
 export interface Change {
   readonly by: Actor;
   readonly now: number;
 }
 
-/** Revokes all or some of what an agent has or waits for. @returns What was not at its end, as it was. */
+/** Revokes an agent's active and pending grants, all or some. @returns The revoked ones, as they were before. */
 export async function endGrants(
   draft: PartyDraft,
   agent: AgentRecord,
@@ -242,12 +242,12 @@ export async function endGrants(
 }
 
 /**
- * Ended grants of one agent, and ended agents of one host, that are kept: an agent that asks and revokes in turns
- * fills no database before the retention is over. The ledger says what became of all.
+ * Most ended grants kept for one agent, and most ended agents for one host, so that an agent that asks and revokes in
+ * turns cannot fill the database before the retention is over. The ledger also knows the removed ones.
  */
 export const ENDED_KEPT = 500;
 
-/** Grants that one change removes at most. */
+/** Most grants that one change removes. */
 const GRANTS_AT_ONCE = 100;
 
 /**

@@ -30,7 +30,7 @@ export interface HostRecord {
   /** Hosts and agents of different tenants have nothing to do with each other. */
   readonly tenant: string;
   readonly name?: string;
-  /** Set where its user gave it the name: what the host calls itself replaces no such name. */
+  /** Set where its user gave it the name, which the host's own name for itself then does not replace. */
   readonly named?: true;
   readonly status: HostStatus;
   /** Its public key as a JWK, under which it has signed; absent while it is enrolling or has one to prove. */
@@ -46,7 +46,7 @@ export interface HostRecord {
   readonly principal?: string;
   /** Names of the capabilities that its agents get without an approval. */
   readonly defaults: readonly string[];
-  /** The address that it registered from, until a user takes it on. */
+  /** The address that it registered from; removed once a user is linked to it. */
   readonly from?: Origin;
   /** While it is enrolling: SHA-256 of the enrolment token in base64url, and when that ends. */
   readonly enrolment?: { readonly hash: string; readonly expires: number };
@@ -78,7 +78,7 @@ export interface AgentRecord {
   readonly principal?: string;
   /** The approver's reason for denying it. */
   readonly denial?: string;
-  /** Names of capabilities that people have revoked or denied to it: no defaults of it any more. */
+  /** Names of capabilities that people have revoked or denied to it, so that it no longer gets them by default. */
   readonly withheld?: readonly string[];
   readonly created: number;
   readonly updated: number;
@@ -87,7 +87,7 @@ export interface AgentRecord {
   readonly lastUsed?: number;
 }
 
-/** The state of a grant. An agent may use an active one alone. */
+/** The state of a grant. An agent may use only an active one. */
 export type AgentGrantStatus = "active" | "pending" | "denied" | "revoked";
 
 /** The limits that one party set on a grant: a hop of every token that is minted for it. */
@@ -112,7 +112,7 @@ export interface AgentGrant {
   readonly hops: readonly GrantHop[];
   /** The id of the capability: the same in every token that is minted for the grant. */
   readonly capabilityId: string;
-  /** On whose behalf, from when it became active on. */
+  /** The user on whose behalf it is used; set once it is active. */
   readonly principal?: string;
   /** The approval that it waits for, or waited for. */
   readonly approval?: string;
@@ -159,7 +159,7 @@ export interface AskedGrant {
   readonly operations: readonly string[];
   /** The issuer's own names of the resources; absent where it names none. */
   readonly resources?: readonly Pick<Resource, "name" | "displayName" | "kind">[];
-  /** Hops that the asker and the server already demand; nothing merges. */
+  /** Hops that the asker and the server already demand; they are kept apart, not merged. */
   readonly hops: readonly GrantHop[];
   /** The agent grant that waits for it. */
   readonly agentGrant?: string;
@@ -181,9 +181,9 @@ export interface ApprovalSubject {
   readonly kind: ApprovalKind;
   /** The request's id: one request has one approval, however often it is sent. */
   readonly request: string;
-  /** Empty where an agent asks only to be taken on. */
+  /** Empty where an agent asks only to be linked to a user. */
   readonly asked: readonly AskedGrant[];
-  /** The user on whose behalf; absent until the first approver takes an agent on. */
+  /** The user on whose behalf the agent asks; absent until the first approver is linked to it. */
   readonly principal?: string;
   /** The user that the asker names while there is no principal: only this user may take the agent on. */
   readonly hintedUser?: string;
@@ -231,7 +231,7 @@ export interface ApprovalDecision {
   readonly answer: "approve" | "deny";
   /** True if it is the user that takes the agent on, where the subject names no principal. */
   readonly takesOn?: true;
-  /** Which of the grants asked for, by their places; all unless given. The others are denied. */
+  /** The indexes of the approved grants in the request; all unless given. The others are denied. */
   readonly granted?: readonly number[];
   /** The limits that the approver adds to each grant, by its index, each a further hop. */
   readonly hops?: { readonly [place: string]: Hop };
@@ -252,7 +252,7 @@ export interface Approval {
   /** SHA-256 of the user code in base64url. */
   readonly codeHash?: string;
   readonly decisions: readonly ApprovalDecision[];
-  /** The ids of the capabilities that were collected, by the places of the grants asked for. */
+  /** The ids of the capabilities that were collected, by the index of the requested grant. */
   readonly collected?: { readonly [place: string]: string };
   readonly created: number;
   readonly updated: number;

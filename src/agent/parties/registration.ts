@@ -27,7 +27,7 @@ import { everyRecord, type PartyDraft, type PartyView } from "./store.js";
 
 /** Values that a registration needs and that are determined before the change. */
 interface RegistrationFacts {
-  /** As it was registered, where an agent with this key waits already; as it is asked for otherwise. */
+  /** The registered mode if an agent with this key is pending; else the requested mode. */
   readonly mode: AgentMode;
   readonly ids: { readonly host: string; readonly agent: string };
   readonly principal: string | undefined;
@@ -50,7 +50,7 @@ export async function registerAgent(
     }
     const { idempotencyKey, from: _, ...request } = asked;
     const repeat = repeatableRequest(asked.hostThumbprint, idempotencyKey, request, context);
-    // Another registration may come between, and link the host to a user.
+    // Retries if the facts have changed meanwhile, such as by a registration that linked the host to a user.
     for (;;) {
       const facts = await registrationFacts(asked, repeat, context);
       const answer = await store.change((draft) => registerAgentIn(draft, asked, facts, context));
@@ -81,7 +81,7 @@ function agentsOf(view: PartyView, host: HostRecord): Promise<readonly AgentReco
   return everyRecord(view.agents, { host: host.id });
 }
 
-/** An agent keeps the mode that it was registered with, if it waits and is registered again. */
+/** Returns the requested mode; for a pending agent that is registered again, its first one. */
 function registeredMode(asked: Registration, agents: readonly AgentRecord[]): AgentMode {
   const same = agents.find((agent) => hasKey(agent, asked));
   return same?.status === "pending" ? same.mode : asked.mode;
@@ -119,12 +119,12 @@ async function registerAgentIn(
   const waiting =
     known === undefined ? undefined : await answerWhileWaiting(draft, host, known, context);
   if (known !== undefined && waiting === undefined) {
-    // It asks again whenever its pending request has ended.
+    // A pending agent can ask again each time its request has ended: old grants are removed.
     const grants = await everyRecord(draft.grants, { agent: known.id });
     await forgetGrants(draft, grants, context.clock());
   }
   const answer = waiting ?? (await keepNewAgent(draft, asked, host, agent, facts, context));
-  // A stranger that registers a pending agent again and again, each time under another key, fills no table.
+  // A stranger that registers a pending agent again and again, each time under another key, must not fill a table.
   if (waiting === undefined || isUsersHost(host)) {
     await keepRepeatedAnswer(draft, facts.repeat, answer, context);
   }
@@ -162,7 +162,7 @@ async function keepNewAgent(
   const made = wanted.map((one) =>
     newGrant(one, granting, initialStatus(one.term, granting), purpose, context),
   );
-  // An agent that no user has taken on waits, even if it asks for nothing.
+  // A delegated agent whose host has no user waits for an approval, even if it asks for nothing.
   const unlinked = asked.mode === "delegated" && host.principal === undefined;
   const needsApproval =
     unlinked || host.status !== "active" || made.some(({ status }) => status === "pending");
@@ -221,7 +221,7 @@ function newAgent(
   };
 }
 
-/** Agents that one change removes at most: each may have as many grants as are kept. */
+/** Most agents that one change removes; each may have up to {@link ENDED_KEPT} ended grants, removed with it. */
 const AGENTS_AT_ONCE = 2;
 
 /**

@@ -29,17 +29,17 @@ export interface Page {
   /** The id of the last record of the page before. */
   readonly after?: string;
   readonly limit?: number;
-  /** From the last one made to the first; the other way round unless given. */
+  /** Newest first; oldest first unless given. */
   readonly latestFirst?: boolean;
 }
 
-/** A request that has been answered, by which the same request gets the same answer. */
+/** An answered request, stored so that a repeat of it gets the same answer. */
 export interface AnsweredRequest {
   /** A hash of asker and idempotency key. */
   readonly id: string;
   /** SHA-256 of the request, base64url; another request under the same id is refused. */
   readonly digest: string;
-  /** Ids that the answer is made from again. */
+  /** Ids from which the answer is rebuilt. */
   readonly made: readonly string[];
   readonly created: number;
   readonly expires: number;
@@ -74,12 +74,12 @@ export interface PartyView {
     Approval,
     {
       readonly request?: string;
-      /** Only those that are pending or approved, and whose time is over at this moment. */
+      /** Only pending or approved ones that have expired at this moment. */
       readonly overAt?: number;
       readonly codeHash?: string;
-      /** A principal that may decide about it. */
+      /** Only approvals that this principal may decide. */
       readonly approver?: string;
-      /** The same, but only those about which somebody has decided. */
+      /** Like `approver`, but only approvals with at least one decision. */
       readonly decidedFor?: string;
       readonly agent?: string;
       readonly state?: ApprovalState;
@@ -162,7 +162,7 @@ export interface PartyStore {
   prune(now: number): Promise<number>;
 }
 
-/** All records that a query finds, by as many looks as they take. */
+/** Returns all records that a query finds, page by page. */
 export async function everyRecord<Kept extends { readonly id: string }, Query>(
   records: Records<Kept, Query>,
   query: Query,
@@ -180,7 +180,8 @@ export async function everyRecord<Kept extends { readonly id: string }, Query>(
 const TURN_KEPT = 24 * 60 * 60 * 1000;
 
 /**
- * Has changes that count the same records conflict, so that one runs again. Call it before counting.
+ * Makes concurrent changes that count the same records conflict, so that one of them runs again. Call it before the
+ * count.
  *
  * @param whose - What is counted, and for which party.
  * @param now - Milliseconds since 1970.
@@ -248,7 +249,7 @@ export class RevokingStore implements PartyStore {
     }
   }
 
-  /** Says that the change ends a grant: its capability is revoked first. */
+  /** Notes that the change ends a grant, so that its capability is revoked first. */
   ends(draft: PartyDraft, grant: AgentGrant): void {
     if (grant.status === "active") this.#ending.get(draft)?.push(grant);
   }

@@ -10,13 +10,13 @@ import { partyName } from "./layout.js";
 
 /** Names the asker, as far as it is known. */
 export interface Asker {
-  /** The time when its host became known; absent for a request of no host. */
+  /** The time when its host became known; absent if the request came from no host. */
   readonly hostSince?: number;
-  /** True if no user has taken its host on: then anyone can have made the request. */
+  /** True if its host is linked to no user: then anyone can have made the request. */
   readonly unknown: boolean;
   /**
-   * The names of the capabilities that all agents of its host get without asking, once a user has taken the
-   * host on.
+   * The names of the capabilities that every agent of its host gets without asking, once the host is linked
+   * to a user.
    */
   readonly defaults: readonly string[];
 }
@@ -45,7 +45,7 @@ ${!bare && askedGroups(views, now)}
 ${asker.unknown && linkingWords(asker)}</section>`;
 }
 
-/** Opens the page of a request from a host that no user has taken on. */
+/** Opens the page of a request from a host that is linked to no user. */
 function strangerWords({ hintedUser }: Approval["subject"]): Markup {
   return html`<section class="card warning" aria-labelledby="stranger"><h2 id="stranger">It is not known who asks</h2>
 <p>No user has taken this host on: anyone can have sent this request${hintedUser !== undefined && ", and have named you in it"}. Go on only if <strong>you</strong> have just started an agent that asks for this.</p></section>`;

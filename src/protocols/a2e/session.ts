@@ -171,7 +171,7 @@ export class HostSession implements Guest {
       return this.#refuseHandshake(id, "auth_failed", "the transport authenticates no caller");
     }
     const opening = await SessionAuthority.open(agent, handshake, presenter, ambient);
-    // Its time may be over by now, or the host may be shutting down.
+    // Meanwhile the session may have timed out, or the host may be shutting down.
     if (this.#state !== "handshaking") return;
     if (!opening.ok) {
       const [{ code, message }] = opening.denials;

@@ -76,7 +76,7 @@ export function eventRow(event: LedgerEvent): EventRow {
   };
 }
 
-/** String properties of an event, which the body has unchanged. */
+/** String properties of an event that are read from its JSON body as they are. */
 const TEXTS = ["invoker", "purpose", "grant", "skill", "operation", "change", "record"] as const;
 
 /** Encodes kind and decision as one number. */

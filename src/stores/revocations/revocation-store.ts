@@ -29,8 +29,8 @@ import { RevocationRows } from "./rows.js";
  * until when, so that a look-up does no I/O, and follows the revocations of other processes; time and reason
  * are read from the database. A million revoked links take 28 bytes each. Made by `openRevocations`.
  *
- * Look-ups never throw. While the database cannot be read, known revocations go on being refused, and after
- * `staleAfter` seconds, or once the database is closed, everything is.
+ * Look-ups never throw. While the database cannot be read, tokens with a known revocation are still refused; after
+ * `staleAfter` seconds, or once the database is closed, every token is.
  */
 export class RevocationStore implements RevocationSource, RevocationSink, RevocationRecords {
   readonly #database: TableDatabase;

@@ -21,8 +21,8 @@ const HEAD = new RegExp(
   String.raw`^\s*\{\s*(?:${VERSION}\s*,\s*)?(?:${ID}\s*,\s*)?(?:${VERSION}\s*,\s*)?"(?:result|error)"\s*:`,
 );
 /**
- * Matches the properties after it. The end of the line must close the object, so that an id within the result
- * is not taken for the answer's.
+ * Matches the properties after the result. The end of the line must close the object, so that an id within the
+ * result is not taken for the id of the response.
  */
 const TAIL = new RegExp(String.raw`,\s*(?:${VERSION}\s*,\s*)?${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`);
 

@@ -123,7 +123,7 @@ function parametersFrom(
   return at === line.length ? Object.fromEntries(parameters) : undefined;
 }
 
-/** Returns the strings in place of a template's parameters; `undefined` if the template does not make this argument. */
+/** Matches an argument against a template. Returns each parameter's text; `undefined` if it does not match. */
 function textsIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
   const [start = "", ...places] = template.split(PLACE);
   const texts = new Map<string, string>();
