@@ -33,6 +33,8 @@ export interface Arguments {
   readonly known: readonly Argument[];
   /** True if a call may have other arguments too. */
   readonly open: boolean;
+  /** The names of all arguments that the schemas of an operation's skills show, those that cannot be limited included. */
+  readonly shown: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Finds what can be limited. @param authority - What is asked for with its limits. */
@@ -53,7 +55,10 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
       asked.name === undefined ? asked.operations.includes(operation) : id === asked.name,
     );
     const known = new Map<string, Argument>();
+    const shown = new Map<string, readonly string[]>();
     for (const { input, operation } of concerned) {
+      const names = isObject(input["properties"]) ? Object.keys(input["properties"]) : [];
+      shown.set(operation, [...new Set([...(shown.get(operation) ?? []), ...names])]);
       for (const argument of argumentsIn(input, operation)) {
         const before = known.get(argument.name);
         known.set(argument.name, before === undefined ? argument : either(before, argument));
@@ -66,7 +71,7 @@ export function argumentsOf(skills: Iterable<DescribedSkill>): ArgumentsOf {
     const open =
       concerned.length === 0 ||
       concerned.some(({ input }) => input["additionalProperties"] !== false);
-    return { known: [...known.values()].slice(0, MOST_ARGUMENTS), open };
+    return { known: [...known.values()].slice(0, MOST_ARGUMENTS), open, shown };
   };
 }
 

@@ -35,6 +35,7 @@ export function viewOf(asked: AskedGrant, place: number, reading: Reading): Aske
     own.add(name);
     for (const choice of choices) if (typeof choice === "string") own.add(choice);
   }
+  for (const names of limitable.shown.values()) for (const name of names) own.add(name);
   for (const { by, hop } of asked.hops)
     if (by !== "agent") for (const text of textsIn(hop)) own.add(text);
   return { place, asked, authority, limitable, changes: !reading.onlyReads(asked), own };

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Approval } from "../../agent/parties/records.js";
 import { allowsArgument } from "../../caveats/argument-domain.js";
-import { argumentName } from "../../caveats/argument-pointer.js";
+import { argumentName, readArgumentName } from "../../caveats/argument-pointer.js";
 import type { Authority } from "../../caveats/authority.js";
 import { authorityOver, leftOfArgument } from "../../caveats/operation-authority.js";
 import type { Argument } from "./arguments.js";
@@ -14,6 +14,8 @@ export interface GrantFields extends AskedView {
   readonly left: readonly string[];
   /** The operations that can be deselected; empty if there is only one. */
   readonly operations: readonly string[];
+  /** The operations that can be left without other arguments. */
+  readonly closable: readonly ClosableFields[];
   /** Names of the fields of rows in which the user names an argument. */
   readonly others: readonly OtherFields[];
   /** The name of the field that says whether it is granted. */
@@ -28,6 +30,16 @@ export interface ArgumentFields {
   readonly max: string;
   readonly in: string;
   readonly not_in: string;
+  readonly path: string;
+  readonly url: string;
+}
+
+/** An operation whose calls can be left without other arguments, and the name of the field that does so. */
+export interface ClosableFields {
+  readonly operation: string;
+  /** The arguments that calls may have then: those that skills show or limits name, as far as limits allow them. */
+  readonly names: readonly string[];
+  readonly closed: string;
 }
 
 /** The names of the fields in which the user names an argument, and limits it. */
@@ -60,6 +72,7 @@ export function fieldsOf(
   const shape = grants.map((fields) => [
     fields.arguments.map(({ argument }) => argument),
     fields.operations,
+    fields.closable,
     fields.others.length,
     fields.changes,
   ]);
@@ -80,9 +93,15 @@ function grantFields(view: AskedView): GrantFields {
       max: name(at, "max"),
       in: name(at, "in"),
       not_in: name(at, "not"),
+      path: name(at, "path"),
+      url: name(at, "url"),
     })),
     left: operations,
     operations: operations.length > 1 ? operations : [],
+    closable: closableIn(view, operations).map((one, at) => ({
+      ...one,
+      closed: name("closed", at),
+    })),
     others: Array.from({ length: open ? OTHER_ROWS : 0 }, (_, row) => ({
       name: name("other", row, "name"),
       rule: name("other", row, "rule"),
@@ -91,6 +110,23 @@ function grantFields(view: AskedView): GrantFields {
     granted: name("granted"),
     keep: name("keep"),
   };
+}
+
+/** The operations of which some argument is known, and whose calls may have others still. */
+function closableIn(
+  { authority, limitable: { shown } }: AskedView,
+  operations: readonly string[],
+): readonly Omit<ClosableFields, "closed">[] {
+  return operations.flatMap((operation) => {
+    const { limited, closed } = authorityOver(operation, authority);
+    const named = [...limited]
+      .filter(([, { types }]) => types.length > 0)
+      .map(([name]) => readArgumentName(name)?.[0] ?? name);
+    const known = [...new Set([...(shown.get(operation) ?? []), ...named])];
+    const names = known.filter((name) => closed?.includes(name) !== false);
+    const isClosed = closed?.every((name) => names.includes(name)) === true;
+    return names.length === 0 || isClosed ? [] : [{ operation, names }];
+  });
 }
 
 /** The listed values that existing limits still allow for one of the operations. */
@@ -110,9 +146,12 @@ function stillAllowed(
 
 export function namesOf({ grants }: ApprovalFields): ReadonlySet<string> {
   const names = ["csrf", "digest", "form", "answer", "reason", "lifetime", "unit", BIND];
-  for (const { arguments: known, others, granted, keep } of grants) {
+  for (const { arguments: known, closable, others, granted, keep } of grants) {
     names.push(granted, keep);
-    for (const fields of known) names.push(fields.min, fields.max, fields.in, fields.not_in);
+    for (const fields of known) {
+      names.push(fields.min, fields.max, fields.in, fields.not_in, fields.path, fields.url);
+    }
+    for (const { closed } of closable) names.push(closed);
     for (const fields of others) names.push(fields.name, fields.rule, fields.values);
   }
   return new Set(names);

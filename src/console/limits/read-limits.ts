@@ -1,26 +1,22 @@
 import type { ApprovalSubject } from "../../agent/parties/records.js";
+import { isObject } from "../../bytes/json.js";
 import { argumentName } from "../../caveats/argument-pointer.js";
 import { overreaches } from "../../caveats/attenuation.js";
 import { constraintRule } from "../../caveats/constraints-rule.js";
 import type { ArgumentConstraint, Constraint, Hop, HopInit } from "../../caveats/hop.js";
 import { type Overreach, ruleOf } from "../../caveats/hop-rule.js";
 import { intersectEntries } from "../../caveats/operation-attenuation.js";
-import { entryRule } from "../../caveats/operation-authority.js";
-import { isScalar, type Scalar, shown } from "../../caveats/scalar.js";
+import { authorityOver, entryRule } from "../../caveats/operation-authority.js";
+import { isScalar, shown } from "../../caveats/scalar.js";
 import { parseTime } from "../../caveats/time.js";
 import { normalizeHop } from "../../caveats/write-hop.js";
 import { html, type Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
-import { domainWords, textByOrigin } from "../hop-words.js";
+import { domainWords, leftWords, textByOrigin } from "../hop-words.js";
 import { type Argument, mayLack } from "./arguments.js";
-import {
-  type ApprovalFields,
-  type ArgumentFields,
-  BIND,
-  type GrantFields,
-  type OtherFields,
-} from "./fields.js";
-import { ANY, type FieldProblem, readChoices, readNumber, readValues } from "./read-values.js";
+import { type ApprovalFields, type ArgumentFields, BIND, type GrantFields } from "./fields.js";
+import { isForEveryOperation, orLeftOut, readArgument, readOther } from "./read-arguments.js";
+import type { FieldProblem } from "./read-values.js";
 
 /** The limits that a user sets, as read from the form. */
 export interface Limits {
@@ -97,20 +93,24 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
   const own: Entries = new Map();
   const optional: Entries = new Map();
   const named = new Set<string>();
-  for (const fields of grant.arguments) {
-    const limit = readArgument(form, fields, problems);
-    if (limit === undefined) continue;
-    const { name } = fields.argument;
+  const required = new Set<string>();
+  const add = (name: string, limit: ArgumentConstraint, lacking: readonly string[]): void => {
     named.add(name);
-    const lacking = operations.filter((operation) => mayLack(fields.argument, operation));
-    if (lacking.length === 0) {
+    if (lacking.length === 0) required.add(name);
+    if (lacking.length === 0 && isForEveryOperation(limit)) {
       limits.set(name, limit);
-      continue;
+      return;
     }
     for (const operation of operations) {
       if (lacking.includes(operation)) addTo(optional, operation, name, orLeftOut(limit));
       else addTo(own, operation, name, limit);
     }
+  };
+  for (const fields of grant.arguments) {
+    const limit = readArgument(form, fields, problems);
+    if (limit === undefined) continue;
+    const lacking = operations.filter((operation) => mayLack(fields.argument, operation));
+    add(fields.argument.name, limit, lacking);
   }
   for (const fields of grant.others) {
     const [name, limit] = readOther(form, fields, problems) ?? [];
@@ -119,9 +119,9 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
       const message = `There is a limit on ${shown(name)} already; give it there.`;
       problems.push({ field: fields.name, message });
     }
-    named.add(name);
-    limits.set(name, limit);
+    add(name, limit, []);
   }
+  const lists = closedLists(form, grant, operations, required);
   // A limit that is asked for already may be lower; it stays, and is no mistake of the user's.
   const lowered = intersectEntries(plain(optional), grant.authority);
   for (const [operation, entry] of Object.entries(lowered)) {
@@ -130,8 +130,24 @@ function readGrant(form: Form, grant: GrantFields, problems: FieldProblem[]): Ho
   return {
     ...(limits.size === 0 ? {} : { constraints: Object.fromEntries(limits) }),
     ...(own.size === 0 ? {} : { operationConstraints: plain(own) }),
+    ...(lists.length === 0 ? {} : { arguments: Object.fromEntries(lists) }),
     ...(kept.length === 0 || kept.length === grant.operations.length ? {} : { operations: kept }),
   };
+}
+
+/** All arguments of each kept operation that is to have no others: the known ones, and those that the user's limits require. */
+function closedLists(
+  form: Form,
+  { closable, authority }: GrantFields,
+  operations: readonly string[],
+  required: ReadonlySet<string>,
+): readonly (readonly [operation: string, names: readonly string[]])[] {
+  return closable.flatMap(({ operation, names, closed }) => {
+    if (!operations.includes(operation) || form.text(closed) !== "yes") return [];
+    const { closed: before } = authorityOver(operation, authority);
+    const more = [...required].filter((name) => before?.includes(name) !== false);
+    return [[operation, [...names, ...more]] as const];
+  });
 }
 
 /** Limits on arguments by operation, then by the argument's name in `operationConstraints`. */
@@ -146,75 +162,6 @@ function plain(entries: Entries): NonNullable<HopInit["operationConstraints"]> {
   return Object.fromEntries(
     [...entries].map(([operation, entry]) => [operation, Object.fromEntries(entry)]),
   );
-}
-
-/** The same limit for calls that have the argument. */
-function orLeftOut(limit: Constraint): ArgumentConstraint {
-  const operators = limit === null || typeof limit !== "object" ? { in: [limit] } : limit;
-  return { ...operators, optional: true };
-}
-
-function readArgument(
-  form: Form,
-  { argument: { types, choices }, ...fields }: ArgumentFields,
-  problems: FieldProblem[],
-): Constraint | undefined {
-  const min = readNumber(form.text(fields.min), fields.min, problems);
-  const max = readNumber(form.text(fields.max), fields.max, problems);
-  const allowed =
-    choices === undefined
-      ? readValues(form.text(fields.in), types, fields.in, problems)
-      : readChoices(form, fields.in, choices, problems);
-  const excluded = readValues(form.text(fields.not_in), types, fields.not_in, problems);
-  return limitOf({ min, max, allowed, excluded });
-}
-
-interface Read {
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  readonly allowed?: readonly Scalar[] | undefined;
-  readonly excluded?: readonly Scalar[] | undefined;
-}
-
-function limitOf({ min, max, allowed = [], excluded = [] }: Read): Constraint | undefined {
-  const [only] = allowed;
-  const alone = min === undefined && max === undefined && excluded.length === 0;
-  if (only !== undefined && allowed.length === 1 && alone) return only;
-  const limit = {
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
-    ...(allowed.length === 0 ? {} : { in: allowed }),
-    ...(excluded.length === 0 ? {} : { not_in: excluded }),
-  };
-  return Object.keys(limit).length === 0 ? undefined : limit;
-}
-
-function readOther(
-  form: Form,
-  fields: OtherFields,
-  problems: FieldProblem[],
-): readonly [string, Constraint | undefined] | undefined {
-  const name = form.text(fields.name);
-  const values = form.text(fields.values);
-  if (name === "" && values.trim() === "") return undefined;
-  if (name === "") {
-    problems.push({ field: fields.name, message: "Name the argument that is to be limited." });
-    return undefined;
-  }
-  if (values.trim() === "") {
-    problems.push({ field: fields.values, message: `Give the values that limit ${shown(name)}.` });
-    return undefined;
-  }
-  switch (form.text(fields.rule)) {
-    case "min":
-      return [name, limitOf({ min: readNumber(values, fields.values, problems) })];
-    case "max":
-      return [name, limitOf({ max: readNumber(values, fields.values, problems) })];
-    case "not_in":
-      return [name, limitOf({ excluded: readValues(values, ANY, fields.values, problems) })];
-    default:
-      return [name, limitOf({ allowed: readValues(values, ANY, fields.values, problems) })];
-  }
 }
 
 /** The hop that says it, if it takes anything away; every way in which it claims more than is asked for is a problem. */
@@ -234,18 +181,26 @@ function fieldOf(
   if (rule === "operations") return keep;
   if (rule === "invokers") return BIND;
   for (const { argument, ...fields } of known) {
-    const own = rulesOf(argument, left).find((one) => rule === one || rule.startsWith(`${one}.`));
-    if (own === undefined) continue;
-    if (rule === `${own}.min`) return fields.min;
-    if (rule === `${own}.max`) return fields.max;
-    if (rule === `${own}.in`) return fields.in;
-    if (rule !== own) continue;
-    // One value that is not allowed, or limits that leave none.
-    return value === null || isScalar(value) || argument.choices !== undefined
-      ? fields.in
-      : fields.max;
+    const own = rulesOf(argument, left).find((one) => isRuleOf(rule, one));
+    if (own !== undefined) return fieldAt(rule.slice(own.length + 1), value, argument, fields);
   }
   return others[0]?.values ?? "lifetime";
+}
+
+/** The field of an operator; of limits that leave no value together, one that has some of them. */
+function fieldAt(
+  operator: string,
+  value: unknown,
+  { types, choices }: Argument,
+  fields: Omit<ArgumentFields, "argument">,
+): string {
+  const [name] = operator.split(".");
+  if (name === "min" || name === "max" || name === "in") return fields[name];
+  if (name === "path" || name === "url") return fields[name];
+  if (value === null || isScalar(value) || choices !== undefined) return fields.in;
+  if (isObject(value) && value["path"] !== undefined) return fields.path;
+  if (isObject(value) && value["url"] !== undefined) return fields.url;
+  return types.includes("number") ? fields.max : fields.in;
 }
 
 /** The rules of limits on an argument, such as `constraints.amount` and `operationConstraints.pay.amount`. */
@@ -256,24 +211,38 @@ function rulesOf({ name }: Argument, operations: readonly string[]): readonly st
   return [constraintRule(name), ...entries];
 }
 
-function wordsOf(
-  { rule, value, allowed, message }: Overreach,
-  { authority, own: texts }: GrantFields,
-): Part {
+function wordsOf({ rule, value, allowed, message }: Overreach, grant: GrantFields): Part {
   if (message.endsWith("would leave nothing")) return "Nothing would be left.";
   if (value === null && rule.startsWith("operationConstraints")) {
     return "No call of an operation would be left.";
   }
-  const limits = Object.entries(authority.constraints ?? {});
-  const own = limits.find(([name]) => isRuleOf(rule, name));
-  const asked = own === undefined ? shown(allowed) : domainWords(own[1], textByOrigin(texts));
+  const asked = askedWords(rule, grant) ?? shown(allowed);
   if (typeof value === "object" && value !== null) {
     return html`No value would be left of what is asked for, ${asked}.`;
   }
   return html`${shown(value)} goes beyond what is asked for, ${asked}: a limit can only take away.`;
 }
 
-function isRuleOf(rule: string, argument: string): boolean {
-  const own = constraintRule(argument);
+/** The limits that are asked for on the argument of a rule; `undefined` if the rule is of no known argument. */
+function askedWords(
+  rule: string,
+  { arguments: known, authority, left, own: texts }: GrantFields,
+): Part | undefined {
+  const byOrigin = textByOrigin(texts);
+  for (const [name, domain] of Object.entries(authority.constraints ?? {})) {
+    if (isRuleOf(rule, constraintRule(name))) return domainWords(domain, byOrigin);
+  }
+  for (const operation of left) {
+    const entry = entryRule("operationConstraints", operation);
+    const found = known.find(({ argument: { name } }) =>
+      isRuleOf(rule, ruleOf(entry, argumentName([name]))),
+    );
+    if (found !== undefined)
+      return leftWords(found.argument.name, [operation], authority, byOrigin);
+  }
+  return undefined;
+}
+
+function isRuleOf(rule: string, own: string): boolean {
   return rule === own || rule.startsWith(`${own}.`);
 }

@@ -1,4 +1,9 @@
+import type { UrlLimit } from "../../caveats/hop.js";
+import { isPath } from "../../caveats/path-form.js";
 import { isScalar, type Scalar, type ScalarType, shown } from "../../caveats/scalar.js";
+import { isPort, isUrlFolder } from "../../caveats/url-form.js";
+import { isHostEntry } from "../../caveats/url-host.js";
+import { readWrittenUrls } from "../../caveats/written-urls.js";
 import type { Part } from "../../http/markup/markup.js";
 import type { Form } from "../form.js";
 
@@ -10,6 +15,8 @@ export interface FieldProblem {
 }
 
 const MOST_VALUES = 100;
+/** UTF-16 code units of a folder, and of all URLs of a limit together. */
+const MOST_UNITS = 1000;
 
 /** The types that an argument of unknown type may have. */
 export const ANY: readonly ScalarType[] = ["string", "number", "boolean", "null"];
@@ -67,6 +74,63 @@ function valueIn(line: string, types: readonly ScalarType[]): Scalar | undefined
   } catch {
     return line;
   }
+}
+
+/** A folder in the strict form; `undefined` for an empty field. */
+export function readFolder(
+  text: string,
+  field: string,
+  problems: FieldProblem[],
+): string | undefined {
+  const given = text.trim();
+  if (given === "" || isTooLong(given, field, problems)) return undefined;
+  if (isPath(given)) return given;
+  const message = `${shown(given)} is not a folder; write it as in /data or reports/2026, without a / at the end, .., *, \\, : or %.`;
+  problems.push({ field, message });
+  return undefined;
+}
+
+/** URLs, one a line; `undefined` for an empty field. */
+export function readUrlLimit(
+  text: string,
+  field: string,
+  problems: FieldProblem[],
+): UrlLimit | undefined {
+  const given = text.trim();
+  if (given === "" || isTooLong(given, field, problems)) return undefined;
+  const lines = given.split(/\s*[\r\n]\s*/);
+  const read = readWrittenUrls(lines, "write it as in https://api.example.com/v1");
+  if (!read.ok) {
+    const { problem, hint } = read.mistake;
+    problems.push({ field, message: `${sentence(problem)}; ${hint}.` });
+    return undefined;
+  }
+  const flaw = flawOf(read.limit);
+  if (flaw === undefined) return read.limit;
+  problems.push({ field, message: flaw });
+  return undefined;
+}
+
+/** The first part of URLs that is not in the strict form, in words. */
+function flawOf({ hosts, ports = [], path }: UrlLimit): string | undefined {
+  const host = hosts.find((one) => !isHostEntry(one));
+  if (host !== undefined) {
+    return `${shown(host)} is not a host; write it as in api.example.com, in small letters.`;
+  }
+  const port = ports.find((one) => !isPort(one));
+  if (port !== undefined) return `${shown(port)} is not a port; ports are from 1 to 65535.`;
+  if (path === undefined || isUrlFolder(path)) return undefined;
+  return `${shown(path)} is not a folder of URLs; write it as in /v1, without a / at the end.`;
+}
+
+function isTooLong(text: string, field: string, problems: FieldProblem[]): boolean {
+  if (text.length <= MOST_UNITS) return false;
+  problems.push({ field, message: `Give at most ${MOST_UNITS} characters.` });
+  return true;
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 /** Reads the ticked ones of listed values; no limit is set if all are ticked. */

@@ -1,8 +1,7 @@
 import type { Approval, ApprovalSubject } from "../../agent/parties/records.js";
 import type { Scalar, ScalarType } from "../../caveats/scalar.js";
-import { html, type Markup, type Part, seconds } from "../../http/markup/markup.js";
+import { html, type Markup, seconds } from "../../http/markup/markup.js";
 import { trusted } from "../../http/markup/untrusted-text.js";
-import type { Form } from "../form.js";
 import { joined, leftWords, type TextByOrigin, textByOrigin } from "../hop-words.js";
 import { mayLack } from "../limits/arguments.js";
 import {
@@ -15,14 +14,17 @@ import {
 import type { FieldProblem } from "../limits/read-values.js";
 import type { Session } from "../sessions.js";
 import { type Assurance, assuranceWords, confirmedWords } from "./assurance.js";
+import {
+  areaField,
+  type FieldsShown,
+  fieldsShown,
+  option,
+  type SentForm,
+  textField,
+  tick,
+} from "./form-fields.js";
 import { csrf } from "./layout.js";
 import { LEGEND } from "./summary.js";
-
-/** The form as the user sent it, to be shown again with its errors. */
-interface SentForm {
-  readonly form: Form;
-  readonly problems: readonly FieldProblem[];
-}
 
 export interface ApprovalFormParts {
   readonly action: string;
@@ -42,7 +44,7 @@ const SHOW = html`<button type="submit" name="answer" value="check">Show what is
 export function approvalForm(parts: ApprovalFormParts): Markup {
   const { action, approval, fields, session, sent, assurance, now } = parts;
   const { digest } = approval;
-  const field = fieldOf(sent);
+  const field = fieldsShown(sent);
   const limitable = fields.grants.length > 0;
   return html`<form method="post" action="${action}" novalidate>
 ${csrf(session)}
@@ -98,36 +100,8 @@ export function problemSummary(problems: readonly FieldProblem[]): Markup {
 <ul>${problems.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul></div>`;
 }
 
-interface FieldsShown {
-  text(name: string): string;
-  all(name: string): readonly string[] | undefined;
-  wrong(name: string): Part;
-  /** The attributes that say what describes a field. */
-  described(name: string, hint?: boolean): Part;
-}
-
-function fieldOf(sent: SentForm | undefined): FieldsShown {
-  const wrongAt = (name: string): readonly FieldProblem[] =>
-    sent?.problems.filter(({ field }) => field === name) ?? [];
-  return {
-    text: (name) => sent?.form.all(name)[0] ?? "",
-    all: (name) => sent?.form.all(name),
-    wrong(name) {
-      const found = wrongAt(name);
-      if (found.length === 0) return undefined;
-      return html`<p class="wrong" id="${name}-wrong">${found.map(({ message }) => `${message} `)}</p>`;
-    },
-    described(name, hint = false) {
-      const wrong = wrongAt(name).length > 0;
-      const ids = [...(wrong ? [`${name}-wrong`] : []), ...(hint ? [`${name}-hint`] : [])];
-      if (ids.length === 0) return undefined;
-      return html` aria-describedby="${ids.join(" ")}"${wrong && html` aria-invalid="true"`}`;
-    },
-  };
-}
-
 function grantFields(grant: GrantFields, several: boolean, field: FieldsShown): Markup {
-  const { asked, operations, others, granted, keep } = grant;
+  const { asked, operations, closable, others, granted, keep } = grant;
   const ticked = field.all(granted)?.includes("yes") ?? true;
   const kept = field.all(keep);
   return html`<fieldset><legend>${trusted(asked.name ?? asked.grant)}</legend>
@@ -148,6 +122,7 @@ ${
   others.length > 0 &&
   html`<details><summary>Limit another argument</summary>${others.map((one, at) => otherFields(one, at, field))}</details>`
 }
+${closable.length > 0 && closableFields(grant, field)}
 </fieldset>`;
 }
 
@@ -174,15 +149,43 @@ function valueFields(
   names: Omit<ArgumentFields, "argument">,
   field: FieldsShown,
 ): Markup {
+  const hint = types.length > 1 ? MIXED_HINT : undefined;
   const lists = html`<div class="pair">
-${areaField("Only these values, one a line", names.in, types, field)}
-${areaField("None of these values, one a line", names.not_in, types, field)}
+${areaField("Only these values, one a line", names.in, field, hint)}
+${areaField("None of these values, one a line", names.not_in, field, hint)}
 </div>`;
-  if (!types.includes("number")) return lists;
+  const texts = types.includes("string") && textFields(names, field);
+  if (!types.includes("number")) return html`${lists}${texts}`;
   const bounds = html`<div class="pair">${textField("At least", names.min, true, field)}${textField("At most", names.max, true, field)}</div>`;
-  if (types.length > 1) return html`${bounds}${lists}`;
+  if (types.length > 1) return html`${bounds}${lists}${texts}`;
   const used = [names.in, names.not_in].some((name) => field.text(name) !== "");
   return html`${bounds}<details${used && html` open`}><summary>Single values</summary>${lists}</details>`;
+}
+
+/** The limits on what a text stands for: a path or a URL. */
+function textFields({ path, url }: Omit<ArgumentFields, "argument">, field: FieldsShown): Markup {
+  const used = [path, url].some((name) => field.text(name) !== "");
+  return html`<details${used && html` open`}><summary>A folder or URLs</summary><div class="pair">
+${textField("Under the folder", path, false, field, FOLDER_HINT)}
+${areaField("A URL of, one a line", url, field, URL_HINT)}
+</div></details>`;
+}
+
+function closableFields({ closable, granted, own }: GrantFields, field: FieldsShown): Markup {
+  const byOrigin = textByOrigin(own);
+  const hint = `${granted}-closed-hint`;
+  return html`<fieldset><legend>Other arguments</legend>
+<p class="hint" id="${hint}">If ticked, a call with any other argument is refused. Arguments that your limits require stay allowed.</p>
+${closable.map(({ operation, names, closed }) =>
+  tick(
+    closed,
+    closed,
+    "yes",
+    field.all(closed)?.includes("yes") ?? false,
+    html`No other arguments of ${byOrigin.name(operation)} than ${joined(names.map(byOrigin.name))}`,
+    html` aria-describedby="${hint}"`,
+  ),
+)}</fieldset>`;
 }
 
 function choiceFields(
@@ -210,50 +213,22 @@ function otherFields(names: OtherFields, at: number, field: FieldsShown): Markup
     ["not_in", "none of these values"],
     ["max", "at most"],
     ["min", "at least"],
+    ["path", "under the folder"],
+    ["url", "a URL of"],
   ] as const;
   return html`<fieldset><legend>Another argument, ${at + 1}</legend>
 <div class="pair">${textField("Its name", names.name, false, field)}
 <div class="field"><label for="${names.rule}">How it is limited</label>
 <select id="${names.rule}" name="${names.rule}">${rules.map(([rule, label]) => option(rule, label, field.text(names.rule)))}</select></div></div>
-${areaField("Values, one a line", names.values, ["string", "number"], field)}
+${areaField("Values, one a line", names.values, field, MIXED_HINT)}
 </fieldset>`;
 }
 
-function textField(label: string, name: string, numeric: boolean, field: FieldsShown): Markup {
-  const mode = numeric && html` inputmode="decimal"`;
-  return html`<div class="field">${field.wrong(name)}<label for="${name}">${label}</label>
-<input type="text"${mode} id="${name}" name="${name}" autocomplete="off" value="${field.text(name)}"${field.described(name)}></div>`;
-}
-
-function areaField(
-  label: string,
-  name: string,
-  types: readonly ScalarType[],
-  field: FieldsShown,
-): Markup {
-  const mixed = types.length > 1;
-  const hint =
-    mixed &&
-    html`<p class="hint" id="${name}-hint">5 and true are a number and a truth value; "5" in quotation marks is a text.</p>`;
-  return html`<div class="field">${field.wrong(name)}<label for="${name}">${label}</label>${hint}
-<textarea id="${name}" name="${name}" rows="2" autocomplete="off" spellcheck="false"${field.described(name, mixed)}>
-${field.text(name)}</textarea></div>`;
-}
-
-function tick(
-  id: string,
-  name: string,
-  value: string,
-  on: boolean,
-  label: Part,
-  described?: Part,
-): Markup {
-  return html`<div class="tick"><input type="checkbox" id="${id}" name="${name}" value="${value}"${on && html` checked`}${described}><label for="${id}">${label}</label></div>`;
-}
-
-function option(value: string, label: string, chosen: string): Markup {
-  return html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`;
-}
+const MIXED_HINT = '5 and true are a number and a truth value; "5" in quotation marks is a text.';
+const FOLDER_HINT =
+  "Such as /data or reports/2026: this folder and everything below it. A call must give a plain path.";
+const URL_HINT =
+  "Such as https://*.example.com/docs: this folder and everything below it; *. stands for every host below example.com.";
 
 /** States that any holder can use the approved grant. */
 const HANDING_ON: Markup = html`<p class="note">The agent may hand on what you approve: any party that gets a token of it can use it, until it ends. Under <b>Limit it</b> you can bind it to this agent.</p>`;

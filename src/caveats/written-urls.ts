@@ -1,0 +1,114 @@
+import type { UrlLimit } from "./hop.js";
+import { shown } from "./scalar.js";
+import { defaultPort, URL_SCHEMES } from "./url-form.js";
+
+/** The parts of one URL of a limit. */
+interface Place {
+  readonly scheme: string;
+  /** A host, or `.example.com` for every host below `example.com`. */
+  readonly host: string;
+  /** The effective port. */
+  readonly port: string;
+  /** True if the port is written. */
+  readonly hasPort: boolean;
+  /** A folder; `undefined` for every path. */
+  readonly path: string | undefined;
+}
+
+/** A mistake in the URLs that a person wrote. */
+export interface UrlMistake {
+  readonly problem: string;
+  /** The right form. */
+  readonly hint: string;
+}
+
+/** The limit that URLs stand for, or the first mistake in them. */
+export type WrittenUrls =
+  | { readonly ok: true; readonly limit: UrlLimit }
+  | { readonly ok: false; readonly mistake: UrlMistake };
+
+const PLACE = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:@]+)(?::(\d+))?(\/[^?#]*)?$/;
+
+/**
+ * Reads the URLs that a limit allows, as people write them: `https://api.example.com/v1`, or
+ * `https://*.example.com` for every host below `example.com`. A limit allows every combination of its schemes, hosts
+ * and ports, so several are taken only if they are all combinations of their parts. The canonical form of the hop
+ * validates hosts, ports and the path.
+ *
+ * @param forms - The hint on how to write a URL.
+ */
+export function readWrittenUrls(texts: readonly string[], forms: string): WrittenUrls {
+  const places: Place[] = [];
+  for (const text of texts) {
+    const place = readPlace(text, forms);
+    if ("problem" in place) return { ok: false, mistake: place };
+    places.push(place);
+  }
+  const [first] = places;
+  if (first === undefined) {
+    return { ok: false, mistake: { problem: "the URL is missing", hint: forms } };
+  }
+  const { path } = first;
+  if (places.some((place) => place.path !== path)) {
+    const hint = "give the folder that all of them are in";
+    return { ok: false, mistake: { problem: "the URLs of one limit have one path", hint } };
+  }
+  const schemes = distinct(places.map(({ scheme }) => scheme));
+  const hosts = distinct(places.map(({ host }) => host));
+  const hasPorts = places.some(({ hasPort }) => hasPort);
+  const ports = hasPorts ? distinct(places.map(({ port }) => port)) : undefined;
+  const given = new Set(places.map(originOf));
+  for (const scheme of schemes) {
+    for (const host of hosts) {
+      for (const port of ports ?? [defaultPort(scheme)]) {
+        const origin = originOf({ scheme, host, port });
+        if (given.has(origin)) continue;
+        const problem = `this limit would allow ${origin} too`;
+        const hint = `add ${origin}, or give fewer URLs: a limit allows every combination of schemes, hosts and ports`;
+        return { ok: false, mistake: { problem, hint } };
+      }
+    }
+  }
+  // A hop has no property that is undefined.
+  const limit = {
+    schemes,
+    hosts,
+    ...(ports === undefined ? {} : { ports }),
+    ...(path === undefined ? {} : { path }),
+  };
+  return { ok: true, limit };
+}
+
+function readPlace(text: string, forms: string): Place | UrlMistake {
+  const [, scheme = "", named = "", written, given = "/"] = PLACE.exec(text) ?? [];
+  if (scheme === "") {
+    const problem = /[?#]/.test(text)
+      ? `a limit on URLs has no query and no fragment: ${shown(text)}`
+      : `${shown(text)} is not a URL`;
+    return { problem, hint: forms };
+  }
+  if (!URL_SCHEMES.includes(scheme)) {
+    const hint = `the schemes are ${URL_SCHEMES.join(", ")}`;
+    return { problem: `there is no limit on ${scheme} URLs`, hint };
+  }
+  const host = named.startsWith("*.") ? named.slice(1) : named;
+  if (host.includes("*")) {
+    const hint = "*. before a host stands for one or more labels; name any other host";
+    return { problem: `${shown(named)} is not a host`, hint };
+  }
+  if (given.includes("*")) {
+    const hint = "a path stands for itself and everything below it, so leave out the *";
+    return { problem: `${shown(given)} is not a folder`, hint };
+  }
+  const path = given === "/" ? undefined : given;
+  const port = written ?? defaultPort(scheme);
+  return { scheme, host, port, hasPort: written !== undefined, path };
+}
+
+function originOf({ scheme, host, port }: Pick<Place, "scheme" | "host" | "port">): string {
+  return `${scheme}://${host.startsWith(".") ? `*${host}` : host}:${port}`;
+}
+
+function distinct(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)];
+}
