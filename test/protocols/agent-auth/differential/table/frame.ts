@@ -66,6 +66,14 @@ export const FRAME: Section = {
       ],
     },
     {
+      what: "a property that comes twice in a body",
+      text: "nothing",
+      reference: "the last one counts",
+      ours: "400 `invalid_request`",
+      why: "which of the two the sender means is not known, and another reader may take the other",
+      places: [{ step: /a member twice/, path: "outcome", ours: "400 invalid_request" }],
+    },
+    {
       what: "a charset other than UTF-8",
       text: "nothing",
       reference: "ignored: the body is read as UTF-8",

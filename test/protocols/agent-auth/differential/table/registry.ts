@@ -217,7 +217,7 @@ export const REGISTRY: Section = {
       reference: "there",
       ours: "the user revokes the host in the console",
       why: "the host registers anew, under another key",
-      shown: "../approvals/managing.test.ts",
+      shown: "../../console/managing.test.ts",
     },
     {
       what: "deletion of a user",
@@ -234,7 +234,7 @@ export const REGISTRY: Section = {
         "a session of at most 5 minutes, whatever it was begun for; presence by WebAuthn, off unless configured",
       ours: "one made for this approval, by the provider's `auth_time`; presence by its `acr` or `amr` where `presence` is configured. Without it, a password alone approves, and the server and the page say so. Denying takes the session alone",
       why: "how users sign in is the identity provider's: what it does not report cannot be asked for",
-      shown: "../approvals/confirming.test.ts",
+      shown: "../../console/confirming.test.ts",
     },
     {
       what: "which way of approval is taken",
