@@ -16,7 +16,7 @@ interface Place {
 }
 
 /** A mistake in the URLs that a person wrote. */
-export interface UrlMistake {
+interface UrlMistake {
   readonly problem: string;
   /** The right form. */
   readonly hint: string;

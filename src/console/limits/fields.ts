@@ -35,7 +35,7 @@ export interface ArgumentFields {
 }
 
 /** An operation whose calls can be left without other arguments, and the name of the field that does so. */
-export interface ClosableFields {
+interface ClosableFields {
   readonly operation: string;
   /** The arguments that calls may have then: those that skills show or limits name, as far as limits allow them. */
   readonly names: readonly string[];
