@@ -17,7 +17,10 @@ interface Row {
 
 const rows = [...page.matchAll(/^\| `(--[\w-]+) '?([^`']+)'?` \|(.+)\|(.+)\|(.+)\|$/gm)].map(
   ([, flag = "", value = "", entry = "", allows = "", refuses = ""]): Row => ({
-    ...{ flag, value, allows: codeIn(allows), refuses: codeIn(refuses) },
+    flag,
+    value,
+    allows: codeIn(allows),
+    refuses: codeIn(refuses),
     entry: JSON.parse(codeIn(entry)[0] ?? ""),
   }),
 );
@@ -50,7 +53,8 @@ describe.each(rows)("$flag $value", ({ flag, value, entry, allows, refuses }) =>
 
   async function status(call: string): Promise<number | null> {
     const given = Object.entries(JSON.parse(call)).flatMap(([name, one]) => [
-      ...["--arg", `${name}=${JSON.stringify(one)}`],
+      "--arg",
+      `${name}=${JSON.stringify(one)}`,
     ]);
     return (await bench.run(["verify", token, "--grant", "g", "--op", op, ...given])).status;
   }

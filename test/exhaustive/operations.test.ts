@@ -18,7 +18,10 @@ const ELEMENTS = subsets(Object.entries(OPERANDS))
   .map((some): ArgumentConstraint => Object.fromEntries(some));
 
 const LIMITS: readonly ArgumentConstraint[] = [
-  ...["a", "a/b", 1, null],
+  "a",
+  "a/b",
+  1,
+  null,
   { absent: true },
   ...ELEMENTS,
   ...ELEMENTS.map((one) => Object.assign({ optional: true as const }, one)),
@@ -28,8 +31,25 @@ const LIMITS: readonly ArgumentConstraint[] = [
 
 const MISSING = Symbol("missing");
 const PROBES: readonly unknown[] = [
-  ...[MISSING, "a", "a/b", "a/c", "ab", "b", "a/../b", "", 1, 2, 3, null, true],
-  ...[[], ["a"], ["b"], [1], [3], {}],
+  MISSING,
+  "a",
+  "a/b",
+  "a/c",
+  "ab",
+  "b",
+  "a/../b",
+  "",
+  1,
+  2,
+  3,
+  null,
+  true,
+  [],
+  ["a"],
+  ["b"],
+  [1],
+  [3],
+  {},
 ];
 
 /** Section 5.1, "Judging". */

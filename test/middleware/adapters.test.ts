@@ -362,7 +362,8 @@ describe("a route that reads its operation", () => {
   );
   const post = (body: unknown): Request =>
     new Request("http://here/", {
-      ...{ method: "POST", body: JSON.stringify(body) },
+      method: "POST",
+      body: JSON.stringify(body),
       headers: { "Proviso-Capability": token },
     });
 

@@ -194,11 +194,16 @@ const HOLDER_UNKNOWN: AgentDenial = {
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({ name: "agents-service", keys: createKeyring(), revocations, grants }),
  *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "agents", operations: "*" }] }),
- *   ...{ revocations, ledger, skills: [] },
+ *   revocations,
+ *   ledger,
+ *   skills: [],
  *   operations: ["read", "write"].map((operation) => ({ operation, reach: "none" })),
  * });
  * const delegations = createDelegations({
- *   ...{ agent, parties: openParties(database), revocations, ledger },
+ *   agent,
+ *   parties: openParties(database),
+ *   revocations,
+ *   ledger,
  *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
  * });
  *

@@ -83,12 +83,17 @@ const [TOKENS, INTROSPECTION] = ["/oauth2/token", "/token/introspect"];
  * const agent = await createIssuingAgent({
  *   issuer: createIssuer({ name: "agents-service", keys: createKeyring(), revocations, grants }),
  *   policy: createPolicyTable({ rules: [{ principal: "alice", grant: "agents", operations: "*" }] }),
- *   ...{ revocations, ledger, skills: [] },
+ *   revocations,
+ *   ledger,
+ *   skills: [],
  *   operations: ["read", "write"].map((operation) => ({ operation, reach: "none" })),
  * });
  * const token = "a-development-token";
  * const server = await serveDelegation({
- *   ...{ agent, parties: openParties(database), revocations, ledger },
+ *   agent,
+ *   parties: openParties(database),
+ *   revocations,
+ *   ledger,
  *   agents: [{ id: "orchestrator" }, { id: "summarizer" }],
  *   authenticator: createFixedTokens(
  *     [{ token, principal: "alice", invoker: "orchestrator" }],

@@ -68,8 +68,10 @@ test("a line is JSON that all readers read alike, or it is refused", () => {
   expect(readLine(utf8('{"a":[[[1]]]}'), 3).ok).toBe(false);
   // Where arguments are judged, a number is the one that is written.
   for (const [text, exact] of [
-    ...[['{"a":9007199254740993}', false] as const, ['{"a":1e-999}', false] as const],
-    ...[['{"a":9007199254740992}', true] as const, ['{"a":0.10}', true] as const],
+    ['{"a":9007199254740993}', false] as const,
+    ['{"a":1e-999}', false] as const,
+    ['{"a":9007199254740992}', true] as const,
+    ['{"a":0.10}', true] as const,
   ]) {
     expect(readLine(utf8(text), 4).ok, text).toBe(true);
     expect(readLine(utf8(text), 4, true).ok, text).toBe(exact);

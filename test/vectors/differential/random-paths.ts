@@ -41,7 +41,16 @@ const EDGES = [
   ...[...EXCLUDED_FROM_PATHS, ...SPACES.map((one) => [one, one] as const)].flatMap(
     ([first, last]) => [Math.max(first - 1, 0), first, last, last + 1],
   ),
-  ...[0x2f, 0x5c, 0x3a, 0x25, 0x7e, 0x2e, 0xd800, 0xdfff, 0xe000, 0x10ffff],
+  0x2f,
+  0x5c,
+  0x3a,
+  0x25,
+  0x7e,
+  0x2e,
+  0xd800,
+  0xdfff,
+  0xe000,
+  0x10ffff,
 ];
 
 /** A segment of a path, once in `odd` times nearly one. */

@@ -30,8 +30,12 @@ const STRANGE_HOSTS = [
     " ",
   ),
   ..."example.com#@evil.com evil.com?example.com".split(" "),
-  ...["", `${"a".repeat(63)}.example.com`, `${"a".repeat(64)}.example.com`],
-  ...[`${LONG}example.com`, `${LONG.slice(2)}example.com`, `${LONG}example.org`.slice(1)],
+  "",
+  `${"a".repeat(63)}.example.com`,
+  `${"a".repeat(64)}.example.com`,
+  `${LONG}example.com`,
+  `${LONG.slice(2)}example.com`,
+  `${LONG}example.org`.slice(1),
 ];
 const PORTS = ["1", "80", "443", "8080", "65535"];
 const STRANGE_PORTS = ["", ..."0 080 65536 99999 100000 8o +80 -1 0x50 ８０".split(" "), "80 "];
