@@ -92,7 +92,7 @@ describe("a skill by its reach", () => {
     expect(ran).toEqual([]);
   });
 
-  test("none: needs no handle, and takes none that is not the capability's", async () => {
+  test("reach 'none': needs no handle, and refuses a handle of another capability", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     expect(result(await call(agent, "tell", {}, [clock]))).toBe("hello alice");

@@ -187,7 +187,7 @@ describe("a refusal says which of the three took it away", () => {
     });
   });
 
-  test("for one grant of two, beside what the other gives", async () => {
+  test("one refused grant is reported beside the capability of the other", async () => {
     const { agent } = await world();
     const outcome = await agent.request(BOB, { grants: ["documents:admin", "clock:read"] });
     expect(outcome).toMatchObject({

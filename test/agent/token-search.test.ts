@@ -128,7 +128,7 @@ describe("a search is bounded", () => {
     expect(look([TOKEN, ...foreign(MAX_CANDIDATES)].reverse())).not.toBe("none");
   });
 
-  test("over all values together", () => {
+  test("the bounds count all values of one search together", () => {
     const search = new TokenSearch((text) => issuer.isAuthentic(text));
     expect(search.look(foreign(40))).toBe("none");
     expect(search.look(foreign(40))).toBe("too_many");

@@ -87,7 +87,7 @@ describe("revocation and rules are both reported", () => {
     });
   });
 
-  test("but never why it was revoked", () => {
+  test("a denial never shows the reason of the revocation", () => {
     revocations.add({ kind: "key", id: keys.minting.kid, at: AT, reason: "key found in a log" });
     expect(JSON.stringify(issuer.authorize(minted.token, GET))).not.toContain("found in a log");
   });

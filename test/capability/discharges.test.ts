@@ -132,7 +132,7 @@ describe("a discharge's hops are judged like the token's own", () => {
     expect(check('{"purpose":"x"}', hop)).toMatchObject([{ ...denial, hop: 2, discharge: 2 }]);
   });
 
-  test("and count their own further hops", () => {
+  test("maxFurtherHops in a discharge counts the hops of that discharge", () => {
     expect(check('{"maxFurtherHops":0}')).toEqual([]);
     expect(check('{"maxFurtherHops":0}', '{"purpose":"x"}')).toMatchObject([
       { code: "too_many_hops", hop: 1, discharge: 2 },

@@ -149,7 +149,7 @@ describe("what was taken away by links that are no hops", () => {
     expect(unreadable.derived && unreadable.added).toStrictEqual([{ purpose: "a" }]);
   });
 
-  test("nothing by those that both have, nor by words", () => {
+  test("links that both tokens share, and purposes, are not reported as changes", () => {
     const parent = needing(attenuated(TOKEN, { constraints: { n: 1 } }), "a");
     expect(changes(diff(parent, attenuated(parent, { purpose: "b" })))).toStrictEqual([]);
     expect(changes(diff(parent, parent))).toStrictEqual([]);

@@ -62,7 +62,7 @@ test("Node's own server takes them in headers beside an access token", async () 
   expect(await exchange(headers)).toEqual([200, token]);
 });
 
-test("so does it a token of the most bytes there may be", async () => {
+test("the server accepts a header with a token of the maximum size", async () => {
   const token = Buffer.alloc(CAPABILITY_LIMITS.bytes, 1).toString("base64url");
   const headers = { authorization: `Bearer ${ACCESS_TOKEN}`, [CAPABILITY_HEADER]: token };
   expect(await exchange(headers)).toEqual([200, token]);

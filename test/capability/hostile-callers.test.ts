@@ -164,7 +164,7 @@ describe("what other code has set on Object.prototype is no part of a hop", () =
   });
 });
 
-describe("values stay as they are", () => {
+describe("later changes of the caller's buffers do not change a macaroon", () => {
   const key = createRootKey(Uint8Array.of(1));
 
   test("a macaroon read from a Node Buffer does not share its memory, nor do its parts", () => {

@@ -75,7 +75,7 @@ describe("misuse", () => {
   const other = macaroonToText(createMacaroon(createRootKey(utf8("third")), { identifier: "a" }));
   const both = bindDischarges(needing(TOKEN, "a"), [other]);
 
-  test("discharges that are there already", () => {
+  test("binding to, or attenuating, a token that already has discharges", () => {
     expect(() => bindDischarges(both, [other])).toThrow(
       "the token is followed by discharges already",
     );

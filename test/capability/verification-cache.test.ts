@@ -75,7 +75,7 @@ describe("bounds", () => {
     expect([known(one), known(three), known(two)]).toEqual([true, true, false]);
   });
 
-  test("in bytes hold whatever the tokens are, and what is larger than all is not kept", () => {
+  test("the cache never exceeds its byte limit, and does not store an entry larger than the limit", () => {
     const { check, issuer, cache } = kit({ bytes: 60_000 });
     for (let i = 0; i < 20; i++) {
       check(child(mint(issuer), "x".repeat(i * 60)));
@@ -169,7 +169,7 @@ describe("the option", () => {
     expect(misuse(() => fixture({ cache: true }))).toContain("cache");
   });
 
-  test("a decision cannot be changed into what a later one rests on", () => {
+  test("changing a returned decision throws, so later decisions are unaffected", () => {
     const { issuer } = fixture();
     const token = mint(issuer, { operations: ["get"] });
     const decision = issuer.authorize(token, GET);

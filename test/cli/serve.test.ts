@@ -239,7 +239,7 @@ describe("what the configuration does", () => {
     expect(await kept()).toContain("1 days ago");
   });
 
-  test("how many tasks and revocations there are for a caller, and how long a stop may take", async () => {
+  test("limits tasks and revocations per caller, and the time to stop", async () => {
     const own = new Bench();
     await own.init();
     writeAgent(own);

@@ -83,7 +83,7 @@ describe("sign-in by OpenID Connect", () => {
     expect(await console.recorded()).toContain("approval.refused login_refused");
   });
 
-  test("a refusal of the provider, and a code that it does not know", async () => {
+  test("a denied login, or an unknown code, gets an error page", async () => {
     const one = console.visitor();
     const stateOf = async (): Promise<string> => {
       const begun = await one.once("/login");

@@ -147,7 +147,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("open with who is unknown, say who was named, and what linking gives", async () => {
+  test("the page says that the asker is unknown, and what linking the host grants", async () => {
     const asked = await console.askAsStranger("bob", { purpose: "I am your bank" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -206,7 +206,7 @@ describe("requests of strangers", () => {
   });
 });
 
-describe("handing on", () => {
+describe("passing a capability on: the page's warning and its checkbox", () => {
   test("the page says that the agent may, and binds what is granted where the user ticks it", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");

@@ -343,7 +343,7 @@ describe("versions of one place", () => {
     ]);
   });
 
-  test("a range that widens is an addition, and one that is gone takes versions away", () => {
+  test("a wider version range is an addition; a removed range is a removal", () => {
     const top = { minProtocolVersion: "1.0", maxProtocolVersion: "1.2" };
     expect(said(speaking([one]), speaking([one], top))).toEqual([
       `safe ${place}: 1.0 is now 1.0 to 1.2`,

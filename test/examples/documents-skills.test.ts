@@ -84,7 +84,7 @@ describe("a search", () => {
   });
 
   test.runIf(process.platform !== "win32")(
-    "what the system does not let be read fails a search, and is found again afterwards",
+    "an unreadable file fails the search; once readable, it is found again",
     async () => {
       const { path, folder } = await small();
       const found = await folder.find({ collection: "letters" });

@@ -264,7 +264,7 @@ describe("a token for one service", () => {
     expect(serviceOf(keys.rotate()).issuer.authorize(mine, CALL).allowed).toBe(true);
   });
 
-  test("cannot be given another caveat that frees it", () => {
+  test("a further audience hop cannot move it to another service", () => {
     const { issuer, keys } = fixture();
     const token = append(mintFor(issuer), '{"audience":["b"]}');
     expect(codes(serviceOf(keys).issuer.authorize(token, CALL))).toEqual(["audience_denied"]);

@@ -134,7 +134,7 @@ describe("the chain", () => {
     expect(new Set(vids.map((caveat) => JSON.stringify(caveat))).size).toBe(3);
   });
 
-  test("is not shared by one key's uses", () => {
+  test("two macaroons made with the same key do not affect each other", () => {
     const first = createMacaroon(key, K1);
     createMacaroon(key, { identifier: "another" });
     expect(contents(createMacaroon(key, K1))).toEqual(contents(first));

@@ -146,7 +146,7 @@ describe("snapshots", () => {
     expect([list.version, list.size]).toEqual([6, 0]);
   });
 
-  test("a copy follows, and is changed in no other way", () => {
+  test("a copy takes the list's changes, and cannot be changed otherwise", () => {
     const original = listOf(entry({ id: "cap_1", until: EARLY }));
     const copy = new RevocationList(original.snapshot(LATE));
     expect(() => copy.add(entry())).toThrow(/revoke at the original/);

@@ -63,7 +63,7 @@ onBothDatabases((place, dialect) => {
     },
   );
 
-  test("a write that finds no room is a problem until one goes through", async () => {
+  test("a full disk is reported until a write succeeds", async () => {
     const [database] = await opened();
     const noRoom = (): Promise<unknown> =>
       database.write(async (db) => {

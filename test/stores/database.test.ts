@@ -86,7 +86,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     },
   );
 
-  test("that takes only reads is read, and says why it takes no writes", async () => {
+  test("that is read-only can be read; writes fail with the reason", async () => {
     const where = await postgresPlace();
     await (await createStores(where)).close();
     const name = new URL(where).pathname.slice(1);

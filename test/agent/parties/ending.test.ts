@@ -186,7 +186,7 @@ test("a claim that is denied leaves the agent as it is", async () => {
   expect(await given.agent.grantToken(alone.grants[0] ?? { id: "" })).toBeDefined();
 });
 
-test("claims that wait count apart from what the agent asks for", async () => {
+test("pending claims are counted separately from the agent's own pending requests", async () => {
   const given = await bank({ anyone: true, settings: { bounds: { pendingPerAgent: 2 } } });
   const { parties } = given;
   const alone = done(await parties.register(registration({ mode: "autonomous" })));

@@ -137,7 +137,7 @@ test("several grants of one capability each count for themselves", async () => {
   expect(await pay(11, "acc_2")).toBe(false);
 });
 
-test("what another service runs is for that service alone, which checks it by its own key", async () => {
+test("a grant for another service's skill gives tokens that only this service accepts, with its own key", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { approval } = done(await given.parties.requestGrants(agent.id, ask("print_report")));

@@ -134,7 +134,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(stateOf(await inState(alice, approvalId, "TASK_STATE_COMPLETED"))).toBeTruthy();
   });
 
-  test("as a message it is a task that goes on by itself, and holds no token", async () => {
+  test("a request sent as a message becomes a task that continues after approval and stores no token", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);
     const task = taskIn(await alice.sendMessage(message(), KNOWN));

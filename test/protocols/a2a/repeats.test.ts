@@ -207,7 +207,7 @@ test("with a push configuration, leaves none behind", async () => {
   }
 });
 
-test("what it presents may be attenuated anew", async () => {
+test("a repeated message may present a newly attenuated token", async () => {
   const attenuations = { [textAt(await introspected(), "id")]: { purpose: "again" } };
   const params = { ...Object(waiting(2, "attenuated")), capabilities: [{ token }], attenuations };
   const runs = await runsIn(async () => {

@@ -122,7 +122,7 @@ test("ids alone are for the party they were issued to", async () => {
   );
 });
 
-test("a token is revoked, though it comes with a discharge that is revoked already", async () => {
+test("revokes a token whose discharge is already revoked", async () => {
   const token = needing((await capability()).token, "q1");
   const dead = answering("q1", '{"purpose":"first"}');
   const [presented = "", another = ""] = [dead, answering("q1", '{"purpose":"second"}')].map(

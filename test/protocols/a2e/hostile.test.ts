@@ -229,7 +229,7 @@ test("there are so many sessions and no more, and a place that is given up is fr
   await (await Peer.at(host.port)).open(["tools"], [host.token("tools")]);
 });
 
-test("a stream whose bytes are decoded already is closed, and nothing else", async () => {
+test("a stream with an encoding is refused, and the host keeps running", async () => {
   const host = await hosted();
   const readable = new PassThrough();
   const stream = Duplex.from({ readable, writable: new PassThrough().resume() });

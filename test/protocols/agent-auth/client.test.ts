@@ -184,7 +184,7 @@ describe("a provider", () => {
 });
 
 describe("an agent", () => {
-  test("of an enrolled host has the defaults at once, and lists page by page", async () => {
+  test("an agent of an enrolled host gets the default capabilities at once; lists have pages", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({

@@ -222,7 +222,7 @@ describe("batch-execute", () => {
     expect(responses[3]?.["error"]).toMatchObject({ code: "capability_not_found" });
   });
 
-  test("takes 1 to 50, and no token", async () => {
+  test("takes 1 to 50 requests, and refuses a presented token", async () => {
     const home = await bank();
     const one = await linked(home);
     const many = Array.from({ length: 51 }, () => ({ capability: "list_payees" }));

@@ -339,7 +339,7 @@ describe("a host's key without a proof", () => {
 });
 
 describe("another's key", () => {
-  test("is not taken by a rotation or an enrolment, and its owner is not kept from it", async () => {
+  test("a host that rotates to or enrols with another's key does not get it, and the owner can still use it", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
     const victim = await driver(home);

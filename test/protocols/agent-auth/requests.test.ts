@@ -108,7 +108,7 @@ describe("request-capability", () => {
     expect(said(await ask(["delete_payee"], "k1"))).toBe("400 invalid_request");
   });
 
-  test("what asks for too much is limited, and what is not well formed refused", async () => {
+  test("requests for too much are reduced; malformed requests are refused", async () => {
     const home = await bank({ settings: { bounds: { pendingPerAgent: 1 } } });
     const one = await linked(home);
     expect(said(await one.request([]))).toBe("400 invalid_request");

@@ -304,7 +304,7 @@ describe("whatever is delegated", () => {
   });
 });
 
-test("limits on the arguments of calls within the scopes are marked, and no others", async () => {
+test("argumentsLimited is set only for operations within the scopes", async () => {
   const parts = await world();
   const { token } = await issued(parts);
   const marked = async (limits: HopInit): Promise<readonly unknown[]> => {

@@ -49,7 +49,7 @@ test("a feed of a database has whole entries; while the database is away it fail
   expect([service.version, find("cap_2").length]).toEqual([2, 1]);
 });
 
-test("of two issuers on one database, neither can take back what the other sent", async () => {
+test("two issuers on one database never revert each other's revocations in the feed", async () => {
   const path = join(temporaryFolder(), "proviso.db");
   const opened = async (database: Promise<StoreDatabase>): Promise<RevocationStore> => {
     const one = await database;

@@ -282,7 +282,7 @@ describe("a list of many pages", () => {
     made.follower.close();
   });
 
-  test("is asked for anew where it has changed meanwhile, three times in all", async () => {
+  test("is fetched again if it changed meanwhile, at most three times", async () => {
     const made = pair();
     await made.follower.refresh();
     let added = 0;

@@ -204,7 +204,7 @@ describe("while the database cannot be written", () => {
     expect(() => ledger.note(invocation())).toThrow("the ledger is closed");
   });
 
-  test("because it was closed first, what waits is reported, and nothing crashes", async () => {
+  test("if the database was closed first, pending notes are reported as failed, without a crash", async () => {
     const { ledger, database, problems } = await troubled();
     await database.close();
     ledger.note(invocation());

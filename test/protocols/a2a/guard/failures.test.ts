@@ -54,7 +54,7 @@ async function answers(options: DeskOptions): Promise<readonly string[]> {
   ];
 }
 
-describe.each([false, true])("with the SDK's own handler in the place of jsonRpc: %s", (apart) => {
+describe.each([false, true])("using the SDK's handler instead of jsonRpc: %s", (apart) => {
   test("a store's error is not shown to callers, and told to onFailure", async () => {
     quietConsole();
     const failures: unknown[] = [];

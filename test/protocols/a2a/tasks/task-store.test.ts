@@ -263,7 +263,7 @@ throughStores((place) => {
     });
   });
 
-  test("tasks that nobody has saved for long go, with all that is theirs", async () => {
+  test("prune removes tasks not saved since a given time, with their records", async () => {
     let now = 1000;
     const path = await place();
     const store = await newStore(path, { clock: () => now });

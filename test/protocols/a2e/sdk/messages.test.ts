@@ -104,7 +104,7 @@ test("both names of the version must be right, and a refusal can be read", async
   expect(none.greeting).toMatchObject({ ok: false, reason: "no_caps", accepted_caps: [] });
 });
 
-test("what the SDK writes empty counts as left out; a session may be left out, and another is refused", async () => {
+test("empty values of the SDK count as absent; session_id may be absent; a wrong session_id is refused", async () => {
   const { peer, greeting } = await opened(["tools"], ({ token }) => [token("tools")]);
   const call = { tool_name: "echo", arguments: { a: 1 }, correlation_id: "", timeout: 0 };
   for (const session of [
