@@ -78,7 +78,7 @@ interface ReadText {
   readonly source?: string;
 }
 
-/** How to treat bytes that are not text: refuse, or convert to base64url. */
+/** The treatment of bytes that are not text: they are refused, or converted to base64url. */
 type Binary = "refused" | "base64url";
 
 function readText(

@@ -9,7 +9,7 @@ const HANDLE = "resource-handle";
 
 export interface SkillArgument {
   readonly name: string;
-  /** Such as `string` or `array of handle`; `value` if the schema gives no type. */
+  /** The type in words, such as `string` or `array of handle`; `value` if the schema gives none. */
   readonly type: string;
   readonly takesHandles: "one" | "many" | "none";
   readonly required: boolean;

@@ -60,7 +60,7 @@ export interface AgentConfig {
   readonly log: "info" | "warn" | "silent";
 }
 
-/** How soon revocations by other processes count, in milliseconds. */
+/** The intervals at which the revocation list is read, and its age limit, in milliseconds. */
 export interface RevocationListConfig {
   readonly refreshMs?: number;
   readonly staleAfterMs?: number;

@@ -48,7 +48,7 @@ export interface DiscoveryTest extends TestBase, DiscoveryAsked {
   readonly denials?: readonly ExpectedDenial[];
 }
 
-/** What the request of such a test contains. */
+/** The request of a test of discovery. */
 interface DiscoveryAsked {
   readonly card?: unknown;
   readonly cardText?: string;

@@ -1,4 +1,5 @@
-// What an approval allows, collected by the party that asked: judged again, issued once, and the same each time.
+// The capabilities that an approval allows. The party that asked collects them: they are judged again and issued once,
+// and every later collection gives the same.
 
 import { formatTime, parseTime } from "../caveats/time.js";
 import { type AgentContext, partiesOf } from "./agent-options.js";
@@ -119,7 +120,7 @@ async function issueApproved(
   const expires = earliestExpiry(ends, now, context);
   if (expires <= formatTime(now)) return undefined;
   const numbers = await resourceNumbers(resources, context);
-  // What was revoked meanwhile would come back by a token of a later moment.
+  // A token issued now would be newer than a revocation of meanwhile, and so escape it.
   await context.issuer.catchUp();
   if (partiesOf(context).approvals.isVoid(used)) return undefined;
   const further = approved.hops.map(({ hop }) => hop);

@@ -182,7 +182,7 @@ export class IssuingAgent {
     if (seconds === undefined)
       throw new TypeError("a call needs a clearance for each time it runs");
     this.#leaves.delete(clearance);
-    // What lies between clearance and run, such as storing a task, takes time.
+    // Time has passed since the clearance, for instance to store a task.
     await this.issuer.catchUp();
     const denials = clearance.lost?.();
     this.#recorder.invoked(caller, clearance, seconds, denials?.[0].code);

@@ -25,7 +25,7 @@ export type AttenuationOutcome =
   | Extract<Attenuation, { ok: false }>
   | Denied;
 
-/** What a capability allows now (similar to RFC 7662), or why it allows nothing. */
+/** The present authority of a capability (similar to RFC 7662), or the reasons why it allows nothing. */
 export type Introspection =
   | (Pick<VerifiedCapability, "id" | "grant" | "principal" | "issued" | "expires" | "authority"> & {
       readonly active: true;

@@ -1,6 +1,6 @@
-import { duplicateKey, quotedName } from "./json.js";
+import { closingQuote, duplicateKey, quotedName } from "./json.js";
 
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const NUMBER = /-?\d[\d.eE+-]*/y;
 const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_SHOWN = 24;
 
@@ -21,10 +21,18 @@ export function inexactPart(text: string): string | undefined {
   return `the number ${shown} cannot be kept as it is written; send it as a string`;
 }
 
-/** The first number of a JSON text that is written otherwise, in value, once it was parsed. */
+/** Returns the first number of a JSON text whose parsed value is another number than the text says. */
 function inexactNumber(text: string): string | undefined {
-  for (const [token] of text.matchAll(STRING_OR_NUMBER)) {
-    if (!token.startsWith('"') && !isExact(token)) return token;
+  for (let i = 0; i < text.length; i++) {
+    if (text.charAt(i) === '"') {
+      i = closingQuote(text, i + 1);
+      continue;
+    }
+    NUMBER.lastIndex = i;
+    const [number] = NUMBER.exec(text) ?? [];
+    if (number === undefined) continue;
+    if (!isExact(number)) return number;
+    i += number.length - 1;
   }
   return undefined;
 }

@@ -209,6 +209,16 @@ export function assertNoTwin(text: string): void {
   throw new TypeError(`line ${line}: ${name} is there twice; keep one of the two`);
 }
 
+/** Returns the index of the quote that ends the JSON string whose content begins at `start`; the length if none does. */
+export function closingQuote(text: string, start: number): number {
+  for (let i = start; i < text.length; i++) {
+    const character = text.charAt(i);
+    if (character === '"') return i;
+    if (character === "\\") i++;
+  }
+  return text.length;
+}
+
 /**
  * The first member name that one object of `text` has twice, with its offset. `text` must have
  * passed `JSON.parse`, which keeps the last of two equal names and says nothing.
@@ -220,7 +230,7 @@ export function duplicateKey(text: string): { key: string; offset: number } | un
     const character = text.charAt(i);
     if (character === '"') {
       const start = i;
-      for (i++; text.charAt(i) !== '"'; i++) if (text.charAt(i) === "\\") i++;
+      i = closingQuote(text, i + 1);
       const names = open[open.length - 1];
       if (nameNext && names !== undefined) {
         const key: unknown = JSON.parse(text.slice(start, i + 1));

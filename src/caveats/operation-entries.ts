@@ -1,10 +1,10 @@
 import { type Hop, ownMember } from "./hop.js";
 import { EVERY_OPERATION } from "./operation-authority.js";
 
-const KEYS = ["operationConstraints", "arguments"] as const;
+/** The keys of a hop whose values have an entry for each operation. */
+export const ENTRY_KEYS = ["operationConstraints", "arguments"] as const;
 
-/** The keys of a hop that have an entry for each operation. */
-type Entries = Pick<Hop, (typeof KEYS)[number]>;
+type Entries = Pick<Hop, (typeof ENTRY_KEYS)[number]>;
 
 /**
  * Returns a hop without its entries for operations other than these: a token that does not have an operation needs no
@@ -15,8 +15,8 @@ export function forOperations<Init extends Entries>(
   operations: readonly string[],
 ): Init {
   const kept = new Map<string, unknown>(Object.entries(hop));
-  for (const key of KEYS) {
-    const entries = ownMember<Entries, (typeof KEYS)[number]>(hop, key);
+  for (const key of ENTRY_KEYS) {
+    const entries = ownMember<Entries, (typeof ENTRY_KEYS)[number]>(hop, key);
     if (entries === undefined) continue;
     const own = Object.entries(entries).filter(
       ([operation]) => operation === EVERY_OPERATION || operations.includes(operation),
@@ -29,6 +29,8 @@ export function forOperations<Init extends Entries>(
 
 /** Returns the operations, apart from `*`, that a hop has entries for. */
 export function operationsIn(hop: Entries): readonly string[] {
-  const named = KEYS.flatMap((key) => Object.keys(ownMember<Entries, typeof key>(hop, key) ?? {}));
+  const named = ENTRY_KEYS.flatMap((key) =>
+    Object.keys(ownMember<Entries, typeof key>(hop, key) ?? {}),
+  );
   return [...new Set(named)].filter((operation) => operation !== EVERY_OPERATION);
 }

@@ -8,6 +8,7 @@ import {
   EVERY_OPERATION,
   entryRule,
 } from "./operation-authority.js";
+import { ENTRY_KEYS } from "./operation-entries.js";
 import { shown, shownList } from "./scalar.js";
 
 /**
@@ -20,14 +21,12 @@ export function mistakesIn(hop: Hop, operations: readonly string[] | undefined):
   return [...foreignEntries(hop, operations), ...prefixesOfPaths(hop)];
 }
 
-const KEYS = ["operationConstraints", "arguments"] as const;
-
 /** Yields each entry for an operation that the token does not have, which limits nothing. */
 export function* foreignEntries(
   hop: Hop,
   operations: readonly string[] | undefined,
 ): Iterable<Overreach> {
-  for (const key of KEYS) {
+  for (const key of ENTRY_KEYS) {
     for (const operation of Object.keys(ownMember(hop, key) ?? {})) {
       if (operation === EVERY_OPERATION || operations?.includes(operation) !== false) continue;
       const rule = entryRule(key, operation);
@@ -78,7 +77,7 @@ function operatorsOf(constraint: ArgumentConstraint): readonly ElementOperators[
  * @param after - What it leaves with the hop.
  */
 export function deadEntries(before: Authority, after: Authority, hop: Hop): Overreach[] {
-  const named = KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));
+  const named = ENTRY_KEYS.flatMap((key) => Object.keys(ownMember(hop, key) ?? {}));
   const left = authoritiesOver(after);
   const had = authoritiesOver(before);
   return [...new Set(named)].flatMap((operation) => {

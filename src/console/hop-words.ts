@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type Json } from "../bytes/json.js";
+import { canonicalJson, type Json } from "../bytes/json.js";
 import { constraintFrom, isDead } from "../caveats/argument-domain.js";
 import { argumentName } from "../caveats/argument-pointer.js";
 import type { Authority } from "../caveats/authority.js";
@@ -214,19 +214,4 @@ export function textByOrigin(own: ReadonlySet<string>): TextByOrigin {
       return html`<b class="value">${trusted(JSON.stringify(one))}</b>`;
     },
   };
-}
-
-/** All names and texts in a hop. */
-export function textsIn(hop: Hop): readonly string[] {
-  const texts: string[] = [];
-  const left: unknown[] = [hop];
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (typeof value === "string") texts.push(value);
-    else if (Array.isArray(value)) left.push(...value.filter((one) => one !== undefined));
-    else if (isObject(value)) {
-      texts.push(...Object.keys(value));
-      left.push(...Object.values(value).filter((one) => one !== undefined));
-    }
-  }
-  return texts;
 }

@@ -34,7 +34,7 @@ export interface HomeOptions {
   /** This service's name in `audience`, for invocations that name none. */
   readonly audience?: string | undefined;
   readonly ledger?: LedgerOptions | undefined;
-  /** How soon revocations by other processes are noticed; the defaults of `openRevocations` unless given. */
+  /** The refresh interval and the age limit of the revocation list; the defaults of `openRevocations` unless given. */
   readonly revocations?: Pick<RevocationStoreOptions, "refreshEvery" | "staleAfter"> | undefined;
   /** Called while the revocations are read, with the fraction read, from 0 to 1. */
   readonly onLoading?: ((part: number) => void) | undefined;

@@ -46,6 +46,14 @@ describe("what a JSON text says, and its value does not", () => {
     expect(inexactPart(`{"a":1,"b":[${number}]}`)).toContain("cannot be kept as it is written");
   });
 
+  test("a text of 32 MiB, of plain characters or of escapes alone", () => {
+    const half = 2 ** 24;
+    for (const string of ["x".repeat(2 * half), '\\"'.repeat(half)]) {
+      expect(inexactPart(`{"a":"${string}","b":1}`)).toBeUndefined();
+      expect(inexactPart(`{"a":"${string}","b":1e999}`)).toContain("1e999");
+    }
+  });
+
   test("a member that comes twice, however it is written, at any depth", () => {
     expect(inexactPart('{"a":1,"b":{"c":1,"\\u0063":2}}')).toBe(
       'an object has the member "c" twice',

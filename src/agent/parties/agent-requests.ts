@@ -1,4 +1,4 @@
-// What registered agents ask for: more grants, to be active again, or a user that takes them over.
+// Requests of registered agents: for more grants, to be active again, or to be taken over by a user.
 
 import {
   keepAgentAnswer,

@@ -1,4 +1,4 @@
-// What approvals of agents' requests do: grants become active, hosts are linked, agents are taken over, or all is denied.
+// The effects of decided approvals: grants become active, hosts are linked, agents are taken over, or all is denied.
 
 import { activatedAgent, currentAgent, hostedAgent, withWithheld } from "./agents.js";
 import { type DecisionRefusal, refuseDecision } from "./approval-decisions.js";

@@ -1,4 +1,4 @@
-// What an approval comes to, grant by grant.
+// The result of an approval, grant by grant.
 
 import { isObject } from "../../bytes/json.js";
 import type { Hop } from "../../caveats/hop.js";

@@ -1,9 +1,9 @@
 import { principalOf } from "../../agent/parties/approval-results.js";
 import type { AgentGrant, Approval, AskedGrant } from "../../agent/parties/records.js";
 import type { Skill } from "../../agent/skill.js";
+import { textsIn } from "../../bytes/json.js";
 import type { Authority } from "../../caveats/authority.js";
 import { meetOf } from "../../caveats/meet.js";
-import { textsIn } from "../hop-words.js";
 import type { Arguments, ArgumentsOf } from "./arguments.js";
 
 /** The parts of the agent's skills that pages read. */

@@ -1,8 +1,9 @@
 import { causeWords } from "../../agent/parties/approval-results.js";
 import type { Approval, GrantHop } from "../../agent/parties/records.js";
+import { textsIn } from "../../bytes/json.js";
 import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
 import { MOST_SHOWN, trusted, untrusted } from "../../http/markup/untrusted-text.js";
-import { hopWords, textByOrigin, textsIn } from "../hop-words.js";
+import { hopWords, textByOrigin } from "../hop-words.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import { limitList, partyName, rowList } from "./layout.js";

@@ -1,8 +1,9 @@
 import type { Approval, ApprovalKind } from "../../agent/parties/records.js";
+import { textsIn } from "../../bytes/json.js";
 import { meet } from "../../caveats/meet.js";
 import { html, type Markup, moment, type Part, seconds } from "../../http/markup/markup.js";
 import { trusted, untrusted } from "../../http/markup/untrusted-text.js";
-import { authorityWords, type Row, textByOrigin, textsIn } from "../hop-words.js";
+import { authorityWords, type Row, textByOrigin } from "../hop-words.js";
 import type { AskedView } from "../limits/asked-view.js";
 import type { ApprovalFields } from "../limits/fields.js";
 import type { Limits } from "../limits/read-limits.js";

@@ -115,7 +115,7 @@ function parametersFrom(
   let at = 0;
   for (const template of args) {
     const text = line[at];
-    const values = text === undefined ? undefined : textsIn(template, text);
+    const values = text === undefined ? undefined : valuesIn(template, text);
     if (values === undefined) continue;
     for (const [name, value] of values) parameters.set(name, typed(value, schemas[name]));
     at++;
@@ -124,7 +124,7 @@ function parametersFrom(
 }
 
 /** Matches an argument against a template. Returns each parameter's text; `undefined` if it does not match. */
-function textsIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
+function valuesIn(template: string, text: string): ReadonlyMap<string, string> | undefined {
   const [start = "", ...places] = template.split(PLACE);
   const texts = new Map<string, string>();
   if (!text.startsWith(start)) return undefined;
