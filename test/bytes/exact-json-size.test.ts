@@ -1,0 +1,20 @@
+import { describe, expect, test } from "vitest";
+import { inexactPart } from "../../src/bytes/exact-json.js";
+
+describe("inexactPart on long texts", () => {
+  test("reads a string of 32 MiB, of plain characters or of escapes", () => {
+    const half = 2 ** 24;
+    for (const string of ["x".repeat(2 * half), '\\"'.repeat(half)]) {
+      expect(inexactPart(`{"a":"${string}","b":1}`)).toBeUndefined();
+      expect(inexactPart(`{"a":"${string}","b":1e999}`)).toContain("1e999");
+    }
+  });
+
+  test("takes no longer than linear time", () => {
+    const started = performance.now();
+    expect(inexactPart(`[${"1".repeat(250_000)}]`)).toBeDefined();
+    expect(inexactPart(`[0.${"0".repeat(250_000)}]`)).toBeUndefined();
+    expect(inexactPart(`["${"\\\\".repeat(120_000)}"]`)).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
