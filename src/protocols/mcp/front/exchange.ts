@@ -1,0 +1,19 @@
+// src/protocols/mcp/front: the host's side of the gate, over standard streams or Streamable HTTP. Bytes become checked
+// messages here; nothing is decided about them.
+
+/** What came with one message of the host, and the way back to it. */
+export interface Exchange {
+  /** Capability tokens that the transport presented with this message. */
+  readonly credentials: readonly string[];
+  /** `new` for a request of 2026-07-28 or later, which carries its version, `old` before. */
+  readonly era: "old" | "new";
+  /**
+   * Sends a message that belongs to the request: its response, progress, logs, requests to the client. After the
+   * response, or once the caller is gone, messages are dropped. The returned promise is back-pressure.
+   */
+  send(text: string): Promise<void>;
+  /** Aborted when the caller is gone: it has closed its stream or its session. */
+  readonly signal: AbortSignal;
+  /** The `Mcp-Param-*` headers to pass on to a server over HTTP. */
+  readonly headers?: { readonly [name: string]: string } | undefined;
+}
