@@ -22,7 +22,7 @@ export function inexactPart(text: string): string | undefined {
 }
 
 /** Returns the first number of a JSON text whose parsed value is another number than the text says. */
-function inexactNumber(text: string): string | undefined {
+export function inexactNumber(text: string): string | undefined {
   for (let i = 0; i < text.length; i++) {
     if (text.charAt(i) === '"') {
       i = closingQuote(text, i + 1);

@@ -1,14 +1,9 @@
 import type { Duplex } from "node:stream";
 import { isDeeperThan, type JsonObject } from "../../bytes/json.js";
+import { LineSplitter } from "../../bytes/line-splitter.js";
 import { type Dialect, versionOf } from "./dialect.js";
 import type { SessionFault } from "./errors.js";
-import {
-  hasWholePairs,
-  LineCutter,
-  type LineLimits,
-  LineTooLargeError,
-  readLine,
-} from "./lines.js";
+import { hasWholePairs, type LineLimits, readLine } from "./lines.js";
 import { errorMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
@@ -69,7 +64,7 @@ export class Connection {
 
   /** Delivers all received messages. Fulfilled when the peer sends no more, or the stream is closed. */
   async read(receiver: Receiver): Promise<void> {
-    const cutter = new LineCutter(this.#limits.line);
+    const splitter = new LineSplitter(this.#limits.line);
     let lineOff: (() => void) | undefined;
     const lineDone = (): void => {
       lineOff?.();
@@ -84,28 +79,27 @@ export class Connection {
       const seconds = this.#limits.lineTime / 1000;
       stop("line_timeout", `a line took more than ${seconds} seconds to come`);
     };
+    const tooLarge = (): void =>
+      stop("line_too_large", `a line has more than ${this.#limits.line} bytes`);
     try {
       for await (const chunk of this.#chunks()) {
         if (!(chunk instanceof Uint8Array))
           throw new TypeError("a stream of bytes has no encoding");
         // Reads and drops later bytes: closing a stream with unread bytes could lose its last lines.
         if (this.#stopped) continue;
-        try {
-          for (const line of cutter.cut(chunk)) {
-            lineDone();
-            // Reads no more from a peer that does not read its answers.
-            await this.ready();
-            if (this.#stopped) break;
-            this.#take(line, receiver);
-          }
-        } catch (error) {
-          if (!(error instanceof LineTooLargeError)) throw error;
-          stop("line_too_large", `a line has more than ${this.#limits.line} bytes`);
+        for (const line of splitter.split(chunk)) {
+          lineDone();
+          // Reads no more from a peer that does not read its answers.
+          await this.ready();
+          if (line.kind === "too_large") tooLarge();
+          if (this.#stopped) break;
+          if (line.kind === "line") this.#take(line.bytes, receiver);
         }
-        if (this.#stopped || !cutter.isOpen) lineDone();
+        if (splitter.isTooLarge) tooLarge();
+        if (this.#stopped || !splitter.isOpen) lineDone();
         else lineOff ??= this.#timers.after(this.#limits.lineTime, tooSlow);
       }
-      if (cutter.isOpen) stop("line_malformed", "the stream ends within a line");
+      if (splitter.isOpen) stop("line_malformed", "the stream ends within a line");
     } finally {
       lineDone();
     }

@@ -1,49 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LineCutter, LineTooLargeError, readLine } from "../../../src/protocols/a2e/lines.js";
+import { readLine } from "../../../src/protocols/a2e/lines.js";
 import { utf8 } from "../../caveats/support.js";
-
-const LIMIT = 16;
-
-/** The lines that come of pieces, and whether one was too large. */
-function cut(pieces: readonly Uint8Array[]): {
-  lines: string[];
-  tooLarge: boolean;
-  isOpen: boolean;
-} {
-  const cutter = new LineCutter(LIMIT);
-  const lines: string[] = [];
-  try {
-    for (const piece of pieces) {
-      for (const line of cutter.cut(piece)) lines.push(Buffer.from(line).toString("latin1"));
-    }
-  } catch (error) {
-    if (!(error instanceof LineTooLargeError)) throw error;
-    return { lines, tooLarge: true, isOpen: cutter.isOpen };
-  }
-  return { lines, tooLarge: false, isOpen: cutter.isOpen };
-}
-
-test("however bytes are cut into pieces, the lines are the same", () => {
-  const byte = fc.constantFrom(0x0a, 0x61, 0x62, 0xff);
-  fc.assert(
-    fc.property(
-      fc.array(
-        fc.uint8Array({ maxLength: 24 }).chain((a) => fc.array(byte, { maxLength: a.length })),
-      ),
-      (all) => {
-        const pieces = all.map((piece) => Uint8Array.from(piece));
-        const whole = Buffer.concat(pieces).toString("latin1").split("\n");
-        const rest = whole.pop() ?? "";
-        const tooLong = [...whole, rest].findIndex((line) => line.length > LIMIT);
-        const { lines, tooLarge, isOpen } = cut(pieces);
-        expect(tooLarge).toBe(tooLong !== -1);
-        expect(lines).toEqual(tooLarge ? whole.slice(0, tooLong) : whole);
-        if (!tooLarge) expect(isOpen).toBe(rest !== "");
-      },
-    ),
-  );
-});
 
 test("a line is JSON that all readers read alike, or it is refused", () => {
   const problems = [

@@ -1,7 +1,17 @@
 // src/protocols/mcp/message: JSON-RPC messages as they are written. What is judged is the text, so it is checked once
 // and, where something must change, changed in place.
 
-import type { JsonObject } from "../../../bytes/json.js";
+import {
+  duplicateKey,
+  isJsonObject,
+  isObject,
+  type Json,
+  type JsonObject,
+  outlineBytes,
+  quotedName,
+  textsIn,
+} from "../../../bytes/json.js";
+import { decodeUtf8, encodeUtf8, isWellFormed } from "../../../bytes/utf8.js";
 
 /** A JSON-RPC message whose text has been checked: its value says all that the text says. */
 export interface Message {
@@ -13,4 +23,169 @@ export interface Message {
   readonly id?: string | number | undefined;
   /** Of a request or a notification. */
   readonly method?: string | undefined;
+}
+
+/** A message, or the JSON-RPC error that refuses it. */
+export type ReadMessage =
+  | { readonly ok: true; readonly message: Message }
+  | {
+      readonly ok: false;
+      /** The id of the refused message; `null` if it has none that can be read. */
+      readonly id: string | number | null;
+      /** True for a result or an error. It is not answered: somebody waits for it. */
+      readonly isAnswer: boolean;
+      readonly code: number;
+      /** A sentence part, such as `the message is not JSON`. */
+      readonly reason: string;
+    };
+
+/** Limits of a message. */
+export interface MessageLimits {
+  /** Bytes of the text; 4 MiB unless given. */
+  readonly bytes: number;
+  /** Nesting of arrays and objects; 64 unless given. */
+  readonly depth: number;
+  /**
+   * True allows half of a surrogate pair, which some servers write where they cut a string. What is judged must not have
+   * one, since readers replace it differently.
+   */
+  readonly halfPairs: boolean;
+}
+
+/** Limits of what a host sends. */
+export const HOST_LIMITS: MessageLimits = { bytes: 4 * 1024 * 1024, depth: 64, halfPairs: false };
+
+/** Limits of what a server sends. */
+export const SERVER_LIMITS: MessageLimits = { ...HOST_LIMITS, halfPairs: true };
+
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+
+/**
+ * Reads one JSON-RPC message that all readers read alike: one object in UTF-8 in which no property comes twice. Batches
+ * are refused, and where names are judged also two names that differ in case alone, which some servers take for one.
+ */
+export function readMessage(
+  given: string | Uint8Array,
+  limits: MessageLimits = HOST_LIMITS,
+): ReadMessage {
+  // A string has at least as many bytes as UTF-16 code units.
+  if (given.length > limits.bytes) return tooLarge(limits);
+  const bytes = typeof given === "string" ? encodeUtf8(given) : given;
+  if (bytes.length > limits.bytes) return tooLarge(limits);
+  const text = typeof given === "string" ? given : decodeUtf8(given);
+  if (text === undefined || !isWellFormed(text)) {
+    return refused(PARSE_ERROR, "the message is not UTF-8");
+  }
+  if (outlineBytes(bytes).depth > limits.depth) {
+    return refused(INVALID_REQUEST, `the message is nested more than ${limits.depth} deep`);
+  }
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refused(PARSE_ERROR, "the message is not JSON");
+  }
+  if (Array.isArray(value)) {
+    return refused(INVALID_REQUEST, "a batch is not taken; send its messages one by one");
+  }
+  if (!isJsonObject(value)) return refused(INVALID_REQUEST, "the message is not a JSON object");
+  const flaw = flawIn(text, value, limits);
+  return flaw === undefined ? classified(text, value) : refused(INVALID_REQUEST, flaw, value);
+}
+
+function tooLarge({ bytes }: MessageLimits): ReadMessage {
+  return refused(INVALID_REQUEST, `the message has more than ${bytes} bytes`);
+}
+
+/** Returns why readers could read a message differently. */
+function flawIn(text: string, value: JsonObject, { halfPairs }: MessageLimits): string | undefined {
+  const twin = duplicateKey(text);
+  if (twin !== undefined) return `an object has the property ${quotedName(twin.key)} twice`;
+  for (const judged of judgedObjects(value)) {
+    const other = otherSpelling(judged);
+    if (other !== undefined)
+      return `an object has the property ${quotedName(other)} in two spellings`;
+  }
+  // Only an escape can write half of a pair, since the bytes are UTF-8.
+  if (halfPairs || !text.includes("\\u")) return undefined;
+  for (const one of textsIn(value)) {
+    if (!isWellFormed(one)) return "a string has half of a surrogate pair";
+  }
+  return undefined;
+}
+
+/** The objects whose properties decide what a message does. */
+function judgedObjects(value: JsonObject): readonly JsonObject[] {
+  const within = (outer: JsonObject, name: string): readonly JsonObject[] => {
+    const inner = outer[name];
+    return inner !== undefined && isJsonObject(inner) ? [inner] : [];
+  };
+  const params = within(value, "params");
+  const parts = params.flatMap((one) => [...within(one, "arguments"), ...within(one, "_meta")]);
+  return [value, ...params, ...parts];
+}
+
+/** Returns the first name that differs from an earlier one in case alone. */
+function otherSpelling(value: JsonObject): string | undefined {
+  const seen = new Set<string>();
+  for (const name of Object.keys(value)) {
+    // Upper case first: it unites characters such as the long s, which has no other small letter.
+    const folded = name.toUpperCase().toLowerCase();
+    if (seen.has(folded)) return name;
+    seen.add(folded);
+  }
+  return undefined;
+}
+
+function classified(text: string, value: JsonObject): ReadMessage {
+  const { jsonrpc, id, method, params, result, error } = value;
+  const is = (name: string): boolean => Object.hasOwn(value, name);
+  const isAnswer = is("result") || is("error");
+  const no = (reason: string): ReadMessage => refused(INVALID_REQUEST, reason, value);
+  if (jsonrpc !== "2.0") return no('"jsonrpc" must be "2.0"');
+  if (isAnswer) {
+    if (is("method")) return no("the message is both a request and a response");
+    if (is("result") && is("error")) return no("the response has both a result and an error");
+    if (is("result") ? !isObject(result) : !isObject(error)) {
+      return no("the result or the error of a response must be an object");
+    }
+    // An error about a message that could not be read has no id.
+    if (is("error") && (id === undefined || id === null)) {
+      return { ok: true, message: { text, value, kind: "response" } };
+    }
+    if (!isId(id)) return no(BAD_ID);
+    return { ok: true, message: { text, value, kind: "response", id } };
+  }
+  if (typeof method !== "string") return no("the message has no method");
+  if (is("params") && !isObject(params)) return no('"params" must be an object');
+  if (!is("id")) return { ok: true, message: { text, value, kind: "notification", method } };
+  if (!isId(id)) return no(BAD_ID);
+  return { ok: true, message: { text, value, kind: "request", id, method } };
+}
+
+const BAD_ID = '"id" must be a string, or an integer that a double holds exactly';
+
+function isId(id: Json | undefined): id is string | number {
+  return typeof id === "string" || Number.isSafeInteger(id);
+}
+
+function refused(code: number, reason: string, value: JsonObject = {}): ReadMessage {
+  const { id, method } = value;
+  const isAnswer =
+    method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"));
+  return { ok: false, id: isId(id) ? id : null, isAnswer, code, reason };
+}
+
+// Readers of lines such as Node's readline also end a line at these; in JSON they can only be in strings.
+const LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
+/**
+ * Writes a message on one line for all readers of lines: line breaks between values become spaces, and line separators
+ * in strings their escapes. A reader that ends lines elsewhere would otherwise find a second message in a string.
+ */
+export function onOneLine(text: string): string {
+  return text
+    .replace(/[\r\n]/g, " ")
+    .replace(LINE_ENDS, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { jsonRpcEnds } from "../../../../bytes/json-rpc-ends.js";
+import { LineSplitter, type SplitLine } from "../../../../bytes/line-splitter.js";
 import type { ReadyServer } from "./ready-server.js";
-import { ServerLines } from "./server-lines.js";
 
 /** The code of the error that replaces an answer over the limit; JSON-RPC leaves it to implementations. */
 export const TOO_LARGE = -32_050;
@@ -28,7 +29,7 @@ export class ServerTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #server: ReadyServer;
   readonly #codec: MessageCodec;
-  readonly #lines: ServerLines;
+  readonly #lines: LineSplitter;
   readonly #onStderr: ((bytes: Uint8Array) => void) | undefined;
   #child: ChildProcess | undefined;
 
@@ -44,7 +45,7 @@ export class ServerTransport implements Transport {
   ) {
     this.#server = server;
     this.#codec = codec;
-    this.#lines = new ServerLines(limit);
+    this.#lines = new LineSplitter(limit);
     this.#onStderr = onStderr;
   }
 
@@ -76,18 +77,24 @@ export class ServerTransport implements Transport {
   }
 
   #read(bytes: Buffer): void {
-    try {
-      for (const line of this.#lines.cut(bytes)) {
-        if (line.kind === "line") this.#take(line.text);
-        else {
-          const error = { code: TOO_LARGE, message: "the answer is too large" };
-          this.onmessage?.({ jsonrpc: "2.0", id: line.id, error });
-        }
+    for (const line of this.#lines.split(bytes)) {
+      if (line.kind === "line") this.#take(Buffer.from(line.bytes).toString());
+      else if (!this.#answerTooLarge(line)) {
+        // Some request would wait for ever.
+        this.onerror?.(new Error("a line is too large"));
+        void this.close();
+        return;
       }
-    } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error("the server cannot be read"));
-      void this.close();
     }
+  }
+
+  /** Answers the request to which a line over the limit belongs. Returns false if there is none. */
+  #answerTooLarge({ head, tail }: Extract<SplitLine, { kind: "too_large" }>): boolean {
+    const ends = jsonRpcEnds(head, tail);
+    if (ends?.kind !== "answer") return false;
+    const error = { code: TOO_LARGE, message: "the answer is too large" };
+    this.onmessage?.({ jsonrpc: "2.0", id: ends.id, error });
+    return true;
   }
 
   #take(text: string): void {

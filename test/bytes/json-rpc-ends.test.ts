@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { jsonRpcEnds } from "../../src/bytes/json-rpc-ends.js";
+import { LineSplitter } from "../../src/bytes/line-splitter.js";
+
+const FILL = "x".repeat(1000);
+
+/** What the two ends of a line tell, after it has come in pieces of some bytes. */
+function endsOf(line: string, piece: number) {
+  const splitter = new LineSplitter(300);
+  const bytes = Buffer.from(`${line}\n`);
+  for (let at = 0; at < bytes.length; at += piece) {
+    for (const one of splitter.split(bytes.subarray(at, at + piece))) {
+      if (one.kind === "too_large") return jsonRpcEnds(one.head, one.tail);
+    }
+  }
+  throw new Error("the line is within the limit");
+}
+
+test.each([
+  ["before the result", `{"jsonrpc":"2.0","id":7,"result":{"text":"${FILL}"}}`, 7],
+  ["before the version", `{"id":"a-7","jsonrpc":"2.0","result":{"text":"${FILL}"}}`, "a-7"],
+  ["behind the result", `{"result":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`, 7],
+  ["between", `{"result":{"text":"${FILL}"},"id":7,"jsonrpc":"2.0"}`, 7],
+  ["behind an error", `{ "error": {"message":"${FILL}"}, "jsonrpc": "2.0", "id": 7 }`, 7],
+  ["with others within", `{"result":{"id":8,"text":"${FILL}","a":{"b":1,"id":9}},"id":7}`, 7],
+  ["beside characters of several bytes", `{"id":0,"result":{"text":"${"é🙂".repeat(200)}"}}`, 0],
+])("the id of an answer over the limit is found %s", (_, line, id) => {
+  for (const piece of [1, 7, 64, 2000]) {
+    expect(endsOf(line, piece)).toEqual({ kind: "answer", id });
+  }
+});
+
+test.each([
+  ["before its method", `{"jsonrpc":"2.0","id":7,"method":"x","params":{"text":"${FILL}"}}`],
+  ["behind its parameters", `{"method":"x","params":{"text":"${FILL}"},"jsonrpc":"2.0","id":7}`],
+  ["behind its method", `{"params":{"text":"${FILL}"},"id":7}`],
+])("the id of a request over the limit is found %s, and it is no answer", (_, line) => {
+  for (const piece of [1, 64, 2000]) {
+    expect(endsOf(line, piece)).toEqual({ kind: "request", id: 7 });
+  }
+});
+
+test.each([
+  ["an id within the result alone", `{"result":{"text":"${FILL}","a":1,"id":9}}`],
+  ["an id within a text", `{"result":{"text":"${FILL},\\"id\\":9}"}}`],
+  ["an id that is no JSON", `{"id":007,"result":{"text":"${FILL}"}}`],
+  ["an id with a raw control character", `{"id":"a\tb","result":{"text":"${FILL}"}}`],
+  ["what is no JSON", FILL],
+])("%s is never taken for the id of a message", (_, line) => {
+  expect(endsOf(line, 64)).toBeUndefined();
+});
