@@ -18,7 +18,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   const { env } = surroundings;
   const context: Context = {
     ...surroundings,
-    env: words.includes("--no-color") ? { ...env, NO_COLOR: "1" } : env,
+    env: own(words).includes("--no-color") ? { ...env, NO_COLOR: "1" } : env,
     exitCode: EXIT.done,
   };
   let args = words;
@@ -44,9 +44,15 @@ export async function run(words: readonly string[], surroundings: Surroundings):
     if (error instanceof CommanderError && error.exitCode === EXIT.done) return EXIT.done;
     const { reportFailure } = await import("./failure.js");
     const command = verb === undefined ? "proviso" : `proviso ${verb}`;
-    return reportFailure(context, error, command, args.includes("--json"));
+    return reportFailure(context, error, command, own(args).includes("--json"));
   }
   return context.exitCode;
+}
+
+/** Returns the words before `--`; those after it may be another program's. */
+function own(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  return end === -1 ? words : words.slice(0, end);
 }
 
 /** Words that people try first, and their equivalents here. */

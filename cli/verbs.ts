@@ -26,6 +26,7 @@ export const VERBS: Readonly<Record<string, () => Promise<VerbModule>>> = {
   discover: () => import("./verbs/discover.js"),
   request: () => import("./verbs/request.js"),
   invoke: () => import("./verbs/invoke.js"),
+  mcp: () => import("./verbs/mcp.js"),
   session: () => import("./verbs/session.js"),
   audit: () => import("./verbs/audit.js"),
   grants: () => import("./verbs/grants.js"),

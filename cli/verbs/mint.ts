@@ -1,14 +1,10 @@
 import type { Command } from "commander";
-import { revocableKeyIds } from "../../src/capability/key-id.js";
-import type { MintedCapability, MintRequest } from "../../src/capability/mint.js";
-import { emptyRules, meet } from "../../src/caveats/meet.js";
-import { parseTime, readDuration } from "../../src/caveats/time.js";
-import type { Home } from "../../src/home/open-home.js";
+import type { MintRequest } from "../../src/capability/mint.js";
 import type { Context } from "../context.js";
-import { asUsage, CliError, EXIT, usageError } from "../exit.js";
 import { addDatabase, type HomeChoice, withHome } from "../home.js";
+import { mintCapability } from "../minting.js";
 import { say } from "../output.js";
-import { addRestrictions, flagOf, restrictionsFrom, withinSize } from "../restrictions.js";
+import { addRestrictions, restrictionsFrom } from "../restrictions.js";
 import { addOutput, printTokens, type TokenOutput } from "../token-file.js";
 import { summaryLine } from "../token-words.js";
 import { act, addExamples, toText } from "../verb.js";
@@ -59,59 +55,9 @@ async function run(context: Context, options: Options): Promise<void> {
   const { grant, principal, anyOp, service } = options;
   const restrictions = await restrictionsFrom(options);
   const request: MintRequest = { grant, principal, anyOperation: anyOp, service, ...restrictions };
-  const minted = await withHome(context, options, (home) => mint(request, home));
+  const minted = await withHome(context, options, (home) => mintCapability(request, home));
   const { token, id, issued, expires, revocationId, hop } = minted;
   const document = { token, id, grant, principal, service, issued, expires, revocationId, hop };
   await printTokens(context, options, document, [token]);
   if (options.json !== true && context.stderr.isTerminal) say(context, summaryLine(token));
-}
-
-function mint(request: MintRequest, { issuer, revocations, files }: Home): MintedCapability {
-  const { expires, operations, anyOperation } = request;
-  if (operations !== undefined && anyOperation === true) {
-    throw usageError("--op and --any-op exclude each other", "give one of them");
-  }
-  if (operations === undefined && anyOperation === undefined && issuer.grants === undefined) {
-    throw usageError(
-      "no operation is named, and this home does not list its grants",
-      "name operations with --op, or allow every one with --any-op; " +
-        `a list of the grants goes into "grants" in ${files.config}`,
-    );
-  }
-  const now = Date.now();
-  const seconds = typeof expires === "string" ? readDuration(expires) : undefined;
-  const end = expires instanceof Date ? expires.getTime() : now + (seconds ?? 0) * 1000;
-  const tooLong = end > now + issuer.maxLifetime * 1000;
-  const longest = tooLong ? `"maxLifetime" in ${files.config} sets the longest life` : undefined;
-  const named = expires === undefined ? "the token's end," : flagOf("expires");
-  const inFlags = (message: string): string =>
-    message
-      .replace(/^expires(?= \d)/, flagOf("expires"))
-      .replace(/^notBefore(?= \d)/, flagOf("notBefore"))
-      .replace(/(?<= is not before )expires(?= \d)/, named);
-  const minted = withinSize(
-    () => asUsage(() => issuer.mint(request), longest, inFlags),
-    "the grant and its restrictions",
-    "--grant, --principal, --purpose",
-  );
-  const empty = emptyRules(meet({}, minted.hop, 0));
-  if (empty.length > 0) {
-    throw usageError(
-      `these limits contradict each other (${empty.join(", ")}): nothing is allowed`,
-    );
-  }
-  // A token that is revoked before it is printed is useless.
-  const [entry] = revocations.find({
-    links: [],
-    capability: minted.id,
-    keys: revocableKeyIds(minted.keyId),
-    issued: parseTime(minted.issued) ?? 0,
-    principal: request.principal,
-  });
-  if (entry === undefined) return minted;
-  const [message, hint] =
-    entry.kind === "key"
-      ? [`the key that mints, ${entry.id}, is revoked`, "proviso keys rotate makes a new one"]
-      : ["the tokens of this principal were revoked within this second", "try again in a second"];
-  throw new CliError({ code: "revoked", message, exitCode: EXIT.revoked, hint });
 }

@@ -11,19 +11,39 @@ import type {
   SkillInvocation,
 } from "./clearance.js";
 import type { GrantedCapability } from "./issuance.js";
-import type { IssuedCapability, LedgerEvent, LedgerEventKind, LedgerHop } from "./ledger.js";
+import type {
+  IssuedCapability,
+  Ledger,
+  LedgerEvent,
+  LedgerEventKind,
+  LedgerHop,
+} from "./ledger.js";
 import { type AgentDenials, codesOf } from "./refusal.js";
 import type { Operation, Skill } from "./skill.js";
 import { TokenSearch } from "./token-search.js";
 
+/** The parts of an agent that recording needs. */
+export type RecorderContext = Pick<
+  AgentContext,
+  "issuer" | "observe" | "clock" | "recordValues"
+> & {
+  readonly ledger: Pick<Ledger, "note" | "commit">;
+};
+
+/** An allowed call, as far as it is recorded. */
+type Used = Pick<
+  Clearance<Operation | Skill>,
+  "asked" | "authority" | "capability" | "declared" | "handles" | "arguments"
+>;
+
 /** Writes decisions into the ledger, and passes them to an observer. */
 export class Recorder {
-  readonly #options: AgentContext;
+  readonly #options: RecorderContext;
   // Known tokens give the same capability object at each call. Hops that may hold a token are read anew each time: a
   // key that was added since may reveal one.
   readonly #short = new WeakMap<VerifiedCapability, readonly LedgerHop[]>();
 
-  constructor(options: AgentContext) {
+  constructor(options: RecorderContext) {
     this.#options = options;
   }
 
@@ -58,12 +78,7 @@ export class Recorder {
   }
 
   /** A call that was allowed. @param forgone - The code for which it does not run after all. */
-  invoked(
-    caller: Presenter,
-    clearance: Clearance<Operation | Skill>,
-    seconds: number,
-    forgone?: string,
-  ): void {
+  invoked(caller: Presenter, clearance: Used, seconds: number, forgone?: string): void {
     const { ledger, observe } = this.#options;
     const { asked, authority, capability, declared, handles } = clearance;
     const event = this.#event("invocation", forgone === undefined ? "allowed" : "refused", caller);

@@ -1,0 +1,107 @@
+import { renameSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import {
+  MAX_LIFETIME,
+  type MintedCapability,
+  type MintRequest,
+} from "../../src/capability/mint.js";
+import { createHome } from "../../src/home/create-home.js";
+import { HomeError } from "../../src/home/home-error.js";
+import { type HomeFiles, readHome } from "../../src/home/home-files.js";
+import type { Home } from "../../src/home/open-home.js";
+import { createIssuer, type Issuer } from "../../src/issuer/issuer.js";
+import { putPrivateFile } from "../../src/storage/new-file.js";
+import { isErrno } from "../../src/system/error-code.js";
+import { absolutePath, type Context } from "../context.js";
+import { environmentError, usageError } from "../exit.js";
+import { type HomeChoice, homeFor, withHome } from "../home.js";
+import { mintCapability } from "../minting.js";
+import { printable } from "../output.js";
+
+/** The grant of tokens for a gate, unless `--grant` names another. */
+export const GATE_GRANT = "mcp";
+
+/** Seconds that a token for a gate lives unless `--expires` says otherwise: 30 days, or what the home allows. */
+const LIFETIME = 30 * 24 * 60 * 60;
+
+export interface NewTokenOptions extends HomeChoice {
+  /** The file for the token; `mcp.token` in the home unless given. */
+  readonly output?: string | undefined;
+}
+
+/** A token for a gate that was written to a file. */
+export interface NewToken {
+  readonly minted: MintedCapability;
+  /** The absolute path. */
+  readonly file: string;
+  readonly home: HomeFiles;
+  /** True if there was no home, and one was made. */
+  readonly madeHome: boolean;
+}
+
+/**
+ * Mints a token for a gate and writes it to a file, mode 0600, replacing its contents; makes the home if there is none.
+ *
+ * @param request - Without `expires`, the token lives for 30 days, or as long as the home allows.
+ * @throws CliError if the request is not valid, or the file cannot be written.
+ */
+export async function writeNewToken(
+  context: Context,
+  options: NewTokenOptions,
+  request: MintRequest,
+): Promise<NewToken> {
+  const { output } = options;
+  const home = homeFor(context, options);
+  const file =
+    output === undefined ? join(home.folder, "mcp.token") : absolutePath(context, output);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw usageError(`${printable(file)} is a folder`, "name a file in it");
+  }
+  const madeHome = await makeHome(home);
+  const minted = await withHome(context, options, ({ issuer, ...parts }) => {
+    const own = gateIssuer({ ...parts, issuer }, request.grant);
+    const expires = request.expires ?? `${Math.min(LIFETIME, own.maxLifetime)}s`;
+    return mintCapability({ ...request, expires }, { ...parts, issuer: own });
+  });
+  put(file, minted.token);
+  return { minted, file, home, madeHome };
+}
+
+/**
+ * Returns the issuer by which a gate judges: without the home's list of grants, unless the list has the gate's grant,
+ * since a server's tools are not known beforehand.
+ */
+export function gateIssuer(
+  { issuer, keys, revocations }: Pick<Home, "issuer" | "keys" | "revocations">,
+  grant: string,
+): Issuer {
+  const { name, maxLifetime, grants } = issuer;
+  if (grants === undefined || grants.has(grant)) return issuer;
+  return createIssuer({ name, keys, revocations, maxLifetime });
+}
+
+/** Makes the home if there is none. @returns Whether it did. */
+async function makeHome(files: HomeFiles): Promise<boolean> {
+  try {
+    readHome(files);
+    return false;
+  } catch (error) {
+    if (!(error instanceof HomeError) || error.code !== "home_missing") throw error;
+    const { folder, database } = files;
+    const issuer = hostname();
+    // A host's configuration names the token for weeks.
+    await createHome({ folder, database, issuer, maxLifetime: MAX_LIFETIME });
+    return true;
+  }
+}
+
+function put(file: string, token: string): void {
+  try {
+    putPrivateFile(file, `${token}\n`, renameSync);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    const message = `could not write ${printable(file)}: ${error.code ?? error.message}`;
+    throw environmentError("output_failed", message, "check the folder, and its permissions");
+  }
+}

@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import type { MintRequest } from "../../src/capability/mint.js";
+import type { Context } from "../context.js";
+import { usageError } from "../exit.js";
+import { addDatabase } from "../home.js";
+import { seenFromNow } from "../moment.js";
+import { printAnswer, printable, renderRows, stdoutPaint } from "../output.js";
+import { addRestrictions, restrictionsFrom } from "../restrictions.js";
+import { hopRows } from "../token-words.js";
+import { act, addExamples, toText } from "../verb.js";
+import { GATE_GRANT, type NewToken, type NewTokenOptions, writeNewToken } from "./new-token.js";
+
+interface Options extends NewTokenOptions {
+  readonly grant: string;
+  readonly principal?: string;
+  readonly anyOp?: boolean;
+  readonly op?: readonly string[];
+}
+
+/** Adds `proviso mcp token`. */
+export function defineToken(mcp: Command, context: Context): void {
+  const command = mcp
+    .command("token")
+    .description(
+      "Writes a token for a gate to a file that only you may read, and makes a home if there is none. " +
+        "Operations are names of tools, or SERVER/TOOL with several servers; for the rest, such as " +
+        "resources:read, prompts:get and client:sampling. A running gate takes the new token at once.",
+    )
+    .option("--grant <grant>", "the grant of the gate", toText, GATE_GRANT)
+    .option("--principal <user>", "the user on whose behalf", toText)
+    .option("--any-op", "allow every tool and everything else, now and in future")
+    .option("-o, --output <file>", "the file; mcp.token in the home unless given", toText);
+  addRestrictions(command, {
+    help: {
+      expires: "when it expires: a time, or a duration from now; 30d, or what the home allows",
+    },
+  }).action(act(context, run));
+  addDatabase(command);
+  addExamples(command, [
+    "proviso mcp token --op read_text_file,list_directory --arg '*:path under /data'",
+    "proviso mcp token --output ./files.token --op read_text_file --op resources:read --arg 'read_text_file:path under /data' --expires 7d",
+    "proviso mcp token --any-op --json",
+  ]);
+}
+
+async function run(context: Context, options: Options): Promise<void> {
+  const { grant, principal, anyOp } = options;
+  const restrictions = await restrictionsFrom(options);
+  if (restrictions.operations === undefined && anyOp !== true) {
+    throw usageError(
+      "no tool is named",
+      "name tools with --op, or allow all with --any-op; proviso mcp learn finds out what a host uses",
+    );
+  }
+  const request: MintRequest = { grant, principal, anyOperation: anyOp, ...restrictions };
+  const written = await writeNewToken(context, options, request);
+  const { minted, file, home, madeHome } = written;
+  const { id, issued, expires, revocationId, hop } = minted;
+  const made = { file, home: home.folder, madeHome };
+  const document = { ...made, id, grant, principal, issued, expires, revocationId, hop };
+  printAnswer(context, options, document, lines(context, written));
+}
+
+function lines(context: Context, { minted, file, home, madeHome }: NewToken): string[] {
+  const now = Date.now();
+  const place = printable(file);
+  return [
+    ...(madeHome ? [`Made a home at ${printable(home.folder)}`] : []),
+    `Wrote ${place}: ${minted.id} expires ${seenFromNow(minted.expires, now)}`,
+    ...renderRows(hopRows(minted.hop, now), stdoutPaint(context), "  "),
+    "Put this before the server's command, in the host's configuration:",
+    `  proviso mcp gate --home ${printable(home.folder)} --token @${place} --`,
+  ];
+}

@@ -1,0 +1,18 @@
+import type { Command } from "commander";
+import type { Context } from "../context.js";
+import { defineToken } from "../mcp/token.js";
+import { addExamples } from "../verb.js";
+
+export function define(program: Command, context: Context): void {
+  const mcp = program
+    .command("mcp")
+    .summary("put capabilities in front of MCP servers")
+    .helpCommand(false)
+    .description(
+      "The gate for MCP: a host starts it in the place of a server, and it passes on what a token allows.",
+    );
+  defineToken(mcp, context);
+  addExamples(mcp, [
+    "proviso mcp token --op read_text_file --arg 'read_text_file:path under /data'",
+  ]);
+}

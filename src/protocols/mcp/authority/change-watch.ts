@@ -1,0 +1,51 @@
+/** Milliseconds between two looks. */
+const INTERVAL = 500;
+
+/** Looks at a state while anyone listens, and calls the listeners when it has changed. */
+export class ChangeWatch {
+  readonly #state: () => string;
+  readonly #listeners = new Set<() => void>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #known: string | undefined;
+
+  /** @param state - Returns a string that changes with the state. One that throws counts as a state of its own. */
+  constructor(state: () => string) {
+    this.#state = state;
+  }
+
+  /** @returns A function that removes the listener. */
+  add(listener: () => void): () => void {
+    if (this.#timer === undefined) {
+      this.#known = this.#look();
+      this.#timer = setInterval(() => this.#compare(), INTERVAL).unref();
+    }
+    // Distinct, though the same listener may be added twice.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #compare(): void {
+    const state = this.#look();
+    if (state === this.#known) return;
+    this.#known = state;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #look(): string {
+    try {
+      return this.#state();
+    } catch {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// src/protocols/mcp/authority: what tokens allow at the gate. This file has the types by which the gate asks;
+// token-authority.ts answers them with an issuer and a ledger.
+
+import type { AgentDenials } from "../../../agent/refusal.js";
+import type { JsonObject } from "../../../bytes/json.js";
+import type { AuthenticToken } from "../../../capability/authentic-token.js";
+import type { VerifiedCapability } from "../../../capability/verified-capability.js";
+import type { Hop } from "../../../caveats/hop.js";
+
+/** One call, as the gate judges it. */
+export interface GateCall {
+  /** Such as `read_file`, `files/read_file` or `resources:read`. */
+  readonly operation: string;
+  readonly arguments: JsonObject;
+  /** The method of MCP, such as `tools/call`. */
+  readonly method: string;
+  /** The name of the server; `undefined` for a gate's only server. */
+  readonly server?: string | undefined;
+}
+
+/** The tokens that apply to a message, all of which must allow a call; or the reasons why none is judged. */
+export type Presented =
+  | { readonly ok: true; readonly tokens: readonly [AuthenticToken, ...AuthenticToken[]] }
+  | { readonly ok: false; readonly denials: AgentDenials };
+
+/** The answer to a call. */
+export type GateDecision =
+  | {
+      readonly allowed: true;
+      /** One of each token. */
+      readonly capabilities: readonly [VerifiedCapability, ...VerifiedCapability[]];
+    }
+  | GateRefusal;
+
+export interface GateRefusal {
+  readonly allowed: false;
+  /** Every reason of every token that refuses; of several tokens, each says which by `capability`. */
+  readonly denials: AgentDenials;
+}
+
+/** Judges what the gate is asked to pass on, by the tokens that its caller presents. */
+export interface GateAuthority {
+  /**
+   * Returns the tokens that apply to a message: the gate's own, then those that came with it. A token that is not
+   * authentic is a refusal, so that no token is passed over.
+   *
+   * @param given - Tokens that came with the message: in headers, or in its `_meta`.
+   */
+  present(given: readonly string[]): Presented;
+  /** Judges a call, and records the decision in the ledger. A refused {@link Presented} is recorded too. */
+  decide(presented: Presented, call: GateCall): Promise<GateDecision>;
+  /** Records a refusal for reasons of the gate's own, such as a URI that cannot be judged. */
+  refuse(presented: Presented, call: GateCall, denials: AgentDenials): GateRefusal;
+  /** Returns whether each token has an operation, whatever the arguments: for lists. Records nothing. */
+  holds(presented: Presented, operation: string): boolean;
+  /** Returns the hops of all tokens, those of discharges included, in no order that matters: for narrowed schemas. */
+  hops(presented: Presented): readonly Hop[];
+  /** Returns when the first of the tokens expires, in milliseconds since 1970; `undefined` if none is authentic. */
+  expiresAt(presented: Presented): number | undefined;
+  /** Returns who presents: the ids of the capabilities. Binds a task or a request's state to its party. */
+  holder(presented: Presented): string;
+  /**
+   * Calls the listener when what a list shows may have changed: something was revoked, the gate's own token was
+   * replaced or has expired.
+   *
+   * @returns A function that ends this.
+   */
+  onChange(listener: () => void): () => void;
+  /** Ends all listening. The issuer and the ledger stay open. */
+  close(): Promise<void>;
+}

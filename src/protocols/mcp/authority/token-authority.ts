@@ -1,0 +1,275 @@
+import { handlesIn } from "../../../agent/arguments.js";
+import type { Refusal } from "../../../agent/clearance.js";
+import type { Observation } from "../../../agent/ledger.js";
+import { MAX_PRESENTED } from "../../../agent/presented.js";
+import { Recorder, type RecorderContext } from "../../../agent/recorder.js";
+import type { AgentDenial, AgentDenials } from "../../../agent/refusal.js";
+import type { JsonObject } from "../../../bytes/json.js";
+import { type AuthenticToken, capabilityOfToken } from "../../../capability/authentic-token.js";
+import type { Authentication } from "../../../capability/authenticate.js";
+import type { Decision } from "../../../capability/authorize.js";
+import type { Denial } from "../../../capability/denial.js";
+import type { VerifiedCapability } from "../../../capability/verified-capability.js";
+import type { Hop } from "../../../caveats/hop.js";
+import type { Invocation } from "../../../caveats/invocation.js";
+import { parseTime } from "../../../caveats/time.js";
+import { NotPlainError } from "../../../checks/plain.js";
+import type { Issuer } from "../../../issuer/issuer.js";
+import { StorageError } from "../../../storage/storage-error.js";
+import { ChangeWatch } from "./change-watch.js";
+import type {
+  GateAuthority,
+  GateCall,
+  GateDecision,
+  GateRefusal,
+  Presented,
+} from "./gate-authority.js";
+
+/** The parts and settings of an authority. */
+export interface TokenAuthorityOptions {
+  readonly issuer: Issuer;
+  /** The list by which the issuer judges; `version` grows with each change of it. */
+  readonly revocations: { readonly version: number };
+  /** Records the decisions. */
+  readonly ledger: RecorderContext["ledger"];
+  /** The grant of the tokens, such as `mcp`. */
+  readonly grant: string;
+  /** The name of the gate in `audience`; that of the issuer unless given. */
+  readonly audience?: string | undefined;
+  /**
+   * Returns the gate's own tokens, as they are now; none unless given.
+   *
+   * @throws OwnTokenError while they cannot be read. Every call is refused then.
+   */
+  readonly ownTokens?: (() => readonly string[]) | undefined;
+  /** Names of arguments whose values go into the ledger; none unless given. */
+  readonly recordValues?: readonly string[] | undefined;
+  /**
+   * Returns further reasons against a call that the tokens allow, such as a symbolic link that leads out of a folder.
+   * None unless given.
+   */
+  readonly examine?: ((call: GateCall, hops: readonly Hop[]) => readonly AgentDenial[]) | undefined;
+  /** Called when the keys cannot be read, for which every call is refused. */
+  readonly onProblem?: ((error: StorageError) => void) | undefined;
+  /** Called with every decision, for metrics. */
+  readonly observe?: ((observation: Observation) => void) | undefined;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** The gate's own tokens cannot be read. Its message says why, to the model too, and shows no token. */
+export class OwnTokenError extends Error {
+  override readonly name = "OwnTokenError";
+}
+
+/** Judges by the tokens that are presented: each must allow a call. Made by {@link createTokenAuthority}. */
+class TokenAuthority implements GateAuthority {
+  readonly #options: TokenAuthorityOptions;
+  readonly #recorder: Recorder;
+  readonly #watch: ChangeWatch;
+
+  constructor(options: TokenAuthorityOptions) {
+    const { issuer, ledger, recordValues = [], clock = Date.now } = options;
+    const { observe = () => {} } = options;
+    this.#options = options;
+    this.#recorder = new Recorder({ issuer, ledger, recordValues, observe, clock });
+    this.#watch = new ChangeWatch(() => this.#state());
+  }
+
+  present(given: readonly string[]): Presented {
+    let own: readonly string[];
+    try {
+      own = this.#options.ownTokens?.() ?? [];
+    } catch (error) {
+      if (!(error instanceof OwnTokenError)) throw error;
+      return refused({ code: "capability_missing", rule: "capabilities", message: error.message });
+    }
+    const texts = [...new Set([...own, ...given])];
+    if (texts.length > MAX_PRESENTED) {
+      const message = `a call may present at most ${MAX_PRESENTED} tokens`;
+      return refused({ code: "token_too_large", rule: "capabilities", message });
+    }
+    const tokens: AuthenticToken[] = [];
+    const denials: AgentDenial[] = [];
+    for (const [at, text] of texts.entries()) {
+      const found = this.#authenticate(text);
+      if (found.ok) tokens.push(found.token);
+      else denials.push(texts.length > 1 ? { ...found.denial, capability: at } : found.denial);
+    }
+    const [denial, ...otherDenials] = denials;
+    if (denial !== undefined) return refused(denial, ...otherDenials);
+    const [token, ...others] = tokens;
+    return token === undefined
+      ? refused(NOTHING_PRESENTED)
+      : { ok: true, tokens: [token, ...others] };
+  }
+
+  async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
+    const seconds = this.#recorder.start();
+    if (!presented.ok) return this.#refused(call, [{ denials: presented.denials }], seconds);
+    const { issuer, examine } = this.#options;
+    await issuer.catchUp();
+    const judged = presented.tokens.map((token) =>
+      this.#judge(token, call.operation, call.arguments),
+    );
+    const refusals = judged.flatMap((decision, capability): Reasons[] =>
+      decision.allowed ? [] : [numbered(decision, judged.length > 1 ? capability : undefined)],
+    );
+    if (refusals.length > 0) return this.#refused(call, refusals, seconds);
+    const [first, ...others] = judged.flatMap((one) => (one.allowed ? [one.capability] : []));
+    const [denial, ...more] = examine?.(call, this.hops(presented)) ?? [];
+    if (first === undefined || denial !== undefined) {
+      const denials: AgentDenials = [denial ?? NOTHING_PRESENTED, ...more];
+      return this.#refused(call, [{ denials, capability: first }], seconds);
+    }
+    for (const capability of [first, ...others])
+      this.#recorder.invoked({}, used(call, capability), seconds());
+    return { allowed: true, capabilities: [first, ...others] };
+  }
+
+  refuse(presented: Presented, call: GateCall, denials: AgentDenials): GateRefusal {
+    const capability = presented.ok ? capabilityOfToken(presented.tokens[0]) : undefined;
+    return this.#refused(call, [{ denials, capability }], this.#recorder.start());
+  }
+
+  holds(presented: Presented, operation: string): boolean {
+    if (!presented.ok) return false;
+    return presented.tokens.every((token) => {
+      const decision = this.#judge(token, operation, {});
+      return decision.allowed || decision.denials.every(({ code }) => OF_ARGUMENTS.has(code));
+    });
+  }
+
+  hops(presented: Presented): readonly Hop[] {
+    if (!presented.ok) return [];
+    return presented.tokens.flatMap(({ chains }) =>
+      chains.flatMap(({ links }) =>
+        links.flatMap((link) => (link.kind === "hop" ? [link.hop] : [])),
+      ),
+    );
+  }
+
+  expiresAt(presented: Presented): number | undefined {
+    if (!presented.ok) return undefined;
+    const ends = presented.tokens.map((token) => parseTime(capabilityOfToken(token).expires));
+    return Math.min(...ends.map((end) => end ?? 0));
+  }
+
+  holder(presented: Presented): string {
+    if (!presented.ok) return "";
+    const ids = presented.tokens.map(({ identifier }) => identifier.id);
+    return [...new Set(ids)].sort().join(" ");
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#watch.add(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#watch.close();
+  }
+
+  #authenticate(text: string): Authentication {
+    try {
+      return this.#options.issuer.authenticate(text);
+    } catch (error) {
+      return { ok: false, denial: this.#keyDenial(error) };
+    }
+  }
+
+  /** @throws The error, unless it says that the keys cannot be read. */
+  #keyDenial(error: unknown): Denial {
+    if (!(error instanceof StorageError)) throw error;
+    this.#options.onProblem?.(error);
+    return { code: "unknown_key", rule: "keys", message: "the gate cannot read its keys" };
+  }
+
+  /** Judges by one token. An argument that is not plain data is a refusal. */
+  #judge(token: AuthenticToken, operation: string, given: JsonObject): Judged {
+    const { issuer, grant, audience = issuer.name } = this.#options;
+    const invocation: Invocation = {
+      grant,
+      operation,
+      arguments: given,
+      resourceHandles: handlesIn(given),
+      audience,
+    };
+    try {
+      return issuer.authorize(token, invocation);
+    } catch (error) {
+      if (!(error instanceof NotPlainError)) {
+        return { allowed: false, denials: [this.#keyDenial(error)] };
+      }
+      const { message } = error;
+      return {
+        allowed: false,
+        denials: [{ code: "arguments_invalid", rule: "arguments", message }],
+      };
+    }
+  }
+
+  #refused(call: GateCall, refusals: readonly Reasons[], seconds: () => number): GateRefusal {
+    const asked = { operation: call.operation, reach: "none" } as const;
+    for (const { denials, capability } of refusals) {
+      const refusal: Refusal = { allowed: false, denials, capability, asked };
+      const invocation = { operation: call.operation, arguments: call.arguments, capabilities: [] };
+      this.#recorder.notInvoked({}, invocation, refusal, seconds());
+    }
+    const [first = NOTHING_PRESENTED, ...more] = refusals.flatMap(({ denials }) => denials);
+    return { allowed: false, denials: [first, ...more] };
+  }
+
+  /** Returns a string that changes when a list may change. */
+  #state(): string {
+    const presented = this.present([]);
+    const tokens = presented.ok ? presented.tokens : [];
+    const valid = tokens.map((token) => this.#options.issuer.isStillValid(token));
+    const links = tokens.map(({ chains }) =>
+      chains.map(({ revocationIds }) => revocationIds.at(-1)),
+    );
+    return JSON.stringify([this.#options.revocations.version, valid, links]);
+  }
+}
+
+type Reasons = Pick<Refusal, "denials" | "capability">;
+
+type Judged = Decision | ({ readonly allowed: false } & Reasons);
+
+/** Denials that another argument would not have: a list shows what a token allows with some arguments. */
+const OF_ARGUMENTS: ReadonlySet<string> = new Set(["constraint_violated", "resource_denied"]);
+
+const NOTHING_PRESENTED: AgentDenial = {
+  code: "capability_missing",
+  rule: "capabilities",
+  message: "the call presents no token, and the gate has none of its own",
+};
+
+function refused(...denials: AgentDenials): Presented {
+  return { ok: false, denials };
+}
+
+/** Marks the denials of one of several tokens. */
+function numbered({ denials, capability }: Reasons, at: number | undefined): Reasons {
+  if (at === undefined) return { denials, capability };
+  const [first, ...more] = denials.map((denial) => ({ ...denial, capability: at }));
+  return { denials: [first ?? denials[0], ...more], capability };
+}
+
+function used(call: GateCall, capability: VerifiedCapability): Parameters<Recorder["invoked"]>[1] {
+  return {
+    asked: { operation: call.operation, reach: "none" },
+    authority: "capability",
+    arguments: call.arguments,
+    capability,
+    handles: [],
+  };
+}
+
+/**
+ * Makes the authority of a gate over an issuer: that of a home, or that of a service with keys of its own.
+ *
+ * The issuer must know its grants only if `grant` is among them; then it refuses operations that the grant lacks.
+ */
+export function createTokenAuthority(options: TokenAuthorityOptions): GateAuthority {
+  return new TokenAuthority(options);
+}

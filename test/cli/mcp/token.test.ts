@@ -1,0 +1,112 @@
+import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { Bench, TOKEN } from "../run.js";
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+
+const FILE = "home/mcp.token";
+
+test("makes a home and a token file that are this user's alone", async () => {
+  const answer = await bench.json("mcp", "token", "--op", "read_text_file");
+  expect(answer).toMatchObject({
+    status: 0,
+    file: bench.path(FILE),
+    home: bench.home,
+    madeHome: true,
+    grant: "mcp",
+    hop: { operations: ["read_text_file"] },
+  });
+  expect(answer).not.toHaveProperty("token");
+  for (const name of ["home/keyring.json", "home/config.json", FILE]) {
+    expect(statSync(bench.path(name)).mode & 0o777, name).toBe(0o600);
+  }
+  expect(bench.read(FILE).trim()).toMatch(TOKEN);
+  const days = (Date.parse(answer["expires"]) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(30);
+});
+
+test("uses the home that is there, and replaces the token", async () => {
+  await bench.init("--max-lifetime", "2h");
+  const first = await bench.output("mcp", "token", "--op", "read_text_file");
+  const text = bench.read(FILE);
+  expect(first).not.toContain("Made a home");
+  expect(first).toContain("expires in 2 h");
+  expect(first).toContain(`--home ${bench.home} --token @${bench.path(FILE)}`);
+  expect(first).not.toContain(text.trim());
+  await bench.output("mcp", "token", "--op", "write_file");
+  expect(bench.read(FILE)).not.toBe(text);
+  expect(await bench.output("inspect", `@${FILE}`)).toContain("write_file");
+});
+
+test("takes every flag of mint, and what it writes is judged by verify", async () => {
+  const limits = ["--arg", "read_text_file:path under /data", "--only-args", "read_text_file:path"];
+  await bench.output(
+    "mcp",
+    "token",
+    "-o",
+    "t",
+    "--grant",
+    "files",
+    "--op",
+    "read_text_file",
+    ...limits,
+  );
+  const verify = (...args: readonly string[]) =>
+    bench.json("verify", "@t", "--grant", "files", "--op", "read_text_file", ...args);
+  expect(await verify("--arg", "path=/data/a")).toMatchObject({ status: 0, allowed: true });
+  expect(await verify("--arg", "path=/data/../etc")).toMatchObject({ status: 1 });
+  expect(await verify("--arg", "path=/data/a", "--arg", "head=1")).toMatchObject({ status: 1 });
+});
+
+test("in a home that lists its grants, only a listed grant is limited to its operations", async () => {
+  await bench.init("--grant", "documents:read=retrieve", "--grant", "files=read_text_file");
+  await bench.output("mcp", "token", "--op", "any_tool_of_a_server");
+  const { status, stderr } = await bench.run([
+    "mcp",
+    "token",
+    "--grant",
+    "files",
+    "--op",
+    "write_file",
+  ]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("write_file");
+});
+
+test.each([
+  [[], "no tool is named"],
+  [["--op", "a", "--any-op"], "--op and --any-op exclude each other"],
+  [["--op", "a", "--expires", "100d"], "is later than this issuer allows"],
+  [["--op", "a", "-o", "."], "is a folder"],
+])("refuses %j, and writes nothing", async (args, message) => {
+  const { status, stderr } = await bench.run(["mcp", "token", ...args]);
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
+  expect(statSync(bench.path(FILE), { throwIfNoEntry: false })).toBeUndefined();
+});
+
+test("a folder that may not be written is named, and the token that was there stays", async () => {
+  const folder = bench.path("locked");
+  mkdirSync(folder);
+  chmodSync(bench.folder, 0o755);
+  bench.write("locked/t", "before");
+  chmodSync(folder, 0o555);
+  const home = join(bench.folder, "open");
+  mkdirSync(home);
+  chmodSync(home, 0o777);
+  const { status, stderr } = await bench.spawned(
+    ["mcp", "token", "--home", join(home, "h"), "--op", "a", "-o", "locked/t"],
+    { unprivileged: true },
+  );
+  expect(status).toBe(6);
+  expect(stderr).toContain(join(folder, "t"));
+  expect(bench.read("locked/t")).toBe("before");
+});
+
+test("words after -- are another program's", async () => {
+  const { stderr } = await bench.run(["mcp", "token", "--", "server", "--json"]);
+  expect(stderr).toMatch(/^proviso: token takes no argument/);
+});
