@@ -102,11 +102,14 @@ function isListed(name: string, closed: readonly string[]): boolean {
 }
 
 /** A member of a call's arguments that is limited, or holds one that is. */
-interface Place {
+export interface Place {
   /** The name of the argument, if it is limited. */
   limited?: string;
   readonly inside: Map<string, Place>;
 }
+
+/** Members by name, each with the members inside it. */
+export type Places = ReadonlyMap<string, Place>;
 
 /**
  * Leaves out both an argument and one inside it where both are limited: no value that satisfies a
@@ -120,7 +123,7 @@ function withoutHolders(
   const top = placesOf(limited.keys());
   const left = new Map(limited);
   for (const name of limited.keys()) {
-    let places: ReadonlyMap<string, Place> = top;
+    let places: Places = top;
     for (const token of readArgumentName(name) ?? []) {
       const place = places.get(token);
       if (place === undefined || place.limited === name) break;
@@ -134,7 +137,8 @@ function withoutHolders(
   return left;
 }
 
-function placesOf(names: Iterable<string>): Map<string, Place> {
+/** Arranges arguments, by their names in `operationConstraints`, by the members that hold them. */
+export function placesOf(names: Iterable<string>): Places {
   const top = new Map<string, Place>();
   for (const name of names) {
     let places = top;

@@ -3,10 +3,18 @@ import type { IssuingAgent } from "../../agent/issuing-agent.js";
 import type { Introspection } from "../../agent/maintenance.js";
 import { type AuthenticatedCapability, MAX_PRESENTED } from "../../agent/presented.js";
 import { type AgentDenial, type AgentDenials, isPassing } from "../../agent/refusal.js";
+import type { JsonObject } from "../../bytes/json.js";
 import { allowsArgument } from "../../caveats/argument-domain.js";
 import { argumentName } from "../../caveats/argument-pointer.js";
-import { authorityOver, deadArguments, leftOfArgument } from "../../caveats/operation-authority.js";
-import { type CapabilityName, grantOf, namingOf } from "./plugin.js";
+import { schemaWithin } from "../../caveats/narrowed-schema.js";
+import {
+  authorityOver,
+  deadArguments,
+  leftOfArgument,
+  type OperationAuthority,
+} from "../../caveats/operation-authority.js";
+import { type CallTarget, type CapabilityName, grantOf, namingOf } from "./plugin.js";
+import { ofArguments } from "./request.js";
 
 /** A token of a session, authenticated once, with its introspection at the last check. */
 interface Held {
@@ -145,24 +153,42 @@ export class SessionAuthority {
   }
 
   /** Returns whether tokens allow any call of an operation; see {@link PluginCall.mayCall}. */
-  mayCall(
+  mayCall(capability: CapabilityName, operation: string, named: CallTarget): boolean {
+    return this.#held === undefined || this.#allowing(capability, operation, named).length > 0;
+  }
+
+  /** Narrows the schema of the arguments of calls; see {@link PluginCall.narrowed}. */
+  narrowed(
     capability: CapabilityName,
     operation: string,
-    { name, server }: { readonly name?: string; readonly server?: string },
-  ): boolean {
-    if (this.#held === undefined) return true;
+    named: CallTarget,
+    input: JsonObject,
+  ): JsonObject {
+    const [only, ...more] = this.#allowing(capability, operation, named);
+    // What any of several tokens allows is an `anyOf` at the root, which APIs of model vendors refuse in a tool.
+    if (only === undefined || more.length > 0) return input;
+    return schemaWithin(input, ofArguments(only, capability));
+  }
+
+  /** Returns what each token leaves of the arguments of an operation, if it allows any call of it. */
+  #allowing(
+    capability: CapabilityName,
+    operation: string,
+    { name, server }: CallTarget,
+  ): readonly OperationAuthority[] {
     const grant = grantOf(capability);
     const named = [[namingOf(capability).called, name] as const, ["server", server] as const];
-    return this.#held.some(({ grant: own, introspection }) => {
-      if (own !== grant || !introspection.active) return false;
-      if (introspection.authority.operations?.includes(operation) === false) return false;
+    return (this.#held ?? []).flatMap(({ grant: own, introspection }) => {
+      if (own !== grant || !introspection.active) return [];
+      if (introspection.authority.operations?.includes(operation) === false) return [];
       const over = authorityOver(operation, introspection.authority);
-      if (deadArguments(over).length > 0) return false;
-      return named.every(
+      if (deadArguments(over).length > 0) return [];
+      const isAllowed = named.every(
         ([member, value]) =>
           value === undefined ||
           allowsArgument(leftOfArgument(over, argumentName([member])), value),
       );
+      return isAllowed ? [over] : [];
     });
   }
 

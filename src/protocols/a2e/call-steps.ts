@@ -167,6 +167,8 @@ export class CallSteps {
       signal: aborting.signal,
       send,
       mayCall: (operation, named = {}) => authority.mayCall(capability, operation, named),
+      narrowed: (operation, named, input) =>
+        authority.narrowed(capability, operation, named, input),
       name,
       server,
       invoker,

@@ -16,6 +16,7 @@ export { createSessionHost, type SessionHost, type SessionHostOptions } from "./
 export type { MessageRate, SessionLimits } from "./limits.js";
 export {
   CAPABILITY_NAMES,
+  type CallTarget,
   type CapabilityName,
   type PluginCall,
   PluginError,

@@ -122,16 +122,25 @@ export interface PluginCall {
   /**
    * Returns whether the session's tokens allow any call of an operation. Used for lists; a call itself is
    * judged with its arguments.
-   *
-   * @param named - Restricts the question to a name and a server, as in {@link PluginCall.name} and {@link
-   *   PluginCall.server}.
    */
-  mayCall(operation: string, named?: { readonly name?: string; readonly server?: string }): boolean;
+  mayCall(operation: string, named?: CallTarget): boolean;
+  /**
+   * Narrows the JSON Schema of a call's arguments to those that the session's token allows. If several tokens allow
+   * calls, or none is needed, the schema stays as it is. Used for lists; a narrowed schema accepts every call that is
+   * allowed, and a few others.
+   */
+  narrowed(operation: string, named: CallTarget, input: JsonObject): JsonObject;
   /**
    * Sends a part in advance, if the caller asked for parts. Await it before sending the next, so that the peer
    * can keep up.
    */
   send(chunk: Json): Promise<void>;
+}
+
+/** The calls that a list asks about: those with this name and this server, where given, as in {@link PluginCall}. */
+export interface CallTarget {
+  readonly name?: string;
+  readonly server?: string;
 }
 
 /** The session of a message. */

@@ -1,4 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../bytes/json.js";
+import { argumentName, readArgumentName } from "../../caveats/argument-pointer.js";
+import type { OperationAuthority } from "../../caveats/operation-authority.js";
 import {
   ENVELOPE,
   idOf,
@@ -159,4 +161,28 @@ export function stepOf(
       ...(server === undefined ? {} : { server }),
     },
   };
+}
+
+/**
+ * Returns the limits on the properties of a message's `arguments`, by their names there. Leaves out those on the
+ * message's own properties; see {@link stepOf}.
+ */
+export function ofArguments(
+  { limited, closed }: OperationAuthority,
+  capability: CapabilityName,
+): OperationAuthority {
+  const { called, server: hasServer } = namingOf(capability);
+  const members = hasServer ? [called, "server"] : [called];
+  const nameOf = (judged: string): readonly [string] | readonly [] => {
+    if (members.includes(judged)) return [];
+    const apart = hasServer
+      ? members.find((member) => judged === `arguments.${member}`)
+      : undefined;
+    return [apart ?? judged];
+  };
+  const own = [...limited].flatMap(([argument, domain]) => {
+    const [top, ...inside] = readArgumentName(argument) ?? [argument];
+    return nameOf(top).map((name) => [argumentName([name, ...inside]), domain] as const);
+  });
+  return { limited: new Map(own), closed: closed?.flatMap(nameOf) };
 }

@@ -1,7 +1,14 @@
+import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../../src/bytes/json.js";
 import type { HopInit } from "../../../src/caveats/hop.js";
-import { createToolsPlugin, type SessionPlugin } from "../../../src/protocols/a2e/index.js";
+import {
+  createMcpPlugin,
+  createProcPlugin,
+  createToolsPlugin,
+  type SessionPlugin,
+} from "../../../src/protocols/a2e/index.js";
+import { closed } from "./plugins/calls.js";
 import { type HostChoices, type Hosted, hosted, Peer } from "./support.js";
 
 // Lists of what can be called show what the session's tokens may call: never all of it, and never nothing because a
@@ -36,7 +43,7 @@ const SERVERS: SessionPlugin = {
 };
 
 async function listed(
-  type: "tools" | "mcp",
+  type: "tools" | "mcp" | "proc",
   tokens: (host: Hosted) => readonly string[],
   message: JsonObject,
   choices: HostChoices = {},
@@ -169,4 +176,97 @@ test("a tool of a server may have arguments called server and tool_name, judged 
   expect(await by({ "arguments.server": "graph" }, twice)).toBe("message_invalid");
   const bare = { ...call, arguments: { "arguments.server": "graph" } };
   expect(await by({ "arguments.server": "graph" }, bare)).toBe("message_invalid");
+});
+
+const PAY = await createToolsPlugin({
+  tools: [
+    {
+      name: "pay",
+      description: "Pays",
+      input: {
+        type: "object",
+        properties: { to: { type: "string" }, amount: { type: "number", maximum: 1000 } },
+        required: ["to"],
+      },
+      run: () => null,
+    },
+  ],
+});
+
+/** The schemas of the tools, or of the programs, in a list. */
+async function schemas(
+  type: "tools" | "mcp" | "proc",
+  hops: readonly HopInit[],
+  message: JsonObject,
+  plugin: SessionPlugin,
+): Promise<readonly JsonObject[]> {
+  const tokens = ({ token }: Hosted) => hops.map((hop) => token(type, hop));
+  const { tools, programs } = JSON.parse(
+    JSON.stringify(await listed(type, tokens, message, { plugins: [plugin] })),
+  );
+  return (tools ?? programs).map(({ input: schema }: { input: JsonObject }) => schema);
+}
+
+test("a tool is listed with the schema of the arguments that the token allows", async () => {
+  const shown = (...hops: readonly HopInit[]) =>
+    schemas("tools", hops, { type: "tool/list/req" }, PAY);
+  const hop: HopInit = {
+    constraints: { tool_name: "pay" },
+    operationConstraints: { "tool/call": { amount: { max: 50 }, tool_name: { prefix: "p" } } },
+    arguments: { "tool/call": ["amount", "to", "tool_name"] },
+  };
+  const narrowed = {
+    type: "object",
+    properties: { to: { type: "string" }, amount: { type: "number", maximum: 50 } },
+    required: ["to", "amount"],
+    additionalProperties: false,
+  };
+  expect(await shown(hop)).toEqual([narrowed]);
+  // Of several tokens that allow calls of it, any one may; a token that allows none does not count.
+  const [whole] = await shown(hop, {});
+  expect(whole).toEqual({
+    type: "object",
+    properties: { to: { type: "string" }, amount: { type: "number", maximum: 1000 } },
+    required: ["to"],
+  });
+  expect(await shown(hop, { constraints: { tool_name: "drop" } })).toEqual([narrowed]);
+});
+
+test("a tool of an MCP server and a program are listed with narrowed schemas too", async () => {
+  const memory = createRequire(import.meta.url).resolve(
+    "@modelcontextprotocol/server-memory/dist/index.js",
+  );
+  const servers = { graph: { command: process.execPath, args: [memory] } };
+  const hop: HopInit = {
+    operationConstraints: {
+      "mcp/call": {
+        tool_name: "search_nodes",
+        query: { prefix: "alice" },
+        "arguments.server": { absent: true },
+      },
+    },
+  };
+  const list = { type: "mcp/list/req", server: "graph" };
+  const [search] = await schemas("mcp", [hop], list, closed(createMcpPlugin({ servers })));
+  expect(search).toMatchObject({
+    $schema: expect.stringContaining("json-schema.org"),
+    properties: {
+      query: { type: "string", description: expect.any(String), pattern: "^alice" },
+      server: { not: {} },
+    },
+    required: ["query"],
+  });
+  const programs = {
+    wait: {
+      command: "sleep",
+      description: "Waits",
+      args: ["{seconds}"],
+      parameters: { seconds: { type: "integer", minimum: 1, maximum: 60 } },
+    },
+  };
+  const short = { operationConstraints: { "proc/start": { seconds: { max: 5 } } } };
+  const proc = closed(await createProcPlugin({ programs }));
+  expect(await schemas("proc", [short], { type: "proc/list/req" }, proc)).toMatchObject([
+    { properties: { seconds: { type: "integer", minimum: 1, maximum: 5 } } },
+  ]);
 });

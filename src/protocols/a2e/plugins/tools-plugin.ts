@@ -34,8 +34,8 @@ export interface ToolsPluginOptions extends PluginOrder {
 
 /**
  * Makes a plugin for the capability `tools`: functions of this process. `tool/list` answers `{tools: [{name,
- * description, input}]}`, those that the session's tokens may call. `tool/call` runs the tool named in
- * `tool_name`, with arguments that satisfy its schema, and answers with its result.
+ * description, input}]}`, those that the session's tokens may call, with schemas of the arguments that they allow.
+ * `tool/call` runs the tool named in `tool_name`, with arguments that satisfy its schema, and answers with its result.
  *
  * @throws TypeError naming the value that is wrong, such as `tools[1].input`.
  * @throws Error if `ajv` is not installed.
@@ -80,8 +80,10 @@ export async function createToolsPlugin(options: ToolsPluginOptions): Promise<Se
       "tool/list": {
         input: objectSchema({}),
         listing: true,
-        run: async ({ mayCall }) => ({
-          tools: list.filter(({ name }) => mayCall("tool/call", { name })),
+        run: async ({ mayCall, narrowed }) => ({
+          tools: list
+            .filter(({ name }) => mayCall("tool/call", { name }))
+            .map((tool) => ({ ...tool, input: narrowed("tool/call", tool, tool.input) })),
         }),
       },
       "tool/call": {

@@ -42,6 +42,7 @@ export async function call(
     session: { id: session, agentId: "tester" },
     signal: signal ?? new AbortController().signal,
     mayCall,
+    narrowed: (_operation, _named, input) => input,
     async send(part) {
       parts.push(part);
     },

@@ -38,6 +38,9 @@ export interface Sending {
   readonly onProgress?: (progress: JsonObject) => void;
 }
 
+/** A tool as a server describes it: its name, the JSON Schema of its arguments, and its description if it has one. */
+export type ListedTool = JsonObject & { readonly name: string; readonly input: JsonObject };
+
 /** One running server with its client. Not reused after it has ended. */
 export class McpConnection {
   readonly #client: Client;
@@ -110,7 +113,7 @@ export class McpConnection {
   }
 
   /** Returns the server's descriptions of some tools. @throws PluginError */
-  async list(isShown: (name: string) => boolean, sending: Sending): Promise<Json> {
+  async list(isShown: (name: string) => boolean, sending: Sending): Promise<readonly ListedTool[]> {
     const tools = (await this.#tools(sending)).filter(({ name }) => isShown(name));
     const described = tools.map(({ name, description, inputSchema }) => ({
       name,
@@ -118,7 +121,7 @@ export class McpConnection {
       input: inputSchema,
     }));
     this.#assertBounded(described);
-    return plain(described);
+    return JSON.parse(JSON.stringify(described));
   }
 
   /**

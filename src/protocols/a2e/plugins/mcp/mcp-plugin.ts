@@ -41,7 +41,7 @@ const CALL = "mcp/call";
  * that has used it. After a crash, the next call starts it again.
  *
  * - `mcp/list` answers `{servers: […]}`; with the message's `server`, `{server, tools: [{name, description,
- *   input}]}`: those that the session's tokens may call.
+ *   input}]}`: those that the session's tokens may call, with schemas of the arguments that they allow.
  * - `mcp/call`, with the message's `server` and `tool_name`, answers what the tool does: `{content,
  *   structuredContent?, isError?}`. A peer that asks for parts gets the tool's progress. A tool that the server
  *   does not list is not called.
@@ -73,13 +73,17 @@ export function createMcpPlugin(options: McpPluginOptions): SessionPlugin {
         input: objectSchema({}),
         listing: true,
         async run(call): Promise<JsonObject> {
-          const { server, mayCall } = call;
+          const { server, mayCall, narrowed } = call;
           if (server === undefined) {
             return { servers: [...servers.keys()].filter((one) => mayCall(CALL, { server: one })) };
           }
           const isShown = (name: string): boolean => mayCall(CALL, { server, name });
           const connection = await connected(call);
-          return { server, tools: await connection.list(isShown, call) };
+          const tools = (await connection.list(isShown, call)).map((tool) => ({
+            ...tool,
+            input: narrowed(CALL, { server, name: tool.name }, tool.input),
+          }));
+          return { server, tools };
         },
       },
       [CALL]: {

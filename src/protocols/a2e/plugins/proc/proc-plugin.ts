@@ -131,15 +131,18 @@ export async function createProcPlugin(options: ProcPluginOptions): Promise<Sess
         input: objectSchema({}),
         listing: true,
         run: async (call) => {
-          const { mayCall } = call;
+          const { mayCall, narrowed } = call;
           const isAsked = (name: string): boolean => call.name === undefined || name === call.name;
           const own = processes.list(call).filter(({ program }) => {
             return mayCall("proc/read", { name: program });
           });
           return {
-            programs: offered.filter(
-              ({ name }) => isAsked(name) && mayCall("proc/start", { name }),
-            ),
+            programs: offered
+              .filter(({ name }) => isAsked(name) && mayCall("proc/start", { name }))
+              .map((program) => ({
+                ...program,
+                input: narrowed("proc/start", program, program.input),
+              })),
             processes: own.map((process) => process.state()),
           };
         },

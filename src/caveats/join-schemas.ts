@@ -1,0 +1,69 @@
+import { isJsonObject, isTexts, type Json, type JsonObject } from "../bytes/json.js";
+import { oneOrAll } from "./domain-schema.js";
+
+/**
+ * Returns a JSON Schema of the values that satisfy both. Keeps every keyword of the first; one that both have is
+ * tightened if that says the same, and otherwise the second's goes into `allOf`.
+ *
+ * @param theirs - A schema of another party, of any form.
+ */
+export function joinSchemas(theirs: Json, ours: JsonObject): Json {
+  if (theirs === true) return ours;
+  if (!isJsonObject(theirs)) return theirs;
+  const joined = new Map(Object.entries(theirs));
+  const apart = new Map<string, Json>();
+  for (const [keyword, own] of Object.entries(ours)) {
+    const other = joined.get(keyword);
+    const isNew = other === undefined || other === own;
+    const both = isNew ? own : JOINS.get(keyword)?.(other, own);
+    if (both === undefined) apart.set(keyword, own);
+    else joined.set(keyword, both);
+  }
+  if (apart.size > 0) {
+    const before = joined.get("allOf") ?? [];
+    if (!Array.isArray(before)) return theirs;
+    joined.set("allOf", [...before, Object.fromEntries(apart)]);
+  }
+  return Object.fromEntries(joined);
+}
+
+type Join = (theirs: Json, ours: Json) => Json | undefined;
+
+/** How two values of one keyword become one; `undefined` if they cannot. */
+const JOINS: ReadonlyMap<string, Join> = new Map<string, Join>([
+  ["maximum", bound(Math.min)],
+  ["maxItems", bound(Math.min)],
+  ["minimum", bound(Math.max)],
+  ["minItems", bound(Math.max)],
+  ["enum", shared],
+  ["items", joinItems],
+  ["type", joinTypes],
+]);
+
+function bound(pick: (a: number, b: number) => number): Join {
+  return (theirs, ours) =>
+    typeof theirs === "number" && typeof ours === "number" ? pick(theirs, ours) : undefined;
+}
+
+function shared(theirs: Json, ours: Json): Json | undefined {
+  if (!Array.isArray(theirs) || !Array.isArray(ours)) return undefined;
+  const both = theirs.filter((value) => ours.includes(value));
+  return both.length === 0 ? undefined : both;
+}
+
+function joinItems(theirs: Json, ours: Json): Json | undefined {
+  return Array.isArray(theirs) || !isJsonObject(ours) ? undefined : joinSchemas(theirs, ours);
+}
+
+function joinTypes(theirs: Json, ours: Json): Json | undefined {
+  const [some, others] = [typesIn(theirs), typesIn(ours)];
+  const both = some.filter(
+    (type) => others.includes(type) || (type === "integer" && others.includes("number")),
+  );
+  return both.length === 0 ? undefined : oneOrAll(both);
+}
+
+function typesIn(keyword: Json): readonly string[] {
+  if (typeof keyword === "string") return [keyword];
+  return isTexts(keyword) ? keyword : [];
+}
