@@ -4,8 +4,9 @@ import { TokenError } from "../bytes/token-error.js";
 import { decodeUtf8 } from "../bytes/utf8.js";
 import type { Authority } from "../caveats/authority.js";
 import type { Hop } from "../caveats/hop.js";
-import type { HopProblem } from "../caveats/hop-rule.js";
+import { type HopProblem, MAX_REPORTED } from "../caveats/hop-rule.js";
 import { emptyRules, meetOf } from "../caveats/meet.js";
+import { prefixesOfPaths } from "../caveats/operation-mistakes.js";
 import { readHop } from "../caveats/read-hop.js";
 import { parseTime } from "../caveats/time.js";
 import { assertString } from "../checks/kinds.js";
@@ -160,6 +161,7 @@ export interface InspectionWarning {
     | "not_yet_valid"
     | "no_operations"
     | "nothing_left"
+    | "prefix_of_path"
     | "discharge_needed"
     | "over_limit";
   readonly message: string;
@@ -201,6 +203,13 @@ function warningsFor(
   if (empty.length > 0) {
     const message = `the hops contradict each other in ${empty.join(", ")}: nothing is allowed`;
     warnings.push({ code: "nothing_left", message });
+  }
+  for (const { number, hop = {} } of links) {
+    const weak = [...prefixesOfPaths(hop)].slice(0, MAX_REPORTED);
+    const code = "prefix_of_path";
+    warnings.push(
+      ...weak.map(({ message }) => ({ code, message: `link ${number}: ${message}` }) as const),
+    );
   }
   const needed = [{ links }, ...discharges].flatMap((one) => one.links);
   const open = needed.filter((link) => link.kind === "third-party").length - discharges.length;

@@ -131,6 +131,14 @@ describe("a holder is warned", () => {
       ["not_yet_valid"],
     ],
     ["of hops that contradict each other", append(token, '{"operations":["x"]}'), ["nothing_left"]],
+    [
+      "of a prefix of paths or URLs",
+      append(
+        token,
+        '{"operationConstraints":{"*":{"file":{"prefix":"/data"},"to":{"prefix":"DE"}}}}',
+      ),
+      ["prefix_of_path"],
+    ],
     ["of too many bytes", heavy, ["over_limit"]],
     ["of too many links", many, ["over_limit"]],
     ["of too large a hop", append(token, large), ["over_limit"]],
