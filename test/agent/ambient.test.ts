@@ -28,19 +28,22 @@ describe("ambient authority", () => {
     ["advertise", "refused", true, "allowed"],
     ["prefer", "accepted", true, "allowed"],
     ["require", "refused", true, "capability_missing"],
-  ])("in %s, undeclared %s, declared %s: %s", async (mode, undeclaredAmbient, declared, code) => {
-    const { agent, ledger } = await world({ mode, undeclaredAmbient });
-    const invocation = { skill: "list", arguments: {}, capabilities: [], declared };
-    const outcome = await agent.invoke(ALICE, invocation);
-    expect(codes(outcome)).toEqual([code]);
-    const admission = await agent.admit(ALICE, [], declared);
-    expect(admission.allowed ? "allowed" : admission.denials[0].code).toBe(code);
-    const [event] = await ledger.list({ kind: "invocation" });
-    expect(event?.declared).toBe(code === "allowed" ? declared : undefined);
-    if (outcome.ok) expect(outcome.declared).toBe(declared);
-  });
+  ])(
+    "mode %s, undeclared ambient authority %s, declaration sent %s: the call gets %s",
+    async (mode, undeclaredAmbient, declared, code) => {
+      const { agent, ledger } = await world({ mode, undeclaredAmbient });
+      const invocation = { skill: "list", arguments: {}, capabilities: [], declared };
+      const outcome = await agent.invoke(ALICE, invocation);
+      expect(codes(outcome)).toEqual([code]);
+      const admission = await agent.admit(ALICE, [], declared);
+      expect(admission.allowed ? "allowed" : admission.denials[0].code).toBe(code);
+      const [event] = await ledger.list({ kind: "invocation" });
+      expect(event?.declared).toBe(code === "allowed" ? declared : undefined);
+      if (outcome.ok) expect(outcome.declared).toBe(declared);
+    },
+  );
 
-  test("has no declaration where a capability allows the call", async () => {
+  test("a call that a capability allows is recorded without an ambient declaration", async () => {
     const { agent, ledger } = await world({ mode: "prefer", undeclaredAmbient: "refused" });
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const outcome = await call(agent, "tell", {}, [clock]);
@@ -49,19 +52,19 @@ describe("ambient authority", () => {
     expect((await ledger.list({ kind: "invocation" }))[0]).not.toHaveProperty("declared");
   });
 
-  test("that is undeclared cannot be accepted where none is", async () => {
+  test('the option undeclaredAmbient: "accepted" is refused in mode require, and unknown values are refused', async () => {
     const wrong = { undeclaredAmbient: "accepted", mode: "require" } as const;
     await expect(world(wrong)).rejects.toThrow("undeclaredAmbient: ");
     const unknown = JSON.parse('{"undeclaredAmbient":"never","mode":"prefer"}');
     await expect(world(unknown)).rejects.toThrow('must be "accepted" or "refused"');
   });
 
-  test("is required to be given up unless something else is said", async () => {
+  test("an agent is in mode require by default, so ambient authority must be switched on", async () => {
     const { agent } = await world();
     expect(agent.mode).toBe("require");
   });
 
-  test("reaches what the caller's own policy allows under any grant, and no more", async () => {
+  test("an ambient call may do what the caller's own policy allows under any grant, and no more", async () => {
     const { agent, policy } = await world({ mode: "prefer" });
     expect(result(await call(agent, "list", {}))).toEqual(["reports/q1.md", "reports/q2.md"]);
     expect(result(await call(agent, "list", {}, [], BOB))).toEqual(["letters/aunt.md"]);
@@ -73,7 +76,7 @@ describe("ambient authority", () => {
     expect(codes(await call(agent, "tell", {}))).toEqual(["policy_denied"]);
   });
 
-  test("looks into no collection that the policy is not about", async () => {
+  test("an ambient call searches only collections that the caller's policy names", async () => {
     const { again, folder } = await world();
     const looked: string[] = [];
     const resources: ResourceSource = {
@@ -91,7 +94,7 @@ describe("ambient authority", () => {
     expect(looked).toEqual(["reports", "letters"]);
   });
 
-  test("has handles of its own, which are noise to another principal and in a capability", async () => {
+  test("an ambient handle is invalid for another principal, and inside a capability", async () => {
     const parts = await world({ mode: "prefer" });
     const { agent } = parts;
     const document = await ambientHandle(parts, "alice", "reports/q1.md");
@@ -139,7 +142,7 @@ describe("a capability that is not good never falls back to ambient authority", 
     },
   );
 
-  test("not when one of several is admitted either", async () => {
+  test("admission refuses the whole request if one of several capabilities is bad", async () => {
     const { agent } = await world({ mode: "prefer" });
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     expect(await agent.admit(ALICE, [{ token }])).toMatchObject({

@@ -79,26 +79,26 @@ const call = () => ({ operation: "note", arguments: {}, capabilities: [{ token }
 const codes = (answer: { readonly denials?: readonly { readonly code: string }[] }) =>
   answer.denials?.map(({ code }) => code);
 
-test("leave for a call", async () => {
+test("clearing a call sees a revocation made in another process", async () => {
   revokeElsewhere();
   const answer = await made.agent.clearOperation(ALICE, call());
   expect(answer.allowed ? [] : codes(answer)).toEqual(["revoked"]);
 });
 
-test("leave for a call whose token was authenticated before", async () => {
+test("clearing a call sees a revocation made after its token was authenticated", async () => {
   const capabilities = await made.agent.authenticate(ALICE, [{ token }]);
   revokeElsewhere();
   const answer = await made.agent.clearOperation(ALICE, { ...call(), capabilities });
   expect(answer.allowed ? [] : codes(answer)).toEqual(["revoked"]);
 });
 
-test("leave for a call, where the policy took its time", async () => {
+test("clearing a call sees a revocation made while the policy was asked", async () => {
   duringPolicy = revokeElsewhere;
   const answer = await made.agent.clearOperation(ALICE, call());
   expect(answer.allowed ? [] : codes(answer)).toEqual(["revoked"]);
 });
 
-test("the use of leave that was given before", async () => {
+test("beginning a cleared call sees a revocation made since the clearance", async () => {
   const leave = await made.agent.clearOperation(ALICE, call());
   if (!leave.allowed) throw new Error("it is allowed");
   revokeElsewhere();
@@ -107,7 +107,7 @@ test("the use of leave that was given before", async () => {
   await expect(begun).rejects.toMatchObject({ denials: [{ code: "revoked" }] });
 });
 
-test("admission, introspection, attenuation and a second revocation", async () => {
+test("admission, introspection, attenuation and a second revocation see one made in another process", async () => {
   const { agent } = made;
   revokeElsewhere();
   const admission = await agent.admit(ALICE, [{ token }]);
@@ -127,7 +127,7 @@ test("admission, introspection, attenuation and a second revocation", async () =
   expect(await agent.revoke(ALICE, { token })).toMatchObject({ needless: "revoked" });
 });
 
-test("a request at a resource server", async () => {
+test("a resource server's request sees a revocation made in another process", async () => {
   const read = createCapabilityMiddleware(made.agent.issuer)(
     { grant: "notes:write", operation: "note" },
     () => new Response("written"),
@@ -140,7 +140,7 @@ test("a request at a resource server", async () => {
   expect((await ask()).status).toBe(401);
 });
 
-test("the revocation feed, for a service that asks and for its key", async () => {
+test("the revocation feed serves a revocation made in another process, and refuses a service whose key was revoked", async () => {
   const feed = createRevocationFeed({ keys, revocations: behind });
   const own = importKeyring(keys.serviceKeys("notes"));
   const service = followRevocations({

@@ -6,8 +6,8 @@ import { ALICE, granted, world } from "./support.js";
 const SKILL = { id: "a", name: "A", description: "A", operation: "do", reach: "none" } as const;
 
 // The compiler checks these: `npm run check` fails where a type is not what is said here.
-describe("arguments have the type of a schema that is written out", () => {
-  test("names, what must be there, lists, choices, and objects within", () => {
+describe("createSkill types a skill's arguments by its literal schema", () => {
+  test("property names, required ones, arrays, enums and nested objects", () => {
     createSkill({
       ...SKILL,
       input: {
@@ -49,13 +49,13 @@ describe("arguments have the type of a schema that is written out", () => {
     });
   });
 
-  test("others are JSON, unless the schema rules them out", () => {
+  test("undeclared properties are Json, unless the schema forbids them", () => {
     type Open = ArgumentsOf<{ type: "object"; properties: { a: { type: "string" } } }>;
     expectTypeOf<Open["a"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<Open["b"]>().toEqualTypeOf<Json>();
   });
 
-  test("a schema that is no literal leaves them as they are", () => {
+  test("a schema that is not a literal leaves the arguments typed as a JSON object", () => {
     const input: { readonly [keyword: string]: string } = { type: "object" };
     const skill = createSkill({
       ...SKILL,
@@ -69,7 +69,7 @@ describe("arguments have the type of a schema that is written out", () => {
   });
 });
 
-test("an agent runs a skill that was made so", async () => {
+test("an agent runs a skill made by createSkill", async () => {
   const ran: string[] = [];
   const greet = createSkill({
     ...SKILL,

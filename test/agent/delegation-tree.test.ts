@@ -33,7 +33,7 @@ function find(node: DelegationNode | undefined, ids: string): DelegationNode | u
 }
 
 describe("the tree of delegation", () => {
-  test("has a node for each hop that was seen, siblings in the order of their first call", () => {
+  test("has a node for each hop seen in the ledger, siblings in the order of their first call", () => {
     const tree = delegationTree([
       seen(3, "acd"),
       seen(1, "ab"),
@@ -44,7 +44,7 @@ describe("the tree of delegation", () => {
     expect(tree === undefined ? "" : shape(tree)).toBe("a(b(e),c(d))");
   });
 
-  test("counts a call where its token ended, and sees its hops on the way", () => {
+  test("counts a call at the node where its token ended, and dates the nodes above it", () => {
     const tree = delegationTree([
       seen(4, "ab", { decision: "refused", codes: ["expired", "revoked"], invoker: "x" }),
       seen(1, "a", { invoker: "y" }),
@@ -76,14 +76,14 @@ describe("the tree of delegation", () => {
     });
   });
 
-  test("has what a hop says from whichever event told it", () => {
+  test("shows what a hop says if any of the events recorded it", () => {
     const bare = [{ revocationId: "a" }, { revocationId: "b" }];
     const tree = delegationTree([seen(1, "ab", { path: bare }), seen(2, "ab")]);
     expect(find(tree, "ab")?.hop).toEqual({ purpose: "b" });
     expect(delegationTree([seen(1, "ab", { path: bare })])).not.toHaveProperty("hop");
   });
 
-  test("is of invocations, whatever else is listed", () => {
+  test("is built from invocation events only", () => {
     const others = [
       seen(0, "z", { kind: "revocation" }),
       seen(0, "a", { kind: "issuance" }),
@@ -95,7 +95,7 @@ describe("the tree of delegation", () => {
     expect([tree?.allowed, tree?.firstSeen]).toEqual([1, at(1)]);
   });
 
-  test("is of one capability", () => {
+  test("throws if the events are about more than one capability or root", () => {
     const message = "the events are of more than one capability";
     const other = seen(2, "a", { capability: "cap_2" });
     expect(() => delegationTree([seen(1, "a"), other])).toThrow(message);

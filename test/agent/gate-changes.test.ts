@@ -4,8 +4,8 @@ import { mintedFor } from "../support/handles.js";
 import { POLICY } from "./documents.js";
 import { ALICE, call, codes, handleOf, reading, result, world } from "./support.js";
 
-describe("capabilities that this agent does not offer now", () => {
-  test("of the same issuer, but of nobody", async () => {
+describe("an authentic capability that this agent does not offer now is refused", () => {
+  test("if it names no principal", async () => {
     const { agent, issuer, ran } = await world();
     const { token } = issuer.mint({ grant: "documents:read", anyOperation: true });
     const outcome = await call(agent, "list", {}, [{ token }]);
@@ -13,7 +13,7 @@ describe("capabilities that this agent does not offer now", () => {
     expect(ran).toEqual([]);
   });
 
-  test("of a principal without any policy", async () => {
+  test("if the policy has no rule for its principal", async () => {
     const { agent, issuer, ran } = await world();
     const { token } = issuer.mint({ grant: "documents:read", principal: "mallory" });
     for (const skill of ["list", "browse"]) {
@@ -22,7 +22,7 @@ describe("capabilities that this agent does not offer now", () => {
     expect(ran).toEqual([]);
   });
 
-  test("of a grant that was taken away, renamed, or lost the operation", async () => {
+  test("if its grant was removed, renamed, or lost the operation", async () => {
     const { again, one, q1, ran } = await reading();
     const read = { id: "documents:read", description: "Read", operations: ["list"] };
     for (const grants of [[{ ...read, id: "documents:see" }], [read]]) {
@@ -34,7 +34,7 @@ describe("capabilities that this agent does not offer now", () => {
     expect(ran).toEqual([]);
   });
 
-  test("with an operation that the grant never had, though policy would allow it", async () => {
+  test("for an operation that its grant never had, even if policy would allow it", async () => {
     const parts = await world();
     const { agent, policy, ran } = parts;
     policy.replace({ rules: [{ principal: "alice", grant: "documents:read", operations: "*" }] });
@@ -51,8 +51,8 @@ describe("capabilities that this agent does not offer now", () => {
   });
 });
 
-describe("between issuance and call", () => {
-  test("a narrower policy refuses just what it no longer allows", async () => {
+describe("changes between issuance and call", () => {
+  test("a narrower policy refuses exactly the resources that it no longer allows", async () => {
     const { agent, one, q1, policy, ran } = await reading();
     const [rule, ...rules] = POLICY.rules;
     if (rule === undefined) throw new Error("there are rules");
@@ -79,7 +79,7 @@ describe("between issuance and call", () => {
     expect(ran).toEqual([]);
   });
 
-  test("keys may rotate; a retired key ends its capabilities", async () => {
+  test("a capability survives key rotation, and dies when its key is retired", async () => {
     const { agent, one, q1, keys } = await reading();
     const { kid } = keys.ring.minting;
     keys.ring = keys.ring.rotate();
@@ -89,8 +89,8 @@ describe("between issuance and call", () => {
   });
 });
 
-describe("between leave and run", () => {
-  test("a capability that is revoked meanwhile runs nothing, and the ledger says so", async () => {
+describe("changes between clearance and run", () => {
+  test("a capability revoked after the clearance runs nothing, and the ledger records the refusal", async () => {
     const { agent, one, q1, ledger, ran, revocations } = await reading();
     const invocation = { skill: "retrieve", arguments: { document: q1 }, capabilities: [one] };
     const leave = await agent.clear(ALICE, invocation);

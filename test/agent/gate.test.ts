@@ -31,13 +31,13 @@ describe("an allowed call", () => {
     expect(ran).toEqual(["retrieve", "compare"]);
   });
 
-  test("is on the authority of the capability's principal, whoever presents it", async () => {
+  test("runs with the authority of the capability's principal, whoever presents it", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, { grants: ["clock:read"] });
     expect(result(await call(agent, "tell", {}, [{ token: one.token }], BOB))).toBe("hello alice");
   });
 
-  test("needs a collection's own handle to put something into it, and an item's for the rest", async () => {
+  test("takes a collection's handle to create an item, and an item's handle to read or update it", async () => {
     const { agent, folder, ran } = await world();
     const grants = ["documents:read", "documents:write"];
     const all = await granted(agent, { ...Object(REPORTS), grants });
@@ -130,7 +130,7 @@ describe("each reason of the agent's own, and no skill runs", () => {
     expect(parts.ran).toEqual([]);
   });
 
-  test("a skill by an inherited name is none", async () => {
+  test("a skill named like an inherited property is unknown", async () => {
     const { agent, one } = await reading();
     for (const skill of ["__proto__", "constructor", "toString", "", "x".repeat(1e6)]) {
       const outcome = await call(agent, skill, {}, [one]);
@@ -139,7 +139,7 @@ describe("each reason of the agent's own, and no skill runs", () => {
     }
   });
 
-  test("all reasons are told at once, the schema's too", async () => {
+  test("a refused call lists every reason, arguments that fail the schema included", async () => {
     const { agent, one, clock } = await reading();
     clock.now += 3_600_000;
     const outcome = await call(agent, "update", { document: "x", text: 7 }, [one]);
@@ -154,8 +154,8 @@ describe("each reason of the agent's own, and no skill runs", () => {
   });
 });
 
-describe("what a capability does not hold", () => {
-  test("is refused by the core's own codes", async () => {
+describe("a call outside its capability", () => {
+  test("is refused with the codes of the capability check", async () => {
     const { agent, one, q1, clock, revocations, issuer, ran } = await reading();
     const read = { document: q1 };
     const of = async (
@@ -205,7 +205,7 @@ describe("what a capability does not hold", () => {
     expect(ran).toEqual([]);
   });
 
-  test("sealed means sealed: one link behind a capability that can not be narrowed", async () => {
+  test("a hop appended to a capability that may not be narrowed is refused", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(codes(await call(agent, "list", {}, [{ token }]))).toEqual(["allowed"]);

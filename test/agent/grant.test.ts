@@ -18,7 +18,7 @@ function wrong(...grants: readonly object[]): string {
 }
 
 describe("the grants of an agent", () => {
-  test("are completed, and a legacy grant's * is all that skills have", () => {
+  test("get their defaults; * in a legacy grant becomes every operation of the skills", () => {
     const known = expandGrants(
       [
         READ,
@@ -33,7 +33,7 @@ describe("the grants of an agent", () => {
     });
   });
 
-  test("may require each other", () => {
+  test("may require each other without an error", () => {
     const grants = [
       { ...READ, requires: ["b"] },
       { ...READ, id: "b", requires: ["read"] },

@@ -35,7 +35,7 @@ describe("handles in the arguments of a skill whose schema is loose", () => {
   ];
 
   test.each(places)(
-    "are found in %s, and refused if they are another capability's",
+    "handles in %s are found, and refused if they belong to another capability",
     async (_, at) => {
       const { agent, ran } = await world();
       const one = await grantedOne(agent, REPORTS);
@@ -53,7 +53,7 @@ describe("handles in the arguments of a skill whose schema is loose", () => {
     },
   );
 
-  test("that are no handles are just texts, and open nothing", async () => {
+  test("strings that only resemble a handle are plain arguments, and open nothing", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const own = handleOf(one, "First quarter");
@@ -70,7 +70,7 @@ describe("handles in the arguments of a skill whose schema is loose", () => {
     }
   });
 
-  test("of an authority without a list of handles are told up to 16, and the rest not looked at", async () => {
+  test("of 5,000 invalid handles in one call, 16 are reported", async () => {
     const { agent, ran } = await world({ mode: "prefer" });
     const admin = await grantedOne(agent, { grants: ["documents:admin"] });
     const many = Array.from({ length: 5000 }, (_, at) => `rh_${String(at).padStart(21, "A")}A`);
@@ -83,7 +83,7 @@ describe("handles in the arguments of a skill whose schema is loose", () => {
 });
 
 describe("a skill by its reach", () => {
-  test("named: needs a handle, also where its schema does not ask for one", async () => {
+  test("reach 'named': a call without a handle is refused, even if the schema requires none", async () => {
     const { agent, ran } = await world();
     const one = await grantedOne(agent, REPORTS);
     expect(codes(await call(agent, "compare", {}, [one]))).toEqual(["resource_denied"]);
@@ -100,14 +100,14 @@ describe("a skill by its reach", () => {
     expect(codes(await call(agent, "tell", { own }, [clock]))).toEqual(["handle_invalid"]);
   });
 
-  test("none: a hop that limits handles refuses it, since it names none", async () => {
+  test("reach 'none': a token with a resourceHandles hop is refused, since the call names no handle", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const bound = append(token, `{"resourceHandles":["rh_x"]}`);
     expect(codes(await call(agent, "tell", {}, [{ token: bound }]))).toEqual(["resource_denied"]);
   });
 
-  test("scoped: sees exactly what all hops leave", async () => {
+  test("reach 'scoped': the skill sees exactly the resources that all hops leave", async () => {
     const { agent, root } = await world();
     const one = await grantedOne(agent, REPORTS);
     const { token } = one;
@@ -133,7 +133,7 @@ describe("a skill by its reach", () => {
     expect(await seen(first)).toEqual(["policy_denied"]);
   });
 
-  test("scoped: handles are not among the reasons where nobody asked for them", async () => {
+  test("reach 'scoped': a call without handles is never refused for its handles", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const expired = append(token, '{"expires":"2029-01-01T00:00:00Z"}');
@@ -142,7 +142,7 @@ describe("a skill by its reach", () => {
     expect(codes(await call(agent, "list", {}, [{ token: other }]))).toEqual(["operation_denied"]);
   });
 
-  test("scoped, of collections: sees collections, by capability, legacy grant and ambient alike", async () => {
+  test("reach 'scoped' of collections: the skill sees collections by capability, legacy grant and ambient authority alike", async () => {
     const resources = { collections: ["reports"] };
     const rules = ["documents:read", "documents:admin"].map((grant) => {
       return { principal: "alice", grant, operations: "*", resources } as const;
@@ -157,8 +157,8 @@ describe("a skill by its reach", () => {
   });
 });
 
-describe("a handle is of one capability of one principal", () => {
-  test("also if both name the same resource", async () => {
+describe("a handle is bound to one capability of one principal", () => {
+  test("and is refused in another's capability, even if both name the same resource", async () => {
     const { agent, policy, ran } = await world();
     const alices = await grantedOne(agent, REPORTS);
     policy.replace({
@@ -178,7 +178,7 @@ describe("a handle is of one capability of one principal", () => {
     expect(ran).toEqual(["retrieve"]);
   });
 
-  test("and of one name: a name that ends like another is another", async () => {
+  test("and to one exact name: look-alike Unicode names have different handles", async () => {
     const names = ["c/\u00e9", "c/e\u0301", "c/\u0435", "c/e"];
     const resources = new Shelf(
       names.map((name) => item(name, {})),
@@ -199,7 +199,7 @@ describe("a handle is of one capability of one principal", () => {
   });
 });
 
-describe("a handle of another kind than the skill takes", () => {
+describe("a handle of the wrong kind for the skill (item or collection)", () => {
   test("is refused, though policy allows the operation on both", async () => {
     const rules = [{ principal: "alice", grant: "documents:write", operations: "*" as const }];
     const parts = await world({ mode: "prefer", rules: { rules } });

@@ -49,7 +49,7 @@ async function cleared({ agent, token }: Till, given: JsonObject): Promise<Clear
 
 const NEVER = new AbortController();
 
-test("arguments that change while they are judged, or after, run as they came", async () => {
+test("a skill runs with the arguments as they were when the call was made, even if the caller changes them later", async () => {
   const shop = await till();
   const { agent, token, paid } = shop;
   const given = { amount: 5, to: ["bob"] };
@@ -68,7 +68,7 @@ test("arguments that change while they are judged, or after, run as they came", 
   ]);
 });
 
-test("capabilities that are put into the list while a call is judged do not count", async () => {
+test("capabilities added to the list while a call is judged do not count", async () => {
   const { agent, token, paid } = await till();
   const capabilities: { token: string }[] = [];
   const outcome = agent.invoke(ALICE, { ...asked(token, { amount: 5 }), capabilities });
@@ -77,7 +77,7 @@ test("capabilities that are put into the list while a call is judged do not coun
   expect(paid).toEqual([]);
 });
 
-test("leave cannot be changed, and a copy of it is none", async () => {
+test("a clearance is frozen, and a copy of it runs nothing", async () => {
   const shop = await till();
   const { agent, paid } = shop;
   const leave = await cleared(shop, { amount: 5, to: ["bob"] });
@@ -95,14 +95,14 @@ test("leave cannot be changed, and a copy of it is none", async () => {
   expect(paid).toEqual([{ amount: 5, to: ["bob"] }]);
 });
 
-test("what is recorded is what was judged, though a skill may change what it is given", async () => {
+test("a skill that changes its arguments does not change the recorded clearance", async () => {
   const shop = await till();
   const leave = await cleared(shop, { amount: 5 });
   await shop.agent.run(leave, ALICE, NEVER);
   expect(leave.arguments).toEqual({ amount: 5 });
 });
 
-test("arguments that are not JSON are the caller's mistake", async () => {
+test("arguments that are not JSON are refused with a TypeError that names the place", async () => {
   const { agent, token, ledger } = await till();
   const circle: { [name: string]: Json } = {};
   circle["inner"] = [circle];

@@ -98,8 +98,8 @@ function clear(
   return agent.clear(caller, { skill: asked.skill, arguments: given, capabilities: [{ token }] });
 }
 
-describe("through the whole agent", () => {
-  test("no appended hop allows or reaches what its parent did not", async () => {
+describe("for random tokens and calls through the whole agent", () => {
+  test("an appended hop never allows or reaches anything that its parent did not", async () => {
     const parts = await world();
     const all = await issuedTo(parts);
     let allowed = 0;
@@ -140,7 +140,7 @@ describe("through the whole agent", () => {
     expect(attenuated).toBeGreaterThan(sized(30, 1));
   });
 
-  test("leave is given only for an operation and for handles that were issued together", async () => {
+  test("a call is cleared only for an operation and handles that were issued together", async () => {
     const parts = await world();
     const all = await issuedTo(parts);
     let allowed = 0;

@@ -3,8 +3,8 @@ import { attenuate } from "../../src/index.js";
 import { append, attenuated } from "../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, handleOf, NOW, REPORTS, world } from "./support.js";
 
-describe("narrowing for a caller", () => {
-  test("is what holders do offline, with a nonce of its own", async () => {
+describe("agent.attenuate", () => {
+  test("makes the same token as offline attenuation, with a fresh nonce each time", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const hop = { operations: ["retrieve"], nonce: "AAAAAAAAAAAAAAAA" };
@@ -19,7 +19,7 @@ describe("narrowing for a caller", () => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  test("says what the hop names in excess, and what is no hop is misuse", async () => {
+  test("lists what goes beyond the token, and throws for an unknown hop key", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const wider = await agent.attenuate(ALICE, { token }, { operations: ["retrieve", "update"] });
@@ -37,7 +37,7 @@ describe("narrowing for a caller", () => {
     ["expired", (token) => append(token, '{"expires":"2029-01-01T00:00:00Z"}'), "expired"],
     ["another invoker's", (token) => append(token, '{"invokers":["other"]}'), "invoker_denied"],
     ["noise", () => "noise", "token_malformed"],
-  ])("of a token that is %s is refused", async (_, change, code) => {
+  ])("refuses a token that is %s", async (_, change, code) => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, REPORTS);
     const outcome = await agent.attenuate(
@@ -48,7 +48,7 @@ describe("narrowing for a caller", () => {
     expect(outcome).toMatchObject({ ok: false, denials: [{ code }] });
   });
 
-  test("stops at the most links that a token may have", async () => {
+  test("refuses a hop past the maximum number of links", async () => {
     const { agent } = await world();
     let { token } = await grantedOne(agent, { grants: ["clock:read"] });
     for (let links = 1; links < 32; links++) token = attenuated(token, { purpose: "p" });
@@ -58,8 +58,8 @@ describe("narrowing for a caller", () => {
   });
 });
 
-describe("introspection", () => {
-  test("tells its holder what all hops leave", async () => {
+describe("agent.introspect", () => {
+  test("tells the holder what all hops together leave", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, REPORTS);
     const handle = handleOf(one, "First quarter");
@@ -82,7 +82,7 @@ describe("introspection", () => {
     });
   });
 
-  test("marks what is of a legacy grant, and tells why something is good for nothing", async () => {
+  test("marks a legacy grant, and lists why an inactive token is refused", async () => {
     const { agent, clock } = await world();
     const { token } = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(await agent.introspect(ALICE, { token })).toMatchObject({
@@ -106,8 +106,8 @@ describe("introspection", () => {
   });
 });
 
-describe("revoking", () => {
-  test("by the holder of a child kills it and its children; parent and siblings live", async () => {
+describe("agent.revoke", () => {
+  test("by a child's holder ends the child and its descendants; parent and siblings stay valid", async () => {
     const { agent } = await world();
     const { token: parent } = await grantedOne(agent, { grants: ["clock:read"] });
     const [child, sibling] = ["a", "b"].map((purpose) => attenuated(parent, { purpose }));
@@ -124,7 +124,7 @@ describe("revoking", () => {
     expect(await agent.admit(ALICE, [{ token: sibling ?? "" }])).toMatchObject({ allowed: false });
   });
 
-  test("of what is dead is needless, and adds nothing", async () => {
+  test('of a revoked or expired token answers "needless", and adds no entry', async () => {
     const { agent, revocations, clock, ledger } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const other = await grantedOne(agent, { grants: ["clock:read"] });
@@ -145,7 +145,7 @@ describe("revoking", () => {
     expect(await ledger.list({ kind: "revocation" })).toHaveLength(1);
   });
 
-  test("of what is not this issuer's is refused", async () => {
+  test("refuses a token that this issuer did not make", async () => {
     const { agent, revocations } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     for (const [bad, code] of [
@@ -160,7 +160,7 @@ describe("revoking", () => {
     expect(revocations.snapshot().entries).toEqual([]);
   });
 
-  test("needs no more than the token: its invokers and audience do not stand in the way", async () => {
+  test("needs only the token: its invokers and audience are not checked", async () => {
     const { agent } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const bound = append(token, '{"audience":["other"],"invokers":["other"]}');

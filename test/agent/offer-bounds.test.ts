@@ -14,7 +14,7 @@ import {
   world,
 } from "./support.js";
 
-describe("what the principal may not see", () => {
+describe("resources that the principal may not see", () => {
   async function answers(hidden: Json, missing: Json): Promise<[string, string]> {
     const { agent } = await world();
     const of = async (resourceQuery: Json): Promise<string> =>
@@ -22,19 +22,19 @@ describe("what the principal may not see", () => {
     return [await of(hidden), await of(missing)];
   }
 
-  test("is answered as what there is not: an item", async () => {
+  test("an item is answered exactly like one that does not exist", async () => {
     const filter = (title: string): Json => ({ collection: "reports", filter: { title } });
     const [hidden, missing] = await answers(filter("Merger"), filter("Nothing"));
     expect(hidden).toBe(missing);
   });
 
-  test("is answered as what there is not: a collection, which is not listed either", async () => {
+  test("a collection is answered exactly like one that does not exist, and is not listed as known", async () => {
     const [hidden, missing] = await answers({ collection: "vault" }, { collection: "xyzzy" });
     expect(hidden.replaceAll("vault", "xyzzy")).toBe(missing);
     expect(missing).toContain('"known":["reports"]');
   });
 
-  test("does not count: neither in limits nor in messages", async () => {
+  test("count neither towards limits nor in messages", async () => {
     const open = Array.from({ length: 4 }, (_, at) =>
       item(`reports/${at}`, { confidential: false }),
     );
@@ -71,7 +71,7 @@ describe("a capability for many resources", () => {
       ["confidential"],
     );
 
-  test("names 256, and each handle is the right one's", async () => {
+  test("may name 256 resources, and each handle opens its own", async () => {
     const { agent } = await world({ resources: shelf(256) });
     const one = await grantedOne(agent, REPORTS);
     expect(one.resourceHandles).toHaveLength(256);
@@ -81,20 +81,20 @@ describe("a capability for many resources", () => {
     }
   });
 
-  test("is refused if they are more, and none of them gets a number", async () => {
+  test("is refused above 256 resources, before any gets a number", async () => {
     const { agent } = await world({ resources: shelf(257), resourceNumbers: FULL });
     const { code, message } = denialOf(await agent.request(ALICE, REPORTS));
     expect(code).toBe("too_many_resources");
     expect(message).toMatch(/^the query matches 257 resources, and a capability names at most 256/);
   });
 
-  test("is not issued if a number cannot be kept", async () => {
+  test("is not issued if a resource's number cannot be stored", async () => {
     const { agent, ledger } = await world({ resources: shelf(2), resourceNumbers: FULL });
     await expect(agent.request(ALICE, REPORTS)).rejects.toThrow("the disk is full");
     expect(await ledger.list()).toEqual([]);
   });
 
-  test("is refused with the bytes that it would take, where its hop is too large", async () => {
+  test("is refused with its size in bytes if its hop would be too large", async () => {
     const { agent, ledger } = await world({ resources: shelf(256) });
     const invokers = Array.from({ length: 20 }, (_, at) => `${at}${"x".repeat(60)}`).sort();
     const request = { ...Object(REPORTS), constraints: { size: { max: 7 } }, invokers };
@@ -108,7 +108,7 @@ describe("a capability for many resources", () => {
 });
 
 describe("a legacy grant", () => {
-  test("gives without a query what is limited by policy alone, and is marked", async () => {
+  test("without a query gives a capability limited by policy alone, marked as legacy", async () => {
     const { agent, ran } = await world();
     const one = await grantedOne(agent, { grants: ["documents:admin"] });
     expect(one.resourceHandles).toBeUndefined();
@@ -141,7 +141,7 @@ describe("a legacy grant", () => {
     expect(ran).toEqual([]);
   });
 
-  test("gives just the resources of a query that matches some", async () => {
+  test("gives only the resources that the query matches", async () => {
     const { agent } = await world();
     const found = await granted(agent, {
       grants: ["documents:admin"],
@@ -157,7 +157,7 @@ describe("a legacy grant", () => {
     expect(outcome).toMatchObject({ ok: true, result: ["reports/q1.md"] });
   });
 
-  test("gives nothing without limits for a query that matches nothing, where collections have no names", async () => {
+  test("with a query that matches nothing gives only operations that need no resource, where collections have no names", async () => {
     const resources = new Shelf([item("reports/1", { confidential: false })], ["confidential"]);
     const nameless = Object.assign(resources, { nameOfCollection: async () => undefined });
     const { agent } = await world({ resources: nameless });

@@ -217,8 +217,8 @@ async function agentOf(
   };
 }
 
-describe("of random grants, policies and requests", () => {
-  test("what is issued is all that the three agree on, and nothing else", async () => {
+describe("for random grants, policies and requests", () => {
+  test("an issued capability allows exactly what grant, request and policy all allow", async () => {
     const parts = await world();
     let given = 0;
     let refused = 0;

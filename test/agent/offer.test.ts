@@ -13,8 +13,8 @@ import { ALICE, BOB, denialOf, granted, grantedOne, NOW, REPORTS, world } from "
 
 const HOUR = 3_600_000;
 
-describe("what is issued", () => {
-  test("is what grant, request and policy have in common", async () => {
+describe("an issued capability", () => {
+  test("allows what grant, request and policy have in common", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, {
       grants: ["documents:read"],
@@ -38,7 +38,7 @@ describe("what is issued", () => {
     });
   });
 
-  test("comes apart where the policy allows different things to different resources", async () => {
+  test("is split into several where the policy allows different operations on different resources", async () => {
     const { agent } = await world();
     const both = await granted(agent, {
       grants: ["documents:read", "documents:write"],
@@ -56,7 +56,7 @@ describe("what is issued", () => {
     ]);
   });
 
-  test("never puts operations together that only read alike", async () => {
+  test("keeps operations apart whose names only look alike when joined", async () => {
     const named = (operation: string): object => ({
       id: operation.replaceAll(" ", "-"),
       name: operation,
@@ -96,7 +96,7 @@ describe("what is issued", () => {
     ]);
   });
 
-  test("lives a quarter of an hour, or as long as asked, or as long as the issuer allows", async () => {
+  test("lives for 15 minutes, or as long as asked, up to the issuer's maximum", async () => {
     const { agent } = await world();
     const lifetimeOf = async (more: { readonly [name: string]: Json }): Promise<number> => {
       const { expires } = await grantedOne(agent, { grants: ["clock:read"], ...more });
@@ -108,7 +108,7 @@ describe("what is issued", () => {
     expect(await lifetimeOf({ expires: "2099-01-01T00:00:00Z" })).toBe(86_400);
   });
 
-  test("can not be narrowed if the grant or the request says so, and does not claim otherwise", async () => {
+  test("cannot be narrowed if the grant or the request says so, and says so itself", async () => {
     const { agent } = await world();
     const admin = await grantedOne(agent, { grants: ["documents:admin"] });
     const sealed = await grantedOne(agent, { grants: ["clock:read"], maxFurtherHops: 0 });
@@ -121,7 +121,7 @@ describe("what is issued", () => {
   });
 });
 
-describe("times that leave no moment", () => {
+describe("a request whose times leave no moment", () => {
   test.each<[string, Json]>([
     ["expires", "2029-12-31T23:59:59Z"],
     ["expires", formatTime(NOW)],
@@ -133,7 +133,7 @@ describe("times that leave no moment", () => {
     expect(denialOf(outcome)).toMatchObject({ code: "invalid_request", path });
   });
 
-  test("an expiry that passes while resources are looked for, too", async () => {
+  test("an expiry that passes while resources are searched is refused too", async () => {
     const { again, folder, clock } = await world();
     const resources: typeof folder = Object.assign(Object.create(folder), {
       collections: () => folder.collections(),
@@ -153,7 +153,7 @@ describe("times that leave no moment", () => {
   });
 });
 
-describe("a refusal says which of the three took it away", () => {
+describe("a refusal says whether grant, policy or request took it away", () => {
   test.each<[string, object, object]>([
     [
       "grant",
@@ -165,14 +165,14 @@ describe("a refusal says which of the three took it away", () => {
       { operations: ["browse"] },
       { code: "nothing_left", refused: [{ grant: "documents:read", takenBy: "policy" }] },
     ],
-  ])("the %s", async (_, more, expected) => {
+  ])("here: the %s", async (_, more, expected) => {
     const { agent } = await world();
     expect(denialOf(await agent.request(ALICE, { ...Object(REPORTS), ...more }))).toMatchObject(
       expected,
     );
   });
 
-  test("the request, which matches nothing: no capabilities, and a reason", async () => {
+  test("here: a query without a match, which gives no capabilities and a reason", async () => {
     const { agent } = await world();
     const outcome = await agent.request(ALICE, {
       grants: ["documents:read"],
@@ -197,7 +197,7 @@ describe("a refusal says which of the three took it away", () => {
     });
   });
 
-  test("unknown grants and missing ones are listed", async () => {
+  test("unknown grants, and required grants that were not asked for, are listed", async () => {
     const { agent } = await world();
     const unknown = denialOf(
       await agent.request(ALICE, { grants: ["documents:raed", "clock:read"] }),
@@ -209,7 +209,7 @@ describe("a refusal says which of the three took it away", () => {
     expect(missing).toMatchObject({ code: "missing_required_grants", grants: ["documents:read"] });
   });
 
-  test("resources have to be said, but for operations that need none", async () => {
+  test("a request without a resource query is refused, unless its operations need no resource", async () => {
     const { agent } = await world();
     const bare = { grants: ["documents:read"] };
     expect(denialOf(await agent.request(ALICE, bare))).toMatchObject({
@@ -228,7 +228,7 @@ describe("a refusal says which of the three took it away", () => {
   });
 });
 
-test("a grant is not issued where the policy refuses one that it requires", async () => {
+test("a grant is not issued if the policy refuses another grant that it requires", async () => {
   const { agent, policy } = await world();
   const grants = ["documents:read", "documents:write"];
   const both = { grants, resourceQuery: { collection: "reports" } };
@@ -242,7 +242,7 @@ test("a grant is not issued where the policy refuses one that it requires", asyn
   expect(less).toMatchObject({ ok: true, capabilities: [{ grant: "documents:write" }] });
 });
 
-test("a query on a large table that matches nothing is answered so", async () => {
+test("a query without a match on a table at the search limit says that nothing matches", async () => {
   const { file } = databaseWith(REPORTS_SQL);
   // As many rows as may be looked at: all of them would be one too many.
   const resources = await sqliteSource(file, { reports: SQL_REPORTS }, 2);

@@ -8,7 +8,7 @@ const BOTH = {
 };
 
 describe("a request that limits the arguments of single operations", () => {
-  test("gives each capability the limits of its own operations, and those of every one", async () => {
+  test("gives each capability the limits of its own operations, and those under *", async () => {
     const { agent } = await world();
     const made = await granted(agent, {
       ...BOTH,
@@ -30,7 +30,7 @@ describe("a request that limits the arguments of single operations", () => {
     );
   });
 
-  test("is judged at the call, operation by operation", async () => {
+  test("is enforced at each call, operation by operation", async () => {
     const { agent } = await world();
     const one = await grantedOne(agent, {
       grants: ["documents:read"],

@@ -29,7 +29,7 @@ async function notes(): Promise<World & { readonly token: string }> {
 const asked = (token: string, operation = "note", to = "me") =>
   ({ operation, arguments: { to }, capabilities: [{ token }] }) as const;
 
-test("a clearance is asked for, used once and recorded; then the caller's code runs", async () => {
+test("a clearance runs the caller's code once, and is recorded then", async () => {
   const { agent, ledger, token } = await notes();
   const clearance = await agent.clearOperation(ALICE, asked(token));
   if (!clearance.allowed) throw new Error(clearance.denials[0].message);
@@ -45,7 +45,7 @@ test("a clearance is asked for, used once and recorded; then the caller's code r
   expect(line).not.toHaveProperty("skill");
 });
 
-test("what the capability, its rules or the agent do not know is refused", async () => {
+test("a call beyond the capability, its rules or the agent's operations is refused", async () => {
   const { agent, ledger, token } = await notes();
   const codes = async (...given: Parameters<typeof asked>) => {
     const answer = await agent.clearOperation(ALICE, asked(...given));
@@ -59,7 +59,7 @@ test("what the capability, its rules or the agent do not know is refused", async
   expect(await ledger.list({ decision: "refused", kind: "invocation" })).toHaveLength(4);
 });
 
-test("a list passes limits on arguments that it does not give, and no other", async () => {
+test("a list operation may leave out arguments with optional limits; limits on arguments that it gives are judged", async () => {
   const { agent, token } = await notes();
   const lists = async (
     note: NonNullable<HopInit["operationConstraints"]>[string],
@@ -83,7 +83,7 @@ test("a list passes limits on arguments that it does not give, and no other", as
   }
 });
 
-test("a capability that is revoked while the policy is asked gets no clearance", async () => {
+test("a capability revoked while the policy is asked gets no clearance", async () => {
   const { again, policy, revocations, token } = await notes();
   const revoked = revocationId(token);
   const agent = await again({
@@ -100,7 +100,7 @@ test("a capability that is revoked while the policy is asked gets no clearance",
   expect(answer).toMatchObject({ allowed: false, denials: [{ code: "revoked" }] });
 });
 
-test("a capability that is revoked before the code runs stops it", async () => {
+test("a capability revoked after the clearance stops the caller's code", async () => {
   const { agent, ledger, token } = await notes();
   const clearance = await agent.clearOperation(ALICE, asked(token));
   if (!clearance.allowed) throw new Error(clearance.denials[0].message);
@@ -111,7 +111,7 @@ test("a capability that is revoked before the code runs stops it", async () => {
   ]);
 });
 
-test("an operation is declared once, by its name and its reach", async () => {
+test("declaring an operation twice, or with a wrong name or reach, is refused", async () => {
   const { again } = await notes();
   const declared = (...operations: readonly object[]) =>
     again({ skills: [], operations: JSON.parse(JSON.stringify(operations)) });

@@ -49,7 +49,7 @@ function calls({ agent }: World, value: never): readonly (readonly [string, () =
 }
 
 describe.each(LOSSY)("%s", (_, make) => {
-  test("is refused wherever an agent's method takes an object, by its place", async () => {
+  test("is refused by every agent method that takes an object, with its place", async () => {
     const parts = await world();
     for (const [place, call] of calls(parts, make())) {
       const message = await mistake(call);
@@ -59,14 +59,14 @@ describe.each(LOSSY)("%s", (_, make) => {
     expect(parts.ran).toEqual([]);
   });
 
-  test("is no hop for a capability", async () => {
+  test("is refused as a hop for a capability", async () => {
     const { agent } = await world();
     const [one] = await granted(agent, { ...GRANTS, resourceQuery: QUERY });
     const presented = { token: one?.token ?? "" };
     expect(await mistake(() => agent.attenuate(ALICE, presented, make()))).toMatch(/^hop /);
   });
 
-  test("is nothing that delegation takes", async () => {
+  test("is refused as an argument of delegation", async () => {
     const { agent, ledger, database } = await world();
     const revocations = await openRevocations(database);
     const parties = openParties(database);

@@ -11,7 +11,7 @@ const RULES = { rules: [{ principal: "alice", ...TELL, invokers: ["orchestrator"
 const ASK = { grants: ["clock:read"] };
 const CALL = { skill: "tell", arguments: {} };
 
-test("an agent that the rule does not name is issued nothing, and uses what is handed to it", async () => {
+test("an invoker outside the rule gets no capability, but may use one that is handed to it", async () => {
   const { agent } = await world({ rules: RULES });
   expect(denialOf(await agent.request(SUB, ASK))).toMatchObject({ code: "nothing_left" });
   const { token } = await grantedOne(agent, ASK, LEAD);
@@ -22,7 +22,7 @@ test("an agent that the rule does not name is issued nothing, and uses what is h
   expect(await agent.admit(SUB, capabilities)).toMatchObject({ allowed: true });
 });
 
-test("without a capability the rule allows the agents that it names", async () => {
+test("without a capability, only invokers that the rule names are allowed", async () => {
   const { agent } = await world({ rules: RULES, mode: "prefer" });
   const call = { ...CALL, capabilities: [] };
   expect(await agent.invoke(LEAD, call)).toMatchObject({ ok: true, authority: "ambient" });
@@ -32,7 +32,7 @@ test("without a capability the rule allows the agents that it names", async () =
   expect(await agent.admit(SUB, [])).toMatchObject({ allowed: false, denials });
 });
 
-test("a capability dies when the rule no longer names the agent that it was issued to", async () => {
+test("a capability is refused once the rule no longer names the invoker that it was issued to", async () => {
   const { agent, policy } = await world({ rules: RULES });
   const { token } = await grantedOne(agent, ASK, LEAD);
   policy.replace({ rules: [{ principal: "alice", ...TELL, invokers: ["another"] }] });
@@ -41,7 +41,7 @@ test("a capability dies when the rule no longer names the agent that it was issu
   expect(await agent.invoke(LEAD, call)).toMatchObject({ ok: false, denials });
 });
 
-test("a capability that the ledger does not know is not covered by such a rule", async () => {
+test("a rule with invokers refuses a capability that is not in the ledger", async () => {
   const { agent, issuer } = await world({ rules: RULES });
   const { token } = issuer.mint({ grant: "clock:read", operations: ["tell"], principal: "alice" });
   const call = { ...CALL, capabilities: [{ token }] };

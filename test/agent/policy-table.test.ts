@@ -24,7 +24,7 @@ function fromFile(definition: unknown): PolicyDefinition {
 }
 
 describe("a policy table", () => {
-  test("allows what some rule allows, to whom it names, and nothing else", () => {
+  test("allows what a rule allows, to those whom the rule names, and nothing else", () => {
     const policy = new PolicyTable({ rules: [RULE] });
     const [permission, ...others] = policy.permissions("alice", "read");
     expect(others).toEqual([]);
@@ -43,7 +43,7 @@ describe("a policy table", () => {
     }
   });
 
-  test("takes members from groups, and * for every grant and operation", () => {
+  test("matches members of a group; * stands for every grant and operation", () => {
     const policy = new PolicyTable({
       groups: JSON.parse('{"staff":["alice","bob"],"__proto__":["mallory"]}'),
       rules: [
@@ -57,7 +57,7 @@ describe("a policy table", () => {
     expect(policy.permissions("staff", "read")).toEqual([]);
   });
 
-  test("puts operation and resource together rule by rule, never across rules", () => {
+  test("combines operation and resource within one rule, never across rules", () => {
     const policy = new PolicyTable({
       rules: [
         { ...RULE, operations: ["get"], resources: { collections: ["reports"], filter: { a: 1 } } },
@@ -72,7 +72,7 @@ describe("a policy table", () => {
     expect(permitsResource(permissions, "get", report({}))).toBe(false);
   });
 
-  test("with a filter selects items only; without, the collection too", () => {
+  test("with a filter selects items only; without one, the collection too", () => {
     const of = (resources: object): boolean =>
       permitsResource(
         new PolicyTable(fromFile({ rules: [{ ...RULE, resources }] })).permissions("alice", "read"),
@@ -87,7 +87,7 @@ describe("a policy table", () => {
     expect(of({ collections: ["reports"], filter: {} })).toBe(false);
   });
 
-  test("is replaced as a whole, or stays as it is if the new one is wrong", () => {
+  test("is replaced as a whole, and stays unchanged if the new rules are wrong", () => {
     const policy = new PolicyTable({ rules: [RULE] });
     const before = policy.permissions("alice", "read");
     const half = {
@@ -103,7 +103,7 @@ describe("a policy table", () => {
     expect(policy.permissions("alice", "read")).toEqual([]);
   });
 
-  test("shares nothing with what it was made of", () => {
+  test("is unaffected by later changes of the object that it was made from", () => {
     const filter = { a: 1 };
     const operations = ["get"];
     const members = ["alice"];
@@ -209,7 +209,7 @@ describe("a mistake names its field", () => {
   });
 });
 
-test("a rule for autonomous:* is for every agent that acts for no user, and for no user", () => {
+test("a rule for autonomous:* matches every autonomous agent, and no user", () => {
   const table = new PolicyTable({
     rules: [{ principal: "autonomous:*", grant: "documents:read", operations: "*" }],
   });

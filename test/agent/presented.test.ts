@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { attenuated } from "../capability/support.js";
 import { ALICE, BOB, call, codes, grantedOne, handleOf, REPORTS, world } from "./support.js";
 
-describe("several capabilities", () => {
-  test("one that allows is enough, wherever it stands", async () => {
+describe("several capabilities in one call", () => {
+  test("allow it if any of them does, at any position", async () => {
     const { agent } = await world();
     const read = await grantedOne(agent, REPORTS);
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
@@ -18,7 +18,7 @@ describe("several capabilities", () => {
     }
   });
 
-  test("never allow together what none of them allows alone", async () => {
+  test("are not combined: a call that none of them allows alone is refused", async () => {
     const { agent, ran } = await world();
     const read = await grantedOne(agent, REPORTS);
     const [q1, q2] = [handleOf(read, "First quarter"), handleOf(read, "Second quarter")];
@@ -32,7 +32,7 @@ describe("several capabilities", () => {
     expect(ran).toEqual([]);
   });
 
-  test("that all refuse are numbered in the reasons, the nearest first", async () => {
+  test("that are all refused are numbered in the reasons, the closest to success first", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const expired = await grantedOne(agent, REPORTS);
@@ -57,7 +57,7 @@ describe("several capabilities", () => {
     ]);
   });
 
-  test("that are noise do not hide from the ledger a capability that is refused", async () => {
+  test("record the refused capability in the ledger, even behind malformed tokens", async () => {
     const { agent, ledger } = await world();
     const read = await grantedOne(agent, REPORTS);
     const noise = Array.from({ length: 7 }, () => ({ token: "noise" }));
@@ -70,7 +70,7 @@ describe("several capabilities", () => {
     });
   });
 
-  test("beyond the eighth are not looked at", async () => {
+  test("count up to the eighth; later ones are not read", async () => {
     const { agent } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const noise = Array.from({ length: 8 }, () => ({ token: "noise" }));
@@ -79,8 +79,8 @@ describe("several capabilities", () => {
   });
 });
 
-describe("an id alone", () => {
-  test("is as good as the token for the very party that it was issued to, until it expires", async () => {
+describe("a capability id presented without its token", () => {
+  test("works like the token for the party that it was issued to, until it expires", async () => {
     const { agent, clock } = await world();
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["allowed"]);
@@ -90,7 +90,7 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["capability_unknown"]);
   });
 
-  test("is nothing to anybody else, word for word as if there were none", async () => {
+  test("gets another party the same answer as an unknown id", async () => {
     const { agent, ran } = await world();
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     const missing = `cap_${"A".repeat(id.length - 4)}`;
@@ -119,7 +119,7 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["allowed"]);
   });
 
-  test("is still bound by its hop, revocation and policy", async () => {
+  test("is still subject to its hops, revocation and policy", async () => {
     const { agent, policy } = await world();
     const bound = await grantedOne(agent, { grants: ["clock:read"], invokers: ["other"] });
     expect(codes(await call(agent, "tell", {}, [{ id: bound.id }]))).toEqual(["invoker_denied"]);
@@ -131,7 +131,7 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{ id: other.id }]))).toEqual(["policy_denied"]);
   });
 
-  test("survives a restart and a rotation, and ends with its key", async () => {
+  test("survives a restart and a key rotation, and ends with its key", async () => {
     const { agent, again, keys } = await world();
     const { id } = await grantedOne(agent, { grants: ["clock:read"] });
     const { kid } = keys.ring.minting;
@@ -141,7 +141,7 @@ describe("an id alone", () => {
     expect(codes(await call(agent, "tell", {}, [{ id }]))).toEqual(["capability_unknown"]);
   });
 
-  test("beside a token has to be that token's", async () => {
+  test("is refused beside the token of another capability", async () => {
     const { agent, ran } = await world();
     const [one, other] = [
       await grantedOne(agent, { grants: ["clock:read"] }),
@@ -163,7 +163,7 @@ describe("an id alone", () => {
       expect(await agent.introspect(ALICE, { token: alive.token })).toMatchObject({ active: true });
   });
 
-  test("that is none finds nothing, whatever is in it", async () => {
+  test("is unknown if it is malformed, whatever characters it has", async () => {
     const { agent } = await world();
     await grantedOne(agent, { grants: ["clock:read"] });
     for (const id of [
@@ -182,8 +182,8 @@ describe("an id alone", () => {
   });
 });
 
-describe("what comes as JSON is never taken for verified", () => {
-  test("whatever members it has", async () => {
+describe("a capability from JSON is never taken for one already verified", () => {
+  test("whatever properties it has", async () => {
     const { agent, ran } = await world();
     const clock = await grantedOne(agent, { grants: ["clock:read"] });
     const other = "cap_AAAAAAAAAAAAAAAA";

@@ -19,7 +19,7 @@ async function counting() {
 
 const ASKED = { operation: "count", arguments: {} };
 
-test("its capability allows what it says, and the ledger has the capability's principal", async () => {
+test("a call without a caller is allowed by its capability, and recorded for the capability's principal", async () => {
   const { agent, mint, ledger } = await counting();
   const capabilities = await agent.authenticate({}, [{ token: mint() }]);
   const clearance = await agent.clearOperation({}, { ...ASKED, capabilities });
@@ -31,7 +31,7 @@ test("its capability allows what it says, and the ledger has the capability's pr
   expect(event).not.toHaveProperty("invoker");
 });
 
-test("one that names invokers is refused, and so is an id without its token", async () => {
+test("without a caller, a capability that names invokers is refused, and so is an id without its token", async () => {
   const { agent, mint, ledger } = await counting();
   const bound = await agent.clearOperation(
     {},
@@ -51,7 +51,7 @@ test("one that names invokers is refused, and so is an id without its token", as
   expect(await ledger.list()).toMatchObject([{ decision: "refused", principal: "alice" }]);
 });
 
-test("without a principal, nothing is ambient", async () => {
+test("without a caller, there is no ambient authority", async () => {
   const { again } = await counting();
   const agent = await again({ mode: "prefer" });
   expect(await agent.clearOperation({}, { ...ASKED, capabilities: [] })).toMatchObject({

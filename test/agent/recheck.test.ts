@@ -43,8 +43,8 @@ function denials(outcome: InvocationOutcome): readonly AgentDenial[] {
   return outcome.ok ? [] : outcome.denials;
 }
 
-describe("where the policy names fields, the query of the request is asked again at each call", () => {
-  test("and what no longer matches is refused, until it does again", async () => {
+describe("a request's query is asked again at each call if the policy names fields", () => {
+  test("and a resource that no longer matches is refused until it matches again", async () => {
     const { agent, folder, ran } = await world();
     const one = await grantedOne(agent, FIRST);
     const q1 = handleOf(one, "First quarter");
@@ -63,7 +63,7 @@ describe("where the policy names fields, the query of the request is asked again
     expect(codes(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual(["allowed"]);
   });
 
-  test("by whatever the capability is presented, narrowed too, and after a restart", async () => {
+  test("also for a capability presented by id, narrowed, or after a restart", async () => {
     const { agent, again, folder } = await world();
     const one = await grantedOne(agent, FIRST);
     const q1 = handleOf(one, "First quarter");
@@ -79,7 +79,7 @@ describe("where the policy names fields, the query of the request is asked again
     }
   });
 
-  test("a scoped skill is handed what still matches", async () => {
+  test("and a scoped skill gets only what still matches", async () => {
     const { agent, folder } = await world();
     const one = await grantedOne(agent, BOTH);
     expect(result(await call(agent, "list", {}, [one]))).toEqual([
@@ -90,7 +90,7 @@ describe("where the policy names fields, the query of the request is asked again
     expect(result(await call(agent, "list", {}, [one]))).toEqual(["reports/q2.md"]);
   });
 
-  test("the policy's own conditions come first, and what they hide is as if it were gone", async () => {
+  test("and a resource hidden by the policy is refused exactly like one that is gone", async () => {
     const { agent, folder, root } = await world();
     const one = await grantedOne(agent, FIRST);
     const q1 = handleOf(one, "First quarter");
@@ -101,7 +101,7 @@ describe("where the policy names fields, the query of the request is asked again
     expect(denials(await call(agent, "retrieve", { document: q1 }, [one]))).toEqual(hidden);
   });
 
-  test("a collection stays the query's, whatever its filter says of items", async () => {
+  test("but a collection still matches, whatever the filter says about items", async () => {
     const { agent, folder } = await world();
     const outcome = await agent.request(ALICE, {
       grants: ["documents:write", "documents:read"],
@@ -116,7 +116,7 @@ describe("where the policy names fields, the query of the request is asked again
     expect(codes(await call(agent, "create", given, [one ?? {}]))).toEqual(["allowed"]);
   });
 
-  test("unless the grant says otherwise", async () => {
+  test("unless the grant switches it off", async () => {
     const { agent, folder } = await world({ grants: grants(false) });
     const one = await grantedOne(agent, FIRST);
     await folder.writeText("reports/q1.md", SECOND);
@@ -125,7 +125,7 @@ describe("where the policy names fields, the query of the request is asked again
   });
 });
 
-describe("where the policy names no fields", () => {
+describe("where the policy names no fields, a request's query", () => {
   test.each([
     ["it is not asked again", GRANTS, ["allowed"]],
     ["it is, if the grant says so", grants(true), ["policy_denied"]],
@@ -139,8 +139,8 @@ describe("where the policy names no fields", () => {
   });
 });
 
-describe("a capability without a query", () => {
-  test("that was not asked for here is refused where it would be asked again", async () => {
+describe("a capability minted without a request", () => {
+  test("is refused where the query would be asked again", async () => {
     const parts = await world({ grants: grants(true) });
     const { agent, again } = parts;
     const capability = await mintedFor(parts, "reports/q1.md", {
@@ -157,7 +157,7 @@ describe("a capability without a query", () => {
   });
 });
 
-test("a query is kept with the issuance, so that it has a limit", async () => {
+test("the ledger keeps the query with the issuance, and refuses a query that is too long", async () => {
   const { agent, ledger } = await world();
   const { id } = await grantedOne(agent, FIRST);
   expect(JSON.parse((await ledger.issued(id))?.query ?? "null")).toEqual({
@@ -174,7 +174,7 @@ test("a query is kept with the issuance, so that it has a limit", async () => {
   });
 });
 
-test("a capability that the ledger does not know is refused where its query would be asked", async () => {
+test("a capability missing from the ledger is refused where its query would be asked again", async () => {
   const { again, agent, ledger } = await world();
   const one = await grantedOne(agent, FIRST);
   const q1 = handleOf(one, "First quarter");

@@ -20,8 +20,8 @@ import {
 
 const AT = new Date(NOW).toISOString();
 
-describe("the ledger has", () => {
-  test("of an issuance: who, why, which capability, which handles", async () => {
+describe("the ledger records", () => {
+  test("an issuance: who, why, which capability, which handles", async () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, { ...Object(REPORTS), purpose: "sum up" });
     expect(await ledger.list()).toEqual([
@@ -39,7 +39,7 @@ describe("the ledger has", () => {
     expect(await ledger.issued(one.id)).toMatchObject({ ...ALICE, expires: one.expires });
   });
 
-  test("of a request that gave nothing: why", async () => {
+  test("a request that gave nothing, with the reason", async () => {
     const { agent, ledger } = await world();
     await agent.request(ALICE, { grants: ["nothing"], purpose: "p" });
     await agent.request(ALICE, { grants: ["documents:write"], purpose: "p" });
@@ -61,7 +61,7 @@ describe("the ledger has", () => {
     ]);
   });
 
-  test("of a call: the skill, the handles, and the path of its token, hop by hop", async () => {
+  test("a call: the skill, the handles, and its token's path hop by hop", async () => {
     const { agent, ledger } = await world();
     const one = await grantedOne(agent, REPORTS);
     const document = handleOf(one, "First quarter");
@@ -93,7 +93,7 @@ describe("the ledger has", () => {
     expect(refused).not.toHaveProperty("values");
   });
 
-  test("of a revocation: which link, by whom and why", async () => {
+  test("a revocation: which link, by whom and why", async () => {
     const { agent, ledger } = await world();
     const { id, token, revocationId } = await grantedOne(agent, { grants: ["clock:read"] });
     await agent.revoke(BOB, { token }, "task done");
@@ -108,7 +108,7 @@ describe("the ledger has", () => {
     ]);
   });
 
-  test("of who is not let in: the codes", async () => {
+  test("a refused admission, with the codes", async () => {
     const { agent, ledger } = await world();
     await agent.admit(ALICE, []);
     await agent.admit(ALICE, [{ token: "noise" }, { id: "cap_AAAAAAAAAAAAAAAA" }]);
@@ -116,7 +116,7 @@ describe("the ledger has", () => {
     expect(told).toEqual([["capability_missing"], ["token_malformed", "capability_unknown"]]);
   });
 
-  test("values of those arguments that the operator named, and of no others", async () => {
+  test("the values of arguments that the operator named, and of no others", async () => {
     const { agent, ledger } = await world({ recordValues: ["page", "__proto__", "absent"] });
     const one = await grantedOne(agent, REPORTS);
     await call(agent, "compare", JSON.parse('{"page":7,"__proto__":{"x":1},"other":"o"}'), [one]);
@@ -125,8 +125,8 @@ describe("the ledger has", () => {
   });
 });
 
-describe("leave to run a skill", () => {
-  test("is recorded when it is used, once", async () => {
+describe("a clearance", () => {
+  test("is recorded when it is used, and can be used once", async () => {
     const { agent, ledger, ran } = await world();
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
     const asked = { skill: "tell", arguments: {}, capabilities: [{ token }] };
@@ -140,7 +140,7 @@ describe("leave to run a skill", () => {
     expect(ran).toEqual(["tell"]);
   });
 
-  test("is recorded as a refusal when nothing waits for the answer any more", async () => {
+  test("is recorded as a refusal if the caller gave up before the skill ran", async () => {
     const seen: Observation[] = [];
     const { agent, ledger, ran } = await world({ observe: (one) => void seen.push(one) });
     const { id, token } = await grantedOne(agent, { grants: ["clock:read"] });
@@ -161,7 +161,7 @@ describe("leave to run a skill", () => {
   });
 });
 
-test("on a disk that is nearly full nothing is issued, calls go on, and revoking is recorded", async () => {
+test("on a nearly full disk nothing is issued, but calls run and revocations are recorded", async () => {
   const { agent, issuer, database, revocations } = await world({ reserve: 2 ** 52 });
   const full = await storageError(() => agent.request(ALICE, { grants: ["clock:read"] }));
   expect(full.code).toBe("store_full");
@@ -181,8 +181,8 @@ test("on a disk that is nearly full nothing is issued, calls go on, and revoking
   expect(committed).toHaveLength(1);
 });
 
-describe("observers are told of every decision, and of nobody", () => {
-  test("with the first code of a refusal", async () => {
+describe("observers are told of every decision, without names of people", () => {
+  test("and of the first code of each refusal", async () => {
     const seen: Observation[] = [];
     const { agent } = await world({ mode: "prefer", observe: (one) => void seen.push(one) });
     const { token } = await grantedOne(agent, { grants: ["clock:read"] });
@@ -206,8 +206,8 @@ describe("observers are told of every decision, and of nobody", () => {
   });
 });
 
-describe("nothing secret is written", () => {
-  test("no token, no signature, no key, no argument's value, in any byte of any file", async () => {
+describe("nothing secret is stored", () => {
+  test("no token, signature, key or argument value is in any byte of any file", async () => {
     const { agent, ledger, keys, root } = await world({ mode: "prefer", recordValues: ["page"] });
     const grants = ["documents:read", "documents:write", "documents:admin", "clock:read"];
     const all = await granted(agent, { ...Object(REPORTS), grants });

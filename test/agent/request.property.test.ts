@@ -120,7 +120,7 @@ async function answered({ agent }: World, value: Json): Promise<string> {
 }
 
 describe("a request of any shape", () => {
-  test("is granted or has a coded denial", async () => {
+  test("is either granted or refused with a code", async () => {
     const parts = await world();
     const seen = new Map<string, number>();
     await fc.assert(
@@ -136,7 +136,7 @@ describe("a request of any shape", () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("grants");
   });
 
-  test("has no member that is not a request's own", async () => {
+  test("is refused if it has a property that a request does not have", async () => {
     const { agent } = await world();
     for (const member of ["resourceHandles", "nonce", "principal", "grant", "__proto__", "cnf"]) {
       const value: Json = JSON.parse(`{"grants":["clock:read"],"${member}":["x"]}`);
@@ -148,7 +148,7 @@ describe("a request of any shape", () => {
     expect(HOP_KEYS).toContain("nonce");
   });
 
-  test("is cut short, however large", async () => {
+  test("gets an answer of bounded size, however large it is", async () => {
     const parts = await world();
     let deep: Json = 1;
     for (let at = 0; at < 50_000; at++) deep = [deep];

@@ -24,7 +24,7 @@ function wrong(...changes: readonly object[]): string {
   return misuse(() => checkSkills(changes.map((change) => ({ ...SKILL, ...change }))));
 }
 
-describe("a skill's mistake names its field", () => {
+describe("a wrong skill is refused, and the message names its field", () => {
   test.each<[string, readonly object[], string]>([
     ["an id with a slash", [{ id: "a/b" }], "skills[0].id: must be"],
     ["an id twice", [{}, {}], 'skills[1].id: "read" is taken'],
@@ -76,13 +76,13 @@ describe("a skill's mistake names its field", () => {
       { type: "object", $async: true },
       /^skills\[0\]\.input: .*asynchronous/,
     ],
-  ])("a schema that %s", async (_, schema, message) => {
+  ])("whose schema %s", async (_, schema, message) => {
     const input = JSON.parse(JSON.stringify(schema));
     await expect(compileArgumentChecks([{ ...SKILL, input }])).rejects.toThrow(message);
   });
 });
 
-test("skills that are none are refused, and createIssuingAgent says the same", async () => {
+test("a value that is not an array of skills is refused, and createIssuingAgent passes the message on", async () => {
   expect(misuse(() => checkSkills(JSON.parse('{"read":{}}')))).toBe("skills: must be an array");
   expect(misuse(() => checkSkills(JSON.parse('["read"]')))).toBe(
     "skills[0] must be an object, not a string",
@@ -98,13 +98,13 @@ test("skills that are none are refused, and createIssuingAgent says the same", a
   expect(String(error)).toContain("skills[1].id: must be 1 to 64 letters");
 });
 
-describe("arguments", () => {
+describe("a skill's arguments", () => {
   async function failures(input: Skill["input"], given: string): Promise<string[]> {
     const checks = await compileArgumentChecks([{ ...SKILL, input }]);
     return (checks.get("read")?.(JSON.parse(given)) ?? []).map(({ message }) => message);
   }
 
-  test("fail by name, once for each way, and none inherited counts", async () => {
+  test("that fail the schema are listed by name, one message per failure, without inherited properties", async () => {
     const text = { type: "string" };
     const input = {
       type: "object",
@@ -121,7 +121,7 @@ describe("arguments", () => {
     ]);
   });
 
-  test("are not repeated at length, whatever they are called", async () => {
+  test("are shortened in messages, however long their names", async () => {
     const long = "x".repeat(100_000);
     const closed = { type: "object", additionalProperties: false };
     const [message = ""] = await failures(closed, JSON.stringify({ [long]: 1 }));
@@ -133,7 +133,7 @@ describe("arguments", () => {
     expect(await failures(closed, JSON.stringify(many))).toHaveLength(16);
   });
 
-  test("have handles anywhere: in lists, in objects, and as names", () => {
+  test("are searched for handles in arrays, objects and property names", () => {
     const [a, b, c, d] = ["a", "b", "c", "d"].map((one) => `rh_${one.repeat(21)}A`);
     const given = { x: [[{ y: a }]], [String(b)]: 1, z: { [String(c)]: null }, d, again: [a, b] };
     expect(handlesIn(JSON.parse(JSON.stringify(given))).sort()).toEqual([a, b, c, d]);
@@ -142,7 +142,7 @@ describe("arguments", () => {
     );
   });
 
-  test("are looked through to any depth", () => {
+  test("are searched for handles at any depth", () => {
     let deep: Json = `rh_${"a".repeat(21)}A`;
     for (let at = 0; at < 100_000; at++) deep = [deep];
     expect(handlesIn(deep)).toHaveLength(1);
@@ -184,7 +184,7 @@ describe("options of an agent", () => {
     await expect(again({ issuer, revocations })).rejects.toThrow(message);
   });
 
-  test("an issuer whose capabilities live for less than a quarter of an hour is no mistake", async () => {
+  test("an issuer with a maximum lifetime below 15 minutes is accepted", async () => {
     const { again, issuer: known } = await world();
     const revocations = new RevocationList();
     const issuer = createIssuer({
@@ -203,6 +203,6 @@ describe("options of an agent", () => {
   });
 });
 
-test("what an agent cannot do without is named when it is missing", async () => {
+test("createIssuingAgent names a required option that is missing", async () => {
   await expect(createIssuingAgent(Object({}))).rejects.toThrow("options.issuer: is missing");
 });

@@ -37,7 +37,7 @@ function look(value: Json): SearchResult {
   return new TokenSearch((text) => issuer.isAuthentic(text)).look(value);
 }
 
-describe("a token", () => {
+describe("the search for tokens in text", () => {
   const child = attenuated(TOKEN, { purpose: "a child", expires: "2027-01-15T08:01:00Z" });
 
   test.each<[string, (text: string) => Json]>([
@@ -50,25 +50,25 @@ describe("a token", () => {
     ["as JSON within a text", (text) => JSON.stringify({ note: [text] })],
     ["as JSON within JSON within a text", (text) => JSON.stringify([JSON.stringify({ text })])],
     ["at the end of a long text", (text) => `${"lorem ipsum {} ".repeat(9000)}${text}`],
-  ])("is found %s", (_, place) => {
+  ])("finds a token %s", (_, place) => {
     expect(look(place(TOKEN))).toBe("token");
     expect(look(place(child))).toBe("token");
   });
 
-  test("is found where its characters are spelt with escapes", () => {
+  test("finds a token whose characters are spelt with escapes", () => {
     const spelt = [...TOKEN].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
     expect(look(spelt)).toBe("token");
     expect(look({ note: JSON.stringify({ text: spelt }) })).toBe("token");
   });
 
-  test("of another issuer's key is none, nor is one cut short", () => {
+  test("ignores a token of another issuer's key, and one cut short", () => {
     const foreign = mint(stranger);
     expect(look([foreign, { [foreign]: `a ${foreign}` }])).toBe("none");
     expect(look(TOKEN.slice(0, -8))).toBe("none");
   });
 });
 
-describe("base64", () => {
+describe("base64 within text", () => {
   test.each<[string, string, string]>([
     ["in the other alphabet", "", ""],
     ["behind a path", "https://agent.example/tokens/", "/more"],
@@ -76,13 +76,13 @@ describe("base64", () => {
     ["behind letters", "Bearer", ""],
     ["before letters", "", "AAAA"],
     ["between dashes", "--", "--"],
-  ])("is found %s", (_, before, behind) => {
+  ])("is searched %s", (_, before, behind) => {
     expect(look(`${before}${TOKEN}${behind}`)).toBe("token");
     expect(look(`${before}${standard()}${behind}`)).toBe("token");
   });
 });
 
-test("a token without its discharges is one", () => {
+test("a token without its discharges is found as a token", () => {
   const parsed = parseMacaroon(TOKEN);
   const bound = addThirdPartyCaveat(parsed, {
     key: new Uint8Array(32).fill(7),
@@ -93,7 +93,7 @@ test("a token without its discharges is one", () => {
   expect(look(`take ${token}`)).toBe("token");
 });
 
-test("what is expired, revoked or not this issuer's own any more is judged by its key alone", () => {
+test("an expired or revoked token is still found, since only its key counts; another key's is not", () => {
   const spent = attenuated(TOKEN, { expires: "2026-01-15T08:00:01Z" });
   expect(look(spent)).toBe("token");
   const { keys } = fixture();
@@ -101,7 +101,7 @@ test("what is expired, revoked or not this issuer's own any more is judged by it
   expect(retired.issuer.isAuthentic(mint(fixture({ keys }).issuer))).toBe(false);
 });
 
-test("the shortest token that there can be is as long as the search believes", () => {
+test("the shortest possible token is as long as the search assumes", () => {
   const identifier = encodeIdentifier({
     v: 1,
     iss: "i",
@@ -117,10 +117,10 @@ test("the shortest token that there can be is as long as the search believes", (
   expect(seen).toEqual([macaroonToText(root)]);
 });
 
-describe("a search is bounded", () => {
+describe("the search for tokens is bounded", () => {
   const foreign = (count: number): string[] => Array.from({ length: count }, () => mint(stranger));
 
-  test("in the strings that it judges", () => {
+  test("in the number of candidate strings that it judges", () => {
     expect(look(foreign(MAX_CANDIDATES))).toBe("none");
     expect(look(foreign(MAX_CANDIDATES + 1))).toBe("too_many");
     expect(look(foreign(MAX_CANDIDATES + 1).join(" "))).toBe("too_many");
@@ -134,7 +134,7 @@ describe("a search is bounded", () => {
     expect(search.look(foreign(40))).toBe("too_many");
   });
 
-  test("and what cannot be a token does not count", () => {
+  test("but strings that cannot be a token do not count", () => {
     const run = Buffer.alloc(150_000, 2).toString("base64");
     expect(look([run, Buffer.from(run).toString("base64"), "AgEA".repeat(40_000)])).toBe("none");
     const items = Array.from({ length: 500 }, (_, at) => ({ i: at, text: "x".repeat(300) }));
@@ -145,23 +145,26 @@ describe("a search is bounded", () => {
   });
 });
 
-test("a caveat is no token, nor is a macaroon that is no capability", () => {
+test("a caveat, or a macaroon that is not a capability, is not found as a token", () => {
   const key = createRootKey(new Uint8Array(32).fill(1));
   const other = addFirstPartyCaveat(createMacaroon(key, { identifier: "x".repeat(200) }), "y");
   expect(look(macaroonToText(other))).toBe("none");
 });
 
-test.each<MacaroonFormat>(["v1", "v1json", "v2json"])("%s is no form of a token", (format) => {
-  expect(look(writeMacaroons([parseMacaroon(TOKEN)], format))).toBe("none");
-});
+test.each<MacaroonFormat>(["v1", "v1json", "v2json"])(
+  "a token in the format %s is not found",
+  (format) => {
+    expect(look(writeMacaroons([parseMacaroon(TOKEN)], format))).toBe("none");
+  },
+);
 
-test("no more than so many characters are judged, however few the texts", () => {
+test("the search stops after a total number of characters, even in few strings", () => {
   const forged = `${attenuated(TOKEN, { purpose: "x".repeat(4000) }).slice(0, -6)}AAAAAA`;
   expect(look([forged])).toBe("none");
   expect(look(Array.from({ length: 20 }, () => forged))).toBe("too_many");
 });
 
-describe("every spelling of a macaroon is seen", () => {
+describe("the search finds every spelling of a macaroon", () => {
   const bound = addThirdPartyCaveat(parseMacaroon(TOKEN), {
     key: new Uint8Array(32).fill(7),
     identifier: "who is it",
@@ -175,12 +178,12 @@ describe("every spelling of a macaroon is seen", () => {
     return seen;
   }
 
-  test("with a third party's caveat and its location", () => {
+  test("with a third-party caveat and its location", () => {
     expect(look(macaroonToText(bound))).toBe("token");
     expect(look(`see ${macaroonToText(bound)}`)).toBe("token");
   });
 
-  test("with a location of its own, which is not signed", () => {
+  test("with an unsigned location of its own", () => {
     const { identifier } = parseMacaroon(TOKEN);
     const key = createRootKey(new Uint8Array(32));
     const own = macaroonToText(createMacaroon(key, { identifier }));
@@ -191,7 +194,7 @@ describe("every spelling of a macaroon is seen", () => {
     }
   });
 
-  test("with locations that are no UTF-8", () => {
+  test("with locations that are not UTF-8", () => {
     const [version = 0, ...rest] = Buffer.from(TOKEN, "base64url");
     const odd = Buffer.from([version, 1, 2, 0xff, 0xfe, ...rest]);
     expect(look(odd.toString("base64url"))).toBe("token");
@@ -201,14 +204,14 @@ describe("every spelling of a macaroon is seen", () => {
   });
 });
 
-describe("JSON within texts", () => {
+describe("JSON nested in strings", () => {
   const nested = (levels: number): string => {
     let text = TOKEN.replace("A", String.raw`\u0041`);
     for (let level = 0; level < levels; level++) text = JSON.stringify({ text });
     return text;
   };
 
-  test("is read three deep, whatever is escaped", () => {
+  test("is searched three levels of escaping deep, and no deeper", () => {
     expect([0, 1, 2].map((levels) => look(nested(levels)))).toEqual(
       Array.from({ length: 3 }, () => "token"),
     );
@@ -216,7 +219,7 @@ describe("JSON within texts", () => {
     expect(look(nested(5))).toBe("none");
   });
 
-  test("that escapes nothing of the token is read at any depth", () => {
+  test("is searched at any depth if the token itself has no escapes", () => {
     let text = TOKEN;
     for (let level = 0; level < 10; level++) text = JSON.stringify({ text });
     expect(look(text)).toBe("token");
@@ -230,7 +233,7 @@ test("one run of base64 of 12 MB is searched to its end", () => {
   expect(look(`${run}+/`)).toBe("none");
 });
 
-test("what only begins like a macaroon is read so often, and no oftener", () => {
+test("a string with many starts of a macaroon is refused after 1,024 of them", () => {
   const begun = Buffer.from([2, 2, 100, 0x7b, ...Array.from({ length: 99 }, () => 0x20), 0, 0]);
   expect(begun.length % 3).toBe(0);
   const text = (count: number): string =>

@@ -27,7 +27,7 @@ test.each([
   ["a space before the scheme", " Bearer abc"],
   ["a tab after the scheme", "Bearer\tabc"],
   ["two schemes, another first", "Basic YWxpY2U6c2VjcmV0, Bearer abc"],
-])("%s is no token", (_, authorization) => {
+])("%s is not accepted as a token", (_, authorization) => {
   expect(codeOf(authorization)).toBe("token_missing");
 });
 
@@ -50,7 +50,7 @@ test.each([
   expect(codeOf(authorization)).toBe("token_invalid");
 });
 
-test("what is said tells what to do, and nothing of the header", () => {
+test("a refused header gets advice what to send, and none of its own content back", () => {
   for (const authorization of ["eyJzZWNyZXQi", "Bearer eyJzZWNyZXQi x", "Basic eyJzZWNyZXQi"]) {
     const reading = readBearer(requestWith(authorization), "ask the operator");
     const message = reading.ok ? "" : reading.denial.message;

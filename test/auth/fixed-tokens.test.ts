@@ -14,7 +14,7 @@ const ALICE: FixedToken = {
 const BOB: FixedToken = { token: "dev-bob-0123456789==", principal: "bob", invoker: "calendar" };
 const options: FixedTokensOptions = { development: true, announce: () => {} };
 
-test("each token is its own caller", async () => {
+test("each fixed token identifies its own caller", async () => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   for (const { token, principal, invoker } of [ALICE, BOB]) {
     const result = await authenticator.authenticate(requestWith(`Bearer ${token}`));
@@ -27,7 +27,7 @@ test.each([
   ["the beginning of one", ALICE.token.slice(0, -1)],
   ["one and more", `${ALICE.token}0`],
   ["one in capitals", ALICE.token.toUpperCase()],
-])("%s is nobody", async (_, token) => {
+])("%s identifies nobody", async (_, token) => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   const { code, message } = await denialWith(authenticator, token);
   expect(code).toBe("token_invalid");
@@ -35,12 +35,12 @@ test.each([
   expect(message).not.toContain(ALICE.token);
 });
 
-test("no token is nobody", async () => {
+test("a request without a token identifies nobody", async () => {
   const result = await createFixedTokens([ALICE], options).authenticate(requestWith());
   expect(result.ok ? "" : result.denial.code).toBe("token_missing");
 });
 
-test("it says at the start, once, who is let in, and shows no token", async () => {
+test("the start prints one warning that names the callers and shows no token", async () => {
   const said: string[] = [];
   const announce = (message: string) => said.push(message);
   const authenticator = createFixedTokens([ALICE, BOB], { development: true, announce });
@@ -51,7 +51,7 @@ test("it says at the start, once, who is let in, and shows no token", async () =
   for (const { token } of [ALICE, BOB]) expect(said[0]).not.toContain(token);
 });
 
-test("it must be switched on by name", () => {
+test("fixed tokens must be switched on by name", () => {
   for (const development of [false, undefined, "yes", 1]) {
     const wrong = JSON.parse(JSON.stringify({ development }));
     expect(() => createFixedTokens([ALICE], { announce: () => {}, ...wrong })).toThrow(
@@ -75,7 +75,7 @@ test.each<[string, unknown, string]>([
     [null],
     "tokens[0] must be a plain object with token, principal, invoker, not null",
   ],
-])("%s is refused, by its place and without showing it", (_, tokens, expected) => {
+])("%s is refused, by its place and without being shown", (_, tokens, expected) => {
   let message = "";
   try {
     createFixedTokens(JSON.parse(JSON.stringify(tokens)), options);
@@ -88,7 +88,7 @@ test.each<[string, unknown, string]>([
   }
 });
 
-test("the caller that is given away can not be made another", async () => {
+test("the returned caller is frozen", async () => {
   const authenticator = createFixedTokens([ALICE], options);
   const result = await authenticator.authenticate(requestWith(`Bearer ${ALICE.token}`));
   expect(result.ok && Object.isFrozen(result.caller)).toBe(true);

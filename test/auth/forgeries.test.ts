@@ -46,19 +46,19 @@ function claimsIn(payload: string): Claims {
   return JSON.parse(Buffer.from(payload, "base64url").toString());
 }
 
-test("what is forged from here on would otherwise be good", async () => {
+test("the unforged token that the following tests start from is accepted", async () => {
   const result = await authenticator.authenticate(requestWith(`Bearer ${await good.sign()}`));
   expect(result).toEqual({ ok: true, caller: { principal: "alice", invoker: "orchestrator" } });
 });
 
-test("claims that were changed do not hold", async () => {
+test("a token with changed claims is refused for its signature", async () => {
   const [header, payload, signature] = await parts();
   const changed = encoded({ ...claimsIn(payload), sub: "bob" });
   const { message } = await denialWith(authenticator, `${header}.${changed}.${signature}`);
   expect(message).toMatch(/^the access token has a signature that does not hold; get a new/);
 });
 
-test("no bit of a token can be changed", async () => {
+test("a token with any bit flipped is refused", async () => {
   const [header, payload, signature] = await parts();
   const bytes = Buffer.from(signature, "base64url");
   for (let at = 0; at < bytes.length; at += 7) {
@@ -87,7 +87,7 @@ test.each(["none", "None", "NONE", "nOnE"])("alg %s is refused", async (alg) => 
 });
 
 test.each(["HS256", "HS384", "HS512"])(
-  "a public key is no secret: %s with it is refused",
+  "a public key is not used as an HMAC secret: %s with it is refused",
   async (alg) => {
     const server = await authorizationServer();
     const set: { readonly keys: readonly [JWK] } = JSON.parse(
@@ -113,7 +113,7 @@ test.each(["HS256", "HS384", "HS512"])(
   },
 );
 
-test("a key that the token brings along counts for nothing", async () => {
+test("a key that the token itself carries or links to is never used", async () => {
   const mallory = await signer();
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -140,21 +140,24 @@ test("a key that the token brings along counts for nothing", async () => {
   expect(asked).toEqual([]);
 });
 
-test("a header that must be understood, and is not, is refused", async () => {
+test("a token with a critical header that is not understood is refused", async () => {
   const [, payload] = await parts();
   const header = encoded({ alg: "ES256", typ: "at+jwt", crit: ["x"], x: 1, kid: good.jwk.kid });
   const { message } = await denialWith(authenticator, `${header}.${payload}.AAAA`);
   expect(message).toMatch(/is not a signed JWT/);
 });
 
-test.each(["JWT", "at+jwt+x", "dpop+jwt", undefined])("type %s is refused", async (typ) => {
-  const token = await good.sign({}, { typ });
-  expect((await denialWith(authenticator, token)).message).toContain('("typ")');
-  const any = await checking([good.jwk], { type: "any" });
-  expect((await any.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
-});
+test.each(["JWT", "at+jwt+x", "dpop+jwt", undefined])(
+  "the token type %s is refused",
+  async (typ) => {
+    const token = await good.sign({}, { typ });
+    expect((await denialWith(authenticator, token)).message).toContain('("typ")');
+    const any = await checking([good.jwk], { type: "any" });
+    expect((await any.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
+  },
+);
 
-test.each(["AT+JWT", "application/at+jwt"])("type %s is an access token's", async (typ) => {
+test.each(["AT+JWT", "application/at+jwt"])("the token type %s is accepted", async (typ) => {
   const token = await good.sign({}, { typ });
   expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
 });
@@ -203,7 +206,7 @@ test.each<[string, Claims, object, string, string]>([
     "p",
   ],
   ["one audience of several", { aud: ["x", RESOURCE] }, {}, "alice", "orchestrator"],
-])("%s: good", async (_, claims, options, principal, invoker) => {
+])("accepted: %s", async (_, claims, options, principal, invoker) => {
   const token = await good.sign(claims);
   const result = await (await checking([good.jwk], options)).authenticate(
     requestWith(`Bearer ${token}`),
@@ -211,14 +214,14 @@ test.each<[string, Claims, object, string, string]>([
   expect(result).toEqual({ ok: true, caller: { principal, invoker } });
 });
 
-test("a claim that is named by the operator has no stand-in", async () => {
+test("a token without the claim that the operator named is refused, even if it has the usual one", async () => {
   const checks = await checking([good.jwk], { invokerClaim: "app" });
   expect((await denialWith(checks, await good.sign())).message).toContain('has no "app"');
   const inherited = await checking([good.jwk], { invokerClaim: "constructor" });
   expect((await denialWith(inherited, await good.sign())).message).toContain("names no client");
 });
 
-test("algorithms can be fewer, and an algorithm fits its key", async () => {
+test("an algorithm outside the operator's list, or not fitting its key, is refused", async () => {
   const checks = await checking([good.jwk], { algorithms: ["RS256"] });
   expect((await denialWith(checks, await good.sign())).message).toMatch(/\("alg"\): RS256;/);
   const [, payload] = await parts();
@@ -227,7 +230,7 @@ test("algorithms can be fewer, and an algorithm fits its key", async () => {
   expect(message).toContain('("kid")');
 });
 
-test("a token without a key id is good if only one key can have signed it", async () => {
+test("a token without a key id is accepted if only one key can have signed it", async () => {
   const other = await signer();
   const token = await good.sign({}, { kid: undefined });
   expect((await authenticator.authenticate(requestWith(`Bearer ${token}`))).ok).toBe(true);
@@ -235,7 +238,7 @@ test("a token without a key id is good if only one key can have signed it", asyn
   expect((await denialWith(two, token)).message).toContain("does not say which of several keys");
 });
 
-test("what is not a JWT, or is one of another kind, is refused", async () => {
+test("a string that is not a JWT, or a JWT of another kind, is refused", async () => {
   const nested = await new SignJWT({}).setProtectedHeader({ alg: "HS256" }).sign(Buffer.alloc(32));
   for (const token of [
     "opaque-token-0123456789",
@@ -250,7 +253,7 @@ test("what is not a JWT, or is one of another kind, is refused", async () => {
   }
 });
 
-test("a very long claim is not repeated at length", async () => {
+test("a very long claim is shortened in the message", async () => {
   const { message } = await denialWith(authenticator, await good.sign({ aud: "x".repeat(4000) }));
   expect(message.length).toBeLessThan(400);
 });

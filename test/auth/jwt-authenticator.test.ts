@@ -22,7 +22,7 @@ function checking(
 }
 
 test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
-  "a user who has signed in is the principal, and the agent the invoker (%s)",
+  "a signed-in user is the principal and the agent the invoker (%s)",
   async (algorithm) => {
     const server = await authorizationServer({ algorithm });
     const authenticator = await checking(server);
@@ -33,7 +33,7 @@ test.each(["ES256", "RS256", "PS256", "Ed25519"] as const)(
   },
 );
 
-test("users and agents are told apart", async () => {
+test("a user and an agent with the same name are different principals", async () => {
   const server = await authorizationServer();
   const authenticator = await checking(server);
   for (const [principal, invoker] of [
@@ -72,7 +72,7 @@ test("a token for another audience is refused", async () => {
   ).toBe(true);
 });
 
-test("a token of another issuer is refused, by its key and by its name", async () => {
+test("a token of another issuer is refused, by its key and by its issuer claim", async () => {
   const [server, other] = [await authorizationServer(), await authorizationServer()];
   const token = await other.clientToken("calendar");
   const byKey = await denialWith(await checking(server), token);
@@ -83,7 +83,7 @@ test("a token of another issuer is refused, by its key and by its name", async (
   expect(byName.message).toContain(`issuer ("iss") "${other.issuer}", not "${server.issuer}"`);
 });
 
-test("an ID token is no access token", async () => {
+test("an ID token is refused as an access token", async () => {
   const server = await authorizationServer();
   const token = await server.idTokenFor("alice", "orchestrator");
   const denial = await denialWith(await checking(server, { audience: "orchestrator" }), token);
@@ -93,7 +93,7 @@ test("an ID token is no access token", async () => {
   expect(any.message).toContain('("aud") "orchestrator"');
 });
 
-test("an expired token is refused, in the cache too, with some patience for clocks", async () => {
+test("an expired token is refused after a clock tolerance, even if it was cached", async () => {
   const server = await authorizationServer({ lifetime: 30 });
   let start = Date.now();
   let seconds = 0;
@@ -126,7 +126,7 @@ test("a scope can be required", async () => {
   );
 });
 
-test("who has no token is told where to get one", async () => {
+test("a request without a token is told where to get one", async () => {
   const server = await authorizationServer();
   const authenticator = await checking(server);
   const result = await authenticator.authenticate(requestWith());
@@ -172,7 +172,7 @@ test.each<[string, object]>([
 });
 
 test.each(["jose", "lru-cache"])(
-  "without %s, the entry works, and what needs it says how to get it",
+  "without %s, the package entry loads, and the function that needs it says how to install it",
   (absent) => {
     const hiding = `
     import { register } from "node:module";

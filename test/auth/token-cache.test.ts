@@ -15,7 +15,7 @@ async function callerOf(authenticator: Authenticator, token: string): Promise<Ca
   return result.caller;
 }
 
-test("of a thousand tokens and one, the one used the longest ago is checked again", async () => {
+test("past 1,000 cached tokens, the least recently used one is verified again", async () => {
   const good = await signer();
   const authenticator = await checking(good);
   const [first, second] = [await good.sign({ jti: "first" }), await good.sign({ jti: "second" })];
@@ -29,7 +29,7 @@ test("of a thousand tokens and one, the one used the longest ago is checked agai
   expect(await callerOf(authenticator, second)).not.toBe(callers[1]);
 });
 
-test("a token is checked again after a minute, and when the clock is set back", async () => {
+test("a cached token is verified again after a minute, and when the clock is set back", async () => {
   const good = await signer();
   const start = Date.now();
   let now = start;
@@ -45,7 +45,7 @@ test("a token is checked again after a minute, and when the clock is set back", 
   expect(await callerOf(authenticator, token)).not.toBe(again);
 });
 
-test("a refusal is not kept: a token counts as soon as it is good", async () => {
+test("a refusal is not cached: the same token counts as soon as it is valid", async () => {
   const good = await signer();
   let now = Date.now();
   const authenticator = await checking(good, () => now);

@@ -39,10 +39,10 @@ const SERVED: service.Service = {
   ),
 };
 
-describe("what the service's program writes", () => {
+describe("the figures of the service benchmark", () => {
   const [throughput, , callers] = service.figuresOf(SERVED);
 
-  test("gives a ratio to the bare server for each other one", () => {
+  test("have a ratio to the bare server for each other variant", () => {
     expect(throughput?.ratios).toMatchObject({
       "service, guarded: speed to bare": 0.9,
       "service, durable: speed to bare by the processor's time": 0.85,
@@ -51,7 +51,7 @@ describe("what the service's program writes", () => {
     expect(Object.keys(throughput?.ratios ?? {}).join()).not.toContain("service, bare");
   });
 
-  test("has a row for each number of concurrent callers", () => {
+  test("have a row for each number of concurrent callers", () => {
     expect(callers?.rows).toEqual([
       [1, 0.5, 0.5],
       [10, 5, 5],
@@ -59,7 +59,7 @@ describe("what the service's program writes", () => {
   });
 });
 
-test("every goal is about something that a part gives", () => {
+test("every goal is about a figure that some benchmark measures", () => {
   const listed = revocations.figuresOf({
     entries: 10,
     arrayBuffersPeakPerEntry: 24,

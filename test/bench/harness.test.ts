@@ -28,7 +28,7 @@ describe("arithmetic", () => {
     expect(ratio({ a: [1] }, "a", "missing")).toBeUndefined();
   });
 
-  test("contenders take turns, the other way round every second time, after a round that does not count", async () => {
+  test("contenders take turns in alternating order, after an uncounted warm-up round", async () => {
     const order: string[] = [];
     const contender = (name: string) => ({
       name,
@@ -39,14 +39,14 @@ describe("arithmetic", () => {
     expect(rounds).toEqual({ a: [3, 6], b: [4, 5] });
   });
 
-  test("a pool is gone through in turns", () => {
+  test("each() cycles through its pool", () => {
     const seen: number[] = [];
     const next = each([1, 2], (one) => seen.push(one));
     for (let at = 0; at < 3; at++) next();
     expect(seen).toEqual([1, 2, 1]);
   });
 
-  test("an operation that does not do the work ends the run", async () => {
+  test("a benchmarked operation that fails ends the run", async () => {
     const failing = here("failing", () => {
       throw new Error("refused");
     });
@@ -54,10 +54,10 @@ describe("arithmetic", () => {
   });
 });
 
-describe("the check", () => {
+describe("the check against committed results", () => {
   const committed = { "cold: speed to npm macaroon": 2, "refused: time to allowed": 2, peer: 1 };
 
-  test("speeds may fall and times may rise by 15 %, and a missing peer is not compared", () => {
+  test("allows speeds 15 % lower and times 15 % higher, and skips a missing peer", () => {
     const [speed, time] = ["cold: speed to npm macaroon", "refused: time to allowed"];
     expect(worse(committed, { [speed]: 1.71, [time]: 2.29 })).toEqual([]);
     expect(worse(committed, { [speed]: 9, [time]: 0.1 })).toEqual([]);
@@ -76,18 +76,18 @@ describe("the check", () => {
   });
 });
 
-describe("what docs show", () => {
-  test("the document has the results of bench/results.json", () => {
+describe("docs/performance.md", () => {
+  test("shows the results of bench/results.json", () => {
     expect(shown(read("docs/performance.md"))).toBe(summary(results).trim());
   });
 
-  test("each plot is that of its figures", () => {
+  test("has plots drawn from the measured figures", () => {
     const plots = results.figures.flatMap((figures) => figures.plots ?? []);
     expect(plots.length).toBeGreaterThan(0);
     for (const plot of plots) expect(read(`docs/bench/${plot.file}.svg`)).toBe(svg(plot));
   });
 
-  test("new results replace old ones and nothing else", () => {
+  test("gets new results in place of the old ones, and no other change", () => {
     const document = read("docs/performance.md");
     const changed = withResults(document, { ...results, command: "another" });
     expect(changed).not.toBe(document);

@@ -4,7 +4,7 @@ import { decodeBase64, encodeBase64url, readBase64 } from "../../src/bytes/base6
 import { rejection } from "../macaroon/support.js";
 import { sized } from "../support/size.js";
 
-describe("writing", () => {
+describe("writing base64", () => {
   // RFC 4648, section 10, without padding.
   test.each([
     ["", ""],
@@ -37,7 +37,7 @@ describe("writing", () => {
   });
 });
 
-describe("reading", () => {
+describe("reading base64", () => {
   test("takes either alphabet, padded or not, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
@@ -81,7 +81,7 @@ describe("reading", () => {
     expect(rejection(() => decodeBase64(text))).toEqual({ code, offset });
   });
 
-  test("leaves a fault at the end to the caller, with the whole bytes", () => {
+  test("reports a fault at the end together with the bytes read so far", () => {
     expect(readBase64("Zm9v")).toEqual({ bytes: Uint8Array.of(0x66, 0x6f, 0x6f) });
     expect(readBase64("Zm9vZ")).toMatchObject({
       bytes: Uint8Array.of(0x66, 0x6f, 0x6f),

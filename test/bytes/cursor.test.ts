@@ -58,7 +58,7 @@ describe("varints", () => {
     expect(rejection(() => cursor(...bytes).varint("a number"))).toEqual({ code, offset });
   });
 
-  test("faults are placed where the number starts", () => {
+  test("report a fault at the offset where the number starts", () => {
     const bytes = Uint8Array.of(9, 9, 0x80, 0);
     expect(rejection(() => new Cursor(bytes, 2).varint("x")).offset).toBe(2);
   });
@@ -76,7 +76,7 @@ describe("taking bytes", () => {
     expect(reader.take(0, "nothing")).toHaveLength(0);
   });
 
-  test("past the end is truncated, at the end, and takes nothing", () => {
+  test("past the end fails as truncated at the end, and consumes nothing", () => {
     const reader = cursor(1, 2, 3);
     expect(rejection(() => reader.take(4, "bytes"))).toEqual({ code: "truncated", offset: 3 });
     expect(reader.offset).toBe(0);

@@ -104,7 +104,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("is a fixed point: parsed and written again it is the same", () => {
+  test("is unchanged when parsed and written again", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
         const text = canonicalJson(any as Json);
@@ -144,7 +144,7 @@ describe("canonical JSON", () => {
     expect(form(text)).toBe(expected);
   });
 
-  test("a copy in canonical order reads as the canonical form does", () => {
+  test("canonicalCopy has the same order and values as the canonical form, parsed", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (any) => {
         const value = any as Json;
@@ -160,7 +160,7 @@ describe("canonical JSON", () => {
     expect(Object.is(canonicalCopy(-0), 0)).toBe(true);
   });
 
-  test("as bytes is its UTF-8", () => {
+  test("canonicalBytes is the canonical form in UTF-8", () => {
     expect(Buffer.from(canonicalBytes({ é: "😀" })).toString()).toBe('{"é":"😀"}');
   });
 
@@ -267,7 +267,7 @@ describe("duplicateKey", () => {
     "[]",
     '"a"',
     "1",
-  ])("of %s is none", (text) => {
+  ])("finds none in %s", (text) => {
     expect(duplicateKey(text)).toBeUndefined();
   });
 

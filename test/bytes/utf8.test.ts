@@ -11,7 +11,7 @@ describe("UTF-8", () => {
     expect([...encodeUtf8("\uFEFFa")]).toEqual([0xef, 0xbb, 0xbf, 0x61]);
   });
 
-  test("any well-formed text comes back", () => {
+  test("encoding and decoding any well-formed text returns it", () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(isWellFormed(text)).toBe(true);
@@ -20,7 +20,7 @@ describe("UTF-8", () => {
     );
   });
 
-  test("bytes that decode are the encoding of what they decode to", () => {
+  test("bytes that decode are exactly the encoding of the result", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 8 }), (bytes) => {
         const text = decodeUtf8(bytes);
@@ -38,11 +38,11 @@ describe("UTF-8", () => {
     { about: "an overlong NUL", bytes: [0xc0, 0x80] },
     { about: "an encoded surrogate", bytes: [0xed, 0xa0, 0x80] },
     { about: "a code point past U+10FFFF", bytes: [0xf4, 0x90, 0x80, 0x80] },
-  ])("$about is not text", ({ bytes }) => {
+  ])("$about is not decoded", ({ bytes }) => {
     expect(decodeUtf8(Uint8Array.from(bytes))).toBeUndefined();
   });
 
-  test("a failed decoding leaves nothing behind for the next", () => {
+  test("a failed decoding does not affect the next one", () => {
     expect(decodeUtf8(Uint8Array.of(0xe2, 0x82))).toBeUndefined();
     expect(decodeUtf8(Uint8Array.of(0xac))).toBeUndefined();
     expect(decodeUtf8(Uint8Array.of(0x61))).toBe("a");

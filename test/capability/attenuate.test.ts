@@ -25,7 +25,7 @@ const NONCE = "AAAAAAAAAAAAAAAA";
 const GENERIC = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
 
 describe("a narrowed token", () => {
-  test("comes with the hop as appended and the id that revokes it", () => {
+  test("is returned with the appended hop and the id that revokes it", () => {
     const child = attenuate(token, {
       operations: ["put", "get", "put"],
       purpose: "why",
@@ -41,7 +41,7 @@ describe("a narrowed token", () => {
     expect(child.ok && inspect(child.token).links[1]).toMatchObject({ hop: child.ok && child.hop });
   });
 
-  test("allows what both allow; the parent stays as it is", () => {
+  test("allows what both parent and hop allow; the parent is unchanged", () => {
     const child = attenuated(token, { operations: ["get"] });
     expect(codes(issuer.authorize(child, GET))).toEqual([]);
     expect(codes(issuer.authorize(child, { ...GET, operation: "put" }))).toEqual([
@@ -59,7 +59,7 @@ describe("a narrowed token", () => {
     ).toEqual(["hop", "third-party", "hop"]);
   });
 
-  test("is intersected instead of refused on request", () => {
+  test("gets the intersection with the token if the option intersect is set", () => {
     const hop = { operations: ["delete", "get"], expires: "2031-01-01T00:00:00Z" };
     expect(attenuate(token, hop)).toMatchObject({ ok: false });
     expect(attenuate(token, hop, { intersect: true })).toMatchObject({
@@ -69,7 +69,7 @@ describe("a narrowed token", () => {
   });
 });
 
-test("a note names the operations that nothing checks, where the token allows every one", () => {
+test("gets a note naming operations that nothing checks, if the token allows every operation", () => {
   const open = mintOpen(issuer);
   const hop = {
     operationConstraints: { gte: { size: { max: 1 } }, "*": { force: { absent: true } } },
@@ -83,8 +83,8 @@ test("a note names the operations that nothing checks, where the token allows ev
   expect(attenuate(open, named)).not.toHaveProperty("note");
 });
 
-describe("a hop is refused with every reason", () => {
-  test("that it names in excess", () => {
+describe("attenuate refuses a hop with every reason", () => {
+  test("for each value beyond the token", () => {
     const refused = attenuate(token, { operations: ["gat"], expires: "2031-01-01T00:00:00Z" });
     expect(refused.ok || refused.overreaches.map(({ rule, nearest }) => [rule, nearest])).toEqual([
       ["operations", "get"],
@@ -92,7 +92,7 @@ describe("a hop is refused with every reason", () => {
     ]);
   });
 
-  test("if nothing is left even when intersected", () => {
+  test("if nothing would be left even when intersected", () => {
     expect(attenuate(token, { operations: ["delete"] }, { intersect: true })).toMatchObject({
       ok: false,
       overreaches: [{ rule: "operations", value: "delete" }],
@@ -125,7 +125,7 @@ describe("a hop is refused with every reason", () => {
       }
     });
 
-    test("but not if this hop takes the operation away and the rest is to be intersected", () => {
+    test("but accepts it under intersect if the same hop drops that operation", () => {
       const hop = { operations: ["get"], operationConstraints: { put: { size: { max: 1 } } } };
       expect(attenuate(token, hop)).toMatchObject({ ok: false });
       const child = attenuate(token, hop, { intersect: true, nonce: false });
@@ -133,7 +133,7 @@ describe("a hop is refused with every reason", () => {
     });
   });
 
-  test("if the token is sealed", () => {
+  test("if the token may not be narrowed further", () => {
     const sealed = attenuated(token, { maxFurtherHops: 0 });
     expect(attenuate(sealed, { purpose: "x" }, { intersect: true })).toMatchObject({
       ok: false,
@@ -141,7 +141,7 @@ describe("a hop is refused with every reason", () => {
     });
   });
 
-  test("if caveats cannot be read, each with its number", () => {
+  test("if the token has caveats that cannot be read, each with its number", () => {
     const broken = append(append(append(token, "?"), '{"purpose":"fine"}'), '{"a":1,"b":2}');
     const refused = attenuate(broken, { purpose: "x" });
     expect(refused.ok || refused.overreaches.map(({ rule, value }) => [rule, value])).toEqual([
@@ -155,7 +155,7 @@ describe("a hop is refused with every reason", () => {
   });
 });
 
-describe("a hop over a limit is a TokenError", () => {
+describe("a hop past a limit is a TokenError", () => {
   const full = Array.from({ length: 31 }).reduce<string>(
     (text, _, at) => attenuated(text, { purpose: `${at}` }),
     token,
@@ -199,7 +199,7 @@ describe("a hop over a limit is a TokenError", () => {
 
 const withDischarge = writeMacaroons([parseMacaroon(token), parseMacaroon(GENERIC)], "v2");
 
-describe("what is no capability on its own is a TokenError", () => {
+describe("a string that is not a capability alone is a TokenError", () => {
   test.each<[string, string, string]>([
     ["nothing", "", "empty"],
     ["half a token", token.slice(0, 40), "truncated"],

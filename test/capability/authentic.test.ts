@@ -50,7 +50,7 @@ function codes(issuer: Issuer, text: string, token: AuthenticToken, asked = READ
 }
 
 describe("an authentic token", () => {
-  test("is judged as its text is", () => {
+  test("is judged like the string it was read from", () => {
     const { issuer, token, authentic: known } = world();
     expect(codes(issuer, token, known)).toEqual([]);
     const write = { ...READ, operation: "write" };
@@ -58,7 +58,7 @@ describe("an authentic token", () => {
     expect(issuer.revocationOf(known, "done")).toEqual(issuer.revocationOf(token, "done"));
   });
 
-  test("is refused as soon as it has expired, is revoked, or its key or the list is gone", () => {
+  test("is refused once it is revoked or expired, or its key or a current list is missing", () => {
     const { issuer, token, authentic: known, revocations, clock, keys } = world();
     const revocation = issuer.revocationOf(known);
     if (!revocation.ok) throw new Error("it is not revocable");
@@ -70,7 +70,7 @@ describe("an authentic token", () => {
     expect(codes(issuer, token, known)).toEqual(["unknown_key"]);
   });
 
-  test("is of no use to another issuer", () => {
+  test("is refused by another issuer", () => {
     const { token, authentic: known } = world();
     const revocations = new RevocationList();
     const namesake = createIssuer({ name: "documents", keys: createKeyring(), revocations });
@@ -79,7 +79,7 @@ describe("an authentic token", () => {
     expect(codes(stranger, token, known)).toEqual(["foreign_issuer"]);
   });
 
-  test("is not what a text gives that is none of the issuer's", () => {
+  test("is not returned for a string that the issuer did not make", () => {
     const { issuer, token } = world();
     const altered = `${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`;
     for (const [text, code] of [
@@ -95,7 +95,7 @@ describe("an authentic token", () => {
     ["a deep copy", (known: AuthenticToken) => structuredClone(known)],
     ["a child object", (known: AuthenticToken) => Object.create(known)],
     ["a proxy", (known: AuthenticToken) => new Proxy(known, {})],
-  ])("cannot be made up: %s", (_, made) => {
+  ])("cannot be forged: %s is a TypeError", (_, made) => {
     const { issuer, authentic: known } = world();
     const forged = made(known);
     for (const use of [
@@ -119,7 +119,7 @@ describe("an authentic token", () => {
 });
 
 describe("extending an authentic token", () => {
-  test("gives the child that its text authenticates to", () => {
+  test("gives the same child as authenticating the child's string", () => {
     const { issuer, token, authentic: known } = world();
     const child = issuer.extend(known, { operations: ["read"] });
     if (!child.ok) throw new Error("it was not extended");
@@ -137,7 +137,7 @@ describe("extending an authentic token", () => {
     expect(codes(issuer, child.token, child.authentic)).toEqual([]);
   });
 
-  test("refuses what the token does not allow, and an invalid hop is misuse", () => {
+  test("refuses a hop beyond the token, and throws for an invalid hop", () => {
     const { issuer, authentic: known } = world();
     const wider = issuer.extend(known, { operations: ["write"] });
     expect(wider).toMatchObject({ ok: false, overreaches: [{ rule: "operations" }] });
@@ -145,8 +145,8 @@ describe("extending an authentic token", () => {
   });
 });
 
-describe("nothing can be changed in an authentic token", () => {
-  test("not by what a decision hands out either", () => {
+describe("an authentic token cannot be changed", () => {
+  test("through what a decision returns", () => {
     const { issuer, authentic: known } = world();
     const decision = issuer.authorize(known, READ);
     if (!decision.allowed) throw new Error("it was refused");
@@ -165,7 +165,7 @@ describe("nothing can be changed in an authentic token", () => {
     expect(Object.isFrozen(child.authentic.chains[0].revocationIds)).toBe(true);
   });
 
-  test("an extension is held to the issuer's own limits", () => {
+  test("extending an authentic token respects the issuer's own limits", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const issuer = createIssuer({ ...options, limits: { caveats: 2 } });
     const { token } = issuer.mint({ grant: "documents:read", operations: ["read"] });
@@ -174,7 +174,7 @@ describe("nothing can be changed in an authentic token", () => {
     expect(() => issuer.extend(once.authentic, { purpose: "two" })).toThrow(/caveats/);
   });
 
-  test("a token that another issuer authenticated is held to the limits of the one that is asked", () => {
+  test("a token authenticated by an issuer with wider limits is refused past the limits of the judging issuer", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
     const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
@@ -192,7 +192,7 @@ describe("nothing can be changed in an authentic token", () => {
     );
   });
 
-  test("so it is with discharges, in number and nesting", () => {
+  test("discharges authenticated by an issuer with wider limits are refused past the judging issuer's number and nesting", () => {
     const options = { name: "documents", keys: createKeyring(), revocations: new RevocationList() };
     const wide = createIssuer(options);
     const { token } = wide.mint({ grant: "documents:read", operations: ["read"] });
@@ -213,7 +213,7 @@ describe("nothing can be changed in an authentic token", () => {
     expect(codes(flat, text, known)).toEqual(["discharge_invalid"]);
   });
 
-  test("another key under the same id does not stand for the one that verified", () => {
+  test("an authentic token is refused if its key id now has another secret", () => {
     const options = { name: "documents", revocations: new RevocationList() };
     const ring = createKeyring();
     const issuer = createIssuer({ ...options, keys: ring });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createKeyring } from "../../src/issuer/index.js";
 import { attenuated, codes, fixture, GET, mint, NOW } from "./support.js";
 
-test("an allowed call comes with the verified capability", () => {
+test("the decision for an allowed call has the verified capability", () => {
   const { issuer, keys } = fixture();
   const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["get", "put"] });
   const child = attenuated(
@@ -39,7 +39,7 @@ test("an allowed call comes with the verified capability", () => {
   });
 });
 
-test("the issuer's own audience is used where the call names none", () => {
+test("a call without an audience is judged with the issuer's own audience", () => {
   const { issuer } = fixture({ audience: "files-service" });
   const token = mint(issuer, { audience: ["files-service"] });
   expect(codes(issuer.authorize(token, GET))).toEqual([]);
@@ -48,7 +48,7 @@ test("the issuer's own audience is used where the call names none", () => {
   ]);
 });
 
-test("the call's moment decides, not the clock", () => {
+test("a call's own time decides whether its token has expired, not the clock", () => {
   const { issuer } = fixture();
   const token = mint(issuer, { expires: "2030-01-01T00:01:00Z" });
   const at = (time: string): string[] =>
@@ -57,7 +57,7 @@ test("the call's moment decides, not the clock", () => {
   expect(at("2030-01-01T00:01:00.000Z")).toEqual(["expired"]);
 });
 
-test("the clock decides where the call names no moment", () => {
+test("the clock decides whether a token has expired if the call has no time", () => {
   let now = NOW;
   const { issuer } = fixture({ clock: () => now });
   const token = mint(issuer);
@@ -66,7 +66,7 @@ test("the clock decides where the call names no moment", () => {
   expect(codes(issuer.authorize(token, GET))).toEqual(["expired"]);
 });
 
-test("tokens outlive the rotation of their key, and die with its retirement", () => {
+test("tokens survive the rotation of their key, and are refused after its retirement", () => {
   const keys = createKeyring();
   const token = mint(fixture({ keys }).issuer);
   const rotated = keys.rotate();

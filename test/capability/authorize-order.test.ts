@@ -12,13 +12,13 @@ function altered(token: string): string {
   return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
 }
 
-describe("nothing is said of a token's contents before its signatures hold", () => {
+describe("a token's contents are not mentioned before its signatures are verified", () => {
   const { issuer, keys, revocations } = fixture();
   const token = append(append(mint(issuer), EXPIRED), BROKEN);
   const revocation = issuer.revocationOf(token);
   if (revocation.ok) revocations.add(revocation.entry);
 
-  test("with them, everything is", () => {
+  test("with valid signatures, every reason is listed", () => {
     expect(codes(issuer.authorize(token, { grant: "files", operation: "delete" }))).toEqual([
       "revoked",
       "operation_denied",
@@ -46,7 +46,7 @@ describe("nothing is said of a token's contents before its signatures hold", () 
       mint(fixture({ name: "other", keys: createKeyring() }).issuer),
       "foreign_issuer",
     ],
-  ])("a token that is %s is that and nothing more", (_, text, code) => {
+  ])("a token that is %s gets that reason alone", (_, text, code) => {
     const decision = issuer.authorize(text, { grant: "files", operation: "delete" });
     expect(codes(decision)).toEqual([code]);
     expect(decision).not.toHaveProperty("capability");
@@ -64,7 +64,7 @@ describe("revocation and rules are both reported", () => {
   ];
   for (const entry of entries) revocations.add(entry);
 
-  test("in that order, with everything that revokes the token", () => {
+  test("revocations first, with everything that revokes the token", () => {
     const decision = issuer.authorize(minted.token, {
       grant: "files",
       operation: "put",
@@ -80,7 +80,7 @@ describe("revocation and rules are both reported", () => {
     ]);
   });
 
-  test("and the refusal says whose capability it was", () => {
+  test("and the refusal names the capability", () => {
     const decision = issuer.authorize(minted.token, GET);
     expect(decision).toMatchObject({
       capability: { id: minted.id, grant: "files", principal: "alice" },

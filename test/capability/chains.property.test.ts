@@ -25,8 +25,8 @@ function isAllowed(token: string, call: Invocation): boolean {
   return issuer.authorize(token, call).allowed;
 }
 
-describe("over random tokens and calls", () => {
-  test("the effective authority that is shown contains exactly the calls that are allowed", () => {
+describe("for random tokens and calls", () => {
+  test("the authority that inspect shows contains exactly the allowed calls", () => {
     let allowed = 0;
     fc.assert(
       fc.property(chain, calls, (hops, asked) => {
@@ -46,7 +46,7 @@ describe("over random tokens and calls", () => {
     expect(allowed).toBeGreaterThan(RUNS / 10);
   });
 
-  test("no appended hop, however it was made, allows what its parent refused", () => {
+  test("an appended hop never allows what its parent refused", () => {
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, hop, asked) => {
         const parent = tokenWith(hops);
@@ -59,7 +59,7 @@ describe("over random tokens and calls", () => {
     );
   });
 
-  test("the order of independent hops changes no decision and no reason", () => {
+  test("the order of independent hops changes neither decisions nor reasons", () => {
     const hops = fc.array(independentHop, { minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(hops, calls, (one, asked) => {
@@ -76,8 +76,8 @@ describe("over random tokens and calls", () => {
   });
 });
 
-describe("what attenuate accepts", () => {
-  test("is the hop appended as it is, and allows nothing that the parent refused", () => {
+describe("a hop accepted by attenuate", () => {
+  test("is appended unchanged, and allows nothing that the parent refused", () => {
     let accepted = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, hop, asked) => {
@@ -96,7 +96,7 @@ describe("what attenuate accepts", () => {
     expect(accepted).toBeGreaterThan(RUNS / 20);
   });
 
-  test("when intersection is asked for, decides every call as parent and original hop do", () => {
+  test("with intersect decides every call as parent and original hop together", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, hop, asked) => {

@@ -24,7 +24,7 @@ const NAMES = tree({ name: "r", token: mint(fixture().issuer), ancestors: [] }, 
 );
 
 test.each(NAMES)(
-  "revoking %s refuses it and its descendants, and no other of the tree",
+  "revoking %s refuses it and its descendants, and no other token of the tree",
   (revoked) => {
     const { issuer, revocations } = fixture();
     const nodes = tree({ name: "r", token: mint(issuer), ancestors: [] }, 3);
@@ -55,7 +55,7 @@ test("a holder computes the same revocation id as the issuer", () => {
   for (const id of ids) expect(revocation).toMatchObject({ ok: true, entry: { id } });
 });
 
-test("twins are one token, and revoked together, where the nonce is left out", () => {
+test("children with equal hops and no nonce are the same token, and are revoked together", () => {
   const { issuer } = fixture();
   const parent = mint(issuer);
   const twin = (): string => attenuated(parent, { operations: ["get"] }, { nonce: false });

@@ -9,7 +9,7 @@ import { append, denials, fixture, GET, mint } from "./support.js";
 const { issuer, keys } = fixture();
 const token = mint(issuer);
 
-describe("a rule of the second hop refuses", () => {
+describe("a rule of a token's second hop refuses the call", () => {
   test.each<[string, HopInit, Partial<Invocation>, Omit<Denial, "message" | "hop">]>([
     [
       "an operation",
@@ -117,7 +117,7 @@ describe("a rule of the second hop refuses", () => {
     ]);
   });
 
-  test("a hop more than it allows", () => {
+  test("one hop more than maxFurtherHops allows", () => {
     const sealed = append(token, '{"maxFurtherHops":0}');
     expect(denials(issuer.authorize(append(sealed, '{"purpose":"x"}'), GET))).toEqual([
       {
@@ -132,7 +132,7 @@ describe("a rule of the second hop refuses", () => {
   });
 });
 
-describe("a caveat that is no hop refuses", () => {
+describe("a caveat that is not a valid hop refuses the call", () => {
   test.each<[string, string, Partial<Denial>]>([
     ["a predicate of another kind", "time < 2040", { code: "caveat_unknown" }],
     ["an unknown key", '{"scopes":["a"]}', { code: "caveat_unknown", rule: "scopes" }],
@@ -147,7 +147,7 @@ describe("a caveat that is no hop refuses", () => {
   });
 });
 
-describe("a token that does not say when it expires refuses", () => {
+describe("a token without an expiry is refused", () => {
   const { identifier } = parseMacaroon(token);
   const bare = macaroonToText(createMacaroon(keys.minting.root, { identifier }));
 
@@ -168,7 +168,7 @@ describe("a token that does not say when it expires refuses", () => {
     expect(denials(issuer.authorize(text, GET)).map(({ code }) => code)).toEqual(expected);
   });
 
-  test("and says so", () => {
+  test("with the reason expiry_missing", () => {
     expect(denials(issuer.authorize(bare, GET))).toEqual([
       {
         code: "expiry_missing",
@@ -179,7 +179,7 @@ describe("a token that does not say when it expires refuses", () => {
   });
 });
 
-test("a hop of many limits reports the first 16, and how many more are not met", () => {
+test("a denial lists the first 16 unmet limits of a hop, and counts the others", () => {
   const names = Array.from({ length: 760 }, (_, at) => `a${at.toString(36).padStart(2, "0")}`);
   const limits = (count: number): string =>
     JSON.stringify({ constraints: Object.fromEntries(names.slice(0, count).map((n) => [n, 1])) });
@@ -196,7 +196,7 @@ test("a hop of many limits reports the first 16, and how many more are not met",
   expect(of(16).at(-1)).not.toHaveProperty("more");
 });
 
-test("every failure of every hop is reported, hop by hop", () => {
+test("a denial lists every failure of every hop, in order", () => {
   const child = [
     { operations: ["set"], invokers: ["agent-a"] },
     { expires: "2029-01-01T00:00:00Z", constraints: { n: { max: 1, min: 0 } } },
@@ -214,11 +214,14 @@ test("every failure of every hop is reported, hop by hop", () => {
   ]);
 });
 
-test.each(["constraints", "operationConstraints"])("%s: a long name of a rule is whole", (key) => {
-  const name = `${"a ".repeat(60)}b`;
-  const limits = { [name]: { max: 1 } };
-  const hop = key === "constraints" ? { constraints: limits } : { [key]: { get: limits } };
-  const [denial] = denials(issuer.authorize(append(token, encodeHop(hop)), GET));
-  const rule = key === "constraints" ? key : `${key}.get`;
-  expect(denial?.rule).toBe(`${rule}["${name}"].max`);
-});
+test.each(["constraints", "operationConstraints"])(
+  "%s: a denial does not shorten the name of the failed rule",
+  (key) => {
+    const name = `${"a ".repeat(60)}b`;
+    const limits = { [name]: { max: 1 } };
+    const hop = key === "constraints" ? { constraints: limits } : { [key]: { get: limits } };
+    const [denial] = denials(issuer.authorize(append(token, encodeHop(hop)), GET));
+    const rule = key === "constraints" ? key : `${key}.get`;
+    expect(denial?.rule).toBe(`${rule}["${name}"].max`);
+  },
+);

@@ -22,7 +22,7 @@ function flipped(text: string, at: number): string {
   return text.slice(0, index) + (text[index] === "A" ? "B" : "A") + text.slice(index + 1);
 }
 
-describe("a token that can not be read", () => {
+describe("a token that cannot be read is refused", () => {
   test.each<[string, string, string, string]>([
     ["nothing", "", "token_malformed", "empty"],
     ["words", "not a token", "token_malformed", "base64_whitespace"],
@@ -56,7 +56,7 @@ describe("a token that can not be read", () => {
     expect(decision).not.toHaveProperty("capability");
   });
 
-  test("a truncated one says what to do", () => {
+  test("and a truncated one is told to copy the whole token", () => {
     const [denial] = denials(issuer.authorize(token.slice(0, 60), GET));
     expect(denial?.message).toMatch(/cut short, copy the whole token$/);
   });
@@ -67,7 +67,7 @@ describe("a token that can not be read", () => {
     ["caveatBytes", { caveatBytes: 60 }, "caveat_too_large"],
     ["identifierBytes", { identifierBytes: 100 }, "caveat_too_large"],
     ["setMembers", { setMembers: 1 }, "too_many_members"],
-  ])("over a limit that the issuer lowered: %s", (_, limits, rule) => {
+  ])("also past a limit that the issuer lowered: %s", (_, limits, rule) => {
     const strict = fixture({ keys, limits });
     const child = attenuated(token, { purpose: "x" });
     expect(denials(strict.issuer.authorize(child, GET))).toMatchObject([
@@ -76,15 +76,15 @@ describe("a token that can not be read", () => {
     expect(denials(issuer.authorize(child, GET))).toEqual([]);
   });
 
-  test("limits can only be lowered", () => {
+  test("an issuer can lower its limits, not raise them", () => {
     expect(misuse(() => fixture({ limits: { bytes: 10_241 } }))).toMatch(
       /limits.bytes can only be/,
     );
   });
 });
 
-describe("a token that is not the issuer's", () => {
-  test("says whose it is", () => {
+describe("a refusal of a token that this issuer did not make", () => {
+  test("names the issuer that made it", () => {
     const foreign = mint(fixture({ name: "someone", keys }).issuer);
     expect(denials(issuer.authorize(foreign, GET))).toEqual([
       {
@@ -97,7 +97,7 @@ describe("a token that is not the issuer's", () => {
     ]);
   });
 
-  test("or which key it needs", () => {
+  test("or names the key that it needs", () => {
     const other = createKeyring();
     const text = mint(fixture({ keys: other }).issuer);
     expect(denials(issuer.authorize(text, GET))).toEqual([
@@ -120,7 +120,7 @@ describe("a token that is not the issuer's", () => {
         }),
       ),
     ],
-  ])("or that it was altered: %s", (_, text) => {
+  ])("or says that the token was altered: %s", (_, text) => {
     const decision = issuer.authorize(text, GET);
     expect(decision).toEqual({
       allowed: false,

@@ -19,7 +19,7 @@ function changes(parent: string, child: string): readonly AuthorityChange[] {
   return result.changes;
 }
 
-describe("what was taken away", () => {
+describe("diff of parent and child lists what was taken away", () => {
   test.each<[string, HopInit, HopInit, AuthorityChange[]]>([
     ["nothing, by words alone", {}, { purpose: "x" }, []],
     ["nothing, by the same again", {}, { operations: ["get", "put"] }, []],
@@ -97,7 +97,7 @@ describe("what was taken away", () => {
     expect(changes(parent, attenuated(parent, second))).toEqual(expected);
   });
 
-  test("even far down a long list", () => {
+  test("one value at the end of a long list", () => {
     const many = Array.from({ length: 50 }, (_, i) => `account-${100 + i}`);
     const parent = attenuated(token, { constraints: { to: { in: many } } });
     const child = attenuated(parent, { constraints: { to: { not_in: ["account-149"] } } });
@@ -106,7 +106,7 @@ describe("what was taken away", () => {
     ]);
   });
 
-  test("everything, by hops that contradict each other", () => {
+  test("everything, if hops contradict each other", () => {
     const parent = attenuated(token, { constraints: { to: "a" } });
     const child = append(parent, '{"constraints":{"to":"b"},"operations":["x"]}');
     expect(changes(parent, child)).toMatchObject([
@@ -115,7 +115,7 @@ describe("what was taken away", () => {
     ]);
   });
 
-  test("over several hops, which are told as well", () => {
+  test("over several hops, listing the hops too", () => {
     const child = attenuated(attenuated(token, { operations: ["get"] }), { purpose: "x" });
     expect(diff(token, child)).toMatchObject({
       derived: true,
@@ -126,7 +126,7 @@ describe("what was taken away", () => {
   });
 });
 
-describe("two tokens that are not parent and child", () => {
+describe("diff of two tokens that are not parent and child says", () => {
   const { identifier } = parseMacaroon(token);
   const imitation = macaroonToText(createMacaroon(createRootKey(utf8("x")), { identifier }));
   const [issuerHop] = parseMacaroon(token).caveats;
@@ -141,13 +141,13 @@ describe("two tokens that are not parent and child", () => {
     ["siblings", child, attenuated(token, { purpose: "x" }), "not_a_descendant", /another branch/],
     ["the same links, signed otherwise", token, forged, "signature_mismatch", /was altered/],
     ["a child of such", token, append(forged, '{"purpose":"x"}'), "signature_mismatch", /altered/],
-  ])("%s", (_, parent, other, reason, message) => {
+  ])("that they are %s", (_, parent, other, reason, message) => {
     const result = diff(parent, other);
     expect(result).toMatchObject({ derived: false, reason });
     expect(result.derived || result.message).toMatch(message);
   });
 
-  test("what can not be read is a TokenError", () => {
+  test("a string that is not a token is a TokenError", () => {
     expect(tokenError(() => diff(token, "?"))).toBe("base64_character");
     expect(tokenError(() => diff("", token))).toBe("empty");
   });

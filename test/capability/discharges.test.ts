@@ -41,7 +41,7 @@ describe("a token that needs a discharge", () => {
     expect(decision.allowed && decision.capability.hops[1]).not.toHaveProperty("hop");
   });
 
-  test("is worth what token and discharge leave together, until the first of them ends", () => {
+  test("allows what token and discharge allow together, until the first of them expires", () => {
     const hop = { constraints: { size: { max: 5 } }, expires: "2030-01-01T00:05:00Z" };
     const presented = bindDischarges(token, [answer("q1", JSON.stringify(hop))]);
     const decision = issuer.authorize(presented, { ...GET, arguments: { size: 5 } });
@@ -61,7 +61,7 @@ describe("a token that needs a discharge", () => {
     expect(own).toMatchObject({ allowed: true, capability: { expires: "2030-01-01T00:15:00Z" } });
   });
 
-  test("cannot be extended by the party that checks it, which holds its discharges", () => {
+  test("cannot be extended by the checking party, which only borrows its discharges", () => {
     const authentic = issuer.authenticate(bindDischarges(token, [answer("q1")]));
     if (!authentic.ok) throw new Error(authentic.denial.message);
     const { token: known } = authentic;
@@ -107,7 +107,7 @@ describe("a token that needs a discharge", () => {
     ]);
   });
 
-  test("is refused if one caveat's discharge serves another", () => {
+  test("is refused if one discharge is presented for two caveats", () => {
     const text = bindDischarges(asking("q1", "q1"), [answer("q1")]);
     expect(denials(issuer.authorize(text, GET))).toMatchObject([
       { code: "discharge_invalid", rule: "discharge_reused", hop: 3 },
@@ -120,7 +120,7 @@ describe("a discharge's hops are judged like the token's own", () => {
   const check = (...hops: readonly string[]): unknown =>
     denials(issuer.authorize(bindDischarges(token, [answer("q1"), answer("q2", ...hops)]), GET));
 
-  test("and may allow", () => {
+  test("they allow a call within their rules", () => {
     expect(check('{"operations":["get"]}', '{"expires":"2030-01-01T00:01:00Z"}')).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe("a discharge's hops are judged like the token's own", () => {
     ["a rule", '{"operations":["read"]}', { code: "operation_denied", rule: "operations" }],
     ["its expiry", '{"expires":"2029-01-01T00:00:00Z"}', { code: "expired", rule: "expires" }],
     ["a caveat that is no hop", "account = 7", { code: "caveat_unknown" }],
-  ])("or refuse by %s", (_, hop, denial) => {
+  ])("they refuse a call by %s", (_, hop, denial) => {
     expect(check('{"purpose":"x"}', hop)).toMatchObject([{ ...denial, hop: 2, discharge: 2 }]);
   });
 
@@ -139,7 +139,7 @@ describe("a discharge's hops are judged like the token's own", () => {
     ]);
   });
 
-  test("and are part of the effective authority", () => {
+  test("they are part of the effective authority", () => {
     const answers = [answer("q1", '{"operations":["get"]}'), answer("q2", '{"invokers":["a"]}')];
     const decision = issuer.authorize(bindDischarges(token, answers), { ...GET, invoker: "a" });
     expect(decision).toMatchObject({
@@ -148,7 +148,7 @@ describe("a discharge's hops are judged like the token's own", () => {
     });
   });
 
-  test("but do not say for the token when it expires", () => {
+  test("they do not replace the token's own expiry", () => {
     const { keys, issuer: own } = fixture();
     const { identifier } = parseMacaroon(mint(own));
     const root = addThirdPartyCaveat(createMacaroon(keys.minting.root, { identifier }), {
@@ -161,7 +161,7 @@ describe("a discharge's hops are judged like the token's own", () => {
   });
 });
 
-test("a discharge's link can be revoked", () => {
+test("revoking a link of a discharge refuses the token presented with it", () => {
   const text = bindDischarges(asking("q1"), [answer("q1", '{"purpose":"x"}')]);
   const link = parseMacaroon(answer("q1", '{"purpose":"x"}'));
   const id = revocationIdOf(link.signature);
@@ -178,7 +178,7 @@ test("a discharge's link can be revoked", () => {
   ]);
 });
 
-describe("discharges are not bound", () => {
+describe("bindDischarges refuses to bind", () => {
   const token = asking("q1");
   const many = Array.from({ length: 9 }, (_, i) => answer(`q${i}`));
   test.each<[string, string, readonly string[], string]>([

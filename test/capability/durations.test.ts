@@ -14,7 +14,7 @@ function appended(hop: HopInit, parent = token, now = NOW): HopInit | string {
   return child.ok ? child.hop : child.overreaches.map(({ rule }) => rule).join();
 }
 
-describe("a duration in attenuate", () => {
+describe("a duration as expires or notBefore in attenuate", () => {
   test.each<[string, HopInit, HopInit]>([
     ["of seconds", { expires: "90s" }, { expires: "2030-01-01T00:01:30Z" }],
     ["of minutes", { expires: "5m" }, { expires: "2030-01-01T00:05:00Z" }],
@@ -32,7 +32,7 @@ describe("a duration in attenuate", () => {
     expect(appended(hop)).toEqual(expected);
   });
 
-  test("starts from now, and is at most so long: what is left of a second is cut off", () => {
+  test("counts from now, and fractions of a second shorten the child's life", () => {
     const now = NOW + 1999;
     expect(appended({ expires: "10s" }, token, now)).toEqual({ expires: "2030-01-01T00:00:11Z" });
     expect(appended({ notBefore: "10s" }, token, now)).toEqual({
@@ -40,18 +40,18 @@ describe("a duration in attenuate", () => {
     });
   });
 
-  test("until the start is raised to the token's own start", () => {
+  test("as notBefore is raised to the token's own start", () => {
     const later = append(token, '{"notBefore":"2030-01-01T00:10:00Z"}');
     expect(appended({ notBefore: "1m" }, later)).toEqual({ notBefore: "2030-01-01T00:10:00Z" });
     expect(appended({ notBefore: "11m" }, later)).toEqual({ notBefore: "2030-01-01T00:11:00Z" });
   });
 
-  test("that would leave nothing is refused all the same", () => {
+  test("is refused if it leaves nothing", () => {
     expect(appended({ notBefore: "15m" })).toBe("notBefore");
     expect(appended({ notBefore: "5m", expires: "5m" })).toBe("notBefore");
   });
 
-  test("is measured by the earliest of the token's ends", () => {
+  test("is capped by the earliest expiry of the token's hops", () => {
     const shorter = append(
       append(token, '{"expires":"2030-01-01T00:02:00Z"}'),
       '{"expires":"2030-01-01T00:09:00Z"}',
@@ -59,7 +59,7 @@ describe("a duration in attenuate", () => {
     expect(appended({ expires: "5m" }, shorter)).toEqual({ expires: "2030-01-01T00:02:00Z" });
   });
 
-  test("is what a check then says", () => {
+  test("expires exactly when authorize starts to refuse", () => {
     const child = attenuate(token, { expires: "1m" }, { now: NOW });
     const at = (milliseconds: number): string[] =>
       codes(
@@ -73,7 +73,7 @@ describe("a duration in attenuate", () => {
   });
 });
 
-describe("a time later than what is left is refused as before", () => {
+describe("an absolute time past the token's expiry is refused, not lowered", () => {
   test.each<[string, string | Date]>([
     ["a time", "2030-01-01T00:15:01Z"],
     ["a Date", new Date(NOW + 901_000)],
@@ -91,7 +91,7 @@ describe("a duration in mint", () => {
   const minted = (request: HopInit): unknown =>
     issuer.mint({ grant: "files", operations: ["get"], ...request }).hop;
 
-  test("starts from the issuer's clock", () => {
+  test("counts from the issuer's clock", () => {
     expect(minted({ expires: "2h" })).toMatchObject({ expires: "2030-01-01T02:00:00Z" });
     expect(minted({ notBefore: "90s" })).toMatchObject({
       expires: "2030-01-01T00:15:00Z",
@@ -99,7 +99,7 @@ describe("a duration in mint", () => {
     });
   });
 
-  test("is not lowered to what the issuer allows, but refused", () => {
+  test("is refused past the issuer's maximum, not lowered", () => {
     expect(minted({ expires: "24h" })).toMatchObject({ expires: "2030-01-02T00:00:00Z" });
     expect(misuse(() => minted({ expires: "86401s" }))).toMatch(/^expires .* is later than this/);
     expect(misuse(() => minted({ expires: "0s" }))).toMatch(/is not after now/);
@@ -107,7 +107,7 @@ describe("a duration in mint", () => {
   });
 });
 
-describe("what is no duration is no time either", () => {
+describe("a string that is neither a duration nor a time is refused", () => {
   test.each(
     [
       ["", "5", "m", "5 m", " 5m", "5m ", "-5m", "+5m", "1.5h", "5M", "5w", "5min", "PT5M", "5m\n"],
@@ -124,11 +124,14 @@ describe("what is no duration is no time either", () => {
     }
   });
 
-  test("and a hop on its own, which has no now, takes none", () => {
+  test("normalizeHop accepts no durations, since it has no current time", () => {
     expect(misuse(() => normalizeHop({ expires: "5m" }))).toContain('"expires" must be a time');
   });
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])("nor is %d a now", (now) => {
-    expect(misuse(() => attenuate(token, { notBefore: "5m" }, { now }))).not.toBe("accepted");
-  });
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])(
+    "attenuate refuses %d as the current time",
+    (now) => {
+      expect(misuse(() => attenuate(token, { notBefore: "5m" }, { now }))).not.toBe("accepted");
+    },
+  );
 });

@@ -19,7 +19,7 @@ function keysOf(value: object | undefined): string[] {
   return Object.keys(value ?? {}).sort();
 }
 
-describe("without a principal nothing says so", () => {
+describe("without a principal, the property principal is absent from", () => {
   test("minted, allowed and refused capabilities", () => {
     expect(keysOf(issuer.mint({ grant: "g", operations: ["get"] }))).not.toContain("principal");
     const allowed = issuer.authorize(TOKEN, GET);
@@ -29,7 +29,7 @@ describe("without a principal nothing says so", () => {
     expect(keysOf(refused.capability)).toEqual(["grant", "id", "revocationIds"]);
   });
 
-  test("the question to a revocation list", () => {
+  test("the query to a revocation list", () => {
     const asked: object[] = [];
     const revocations: RevocationSource = {
       find: (query) => {
@@ -49,7 +49,7 @@ describe("without a principal nothing says so", () => {
   });
 });
 
-test("a denial that concerns no link names none", () => {
+test("a denial that is not about a link has no link number", () => {
   const key = createRootKey(utf8("third"));
   const root = parseMacaroon(needing(TOKEN, "a"));
   const wrong = bindDischarge(root, createMacaroon(createRootKey(utf8("x")), { identifier: "a" }));
@@ -63,7 +63,7 @@ test("a denial that concerns no link names none", () => {
   expect(codes(issuer.authorize(many, GET))).toEqual(["token_too_large"]);
 });
 
-describe("limits are inclusive, and measured on hops only", () => {
+describe("limits are inclusive, and nesting is measured on hops only", () => {
   test.each<[string, string, () => string]>([
     ["an identifier of 2,048 bytes", "token_malformed", () => withIdentifier("x".repeat(2048))],
     ["an identifier of 2,049 bytes", "token_too_large", () => withIdentifier("x".repeat(2049))],
@@ -75,7 +75,7 @@ describe("limits are inclusive, and measured on hops only", () => {
   });
 });
 
-test("an identifier's members are texts, not lists that read like them", () => {
+test("an identifier with arrays in place of strings is malformed", () => {
   const right = {
     grant: "files",
     id: "cap_AAAAAAAAAAAAAAAA",
@@ -94,7 +94,7 @@ test("an identifier's members are texts, not lists that read like them", () => {
 });
 
 describe("an inspection", () => {
-  test("has no member for what is not there", () => {
+  test("has no property for what the token lacks", () => {
     const generic = inspect(withIdentifier("a"), { now: NOW });
     expect(keysOf(generic)).not.toContain("grant");
     expect(keysOf(generic)).not.toContain("location");
@@ -108,7 +108,7 @@ describe("an inspection", () => {
     expect(inspect(bytes, { now: NOW }).identifier).toStrictEqual({ base64url: "_w", hex: "ff" });
   });
 
-  test("tells where to ask for a discharge, if the caveat does", () => {
+  test("shows a third-party caveat's location, if it has one", () => {
     const asked = { key: utf8("third"), identifier: "a" };
     const parent = parseMacaroon(TOKEN);
     const there = addThirdPartyCaveat(parent, { ...asked, location: "https://who.example" });
@@ -117,7 +117,7 @@ describe("an inspection", () => {
     expect(links[1]?.location).toBe("https://who.example");
   });
 
-  test("tells every problem of a link", () => {
+  test("lists every problem of a link", () => {
     const { warnings } = inspect(append(TOKEN, '{"colour":1,"purpose":2}'), { now: NOW });
     expect(warnings.map(({ message }) => message)).toEqual([
       'link 2 would be refused: unknown key "colour" in a hop; there are operations, resourceHandles, ' +
@@ -127,10 +127,10 @@ describe("an inspection", () => {
   });
 });
 
-describe("what was taken away by links that are no hops", () => {
+describe("diff reports links that are not hops", () => {
   const changes = (result: TokenDiff): unknown => (result.derived ? result.changes : result.reason);
 
-  test("a third-party caveat, and a caveat that cannot be read", () => {
+  test("a third-party caveat, and an unreadable caveat", () => {
     const third = diff(TOKEN, needing(TOKEN, "a"));
     expect(changes(third)).toEqual([
       {
@@ -155,7 +155,7 @@ describe("what was taken away by links that are no hops", () => {
     expect(changes(diff(parent, parent))).toStrictEqual([]);
   });
 
-  test("links of two kinds are two branches, though they say the same", () => {
+  test("a first-party and a third-party caveat with the same content are different branches", () => {
     const hop = '{"purpose":"a"}';
     const [one, other] = [append(TOKEN, hop), needing(TOKEN, hop)];
     expect(changes(diff(one, other))).toBe("not_a_descendant");

@@ -17,7 +17,7 @@ const { issuer: knowing } = fixture({
 const files = mintOpen(blind);
 const weather = mintOpen(blind, { grant: "weather:read" });
 
-describe("of a grant in an invocation, nothing but texts counts, and it is read once", () => {
+describe("a call's grant must be a string or an array of strings, and is read once", () => {
   const list = (value: unknown): string =>
     misuse(() => blind.authorize(files, { operation: "get", grant: value as string }));
   const WRONG = "invocation.grant must be a grant, or an array of at least one";
@@ -33,24 +33,24 @@ describe("of a grant in an invocation, nothing but texts counts, and it is read 
     ["what only reads like a text", { toString: () => "files" }],
     ["a list with a number", ["files", 7]],
     ["a list in a list", [["files"]]],
-  ])("%s is misuse", (_, value) => {
+  ])("%s is a TypeError", (_, value) => {
     expect(list(value)).toBe(WRONG);
   });
 
   test.each<[string, unknown]>([
     ["has a hole", Object.assign(Array(2), { 1: "files" })],
     ["says it has nothing", Object.assign(["files"], { [Symbol.iterator]: () => [].values() })],
-  ])("a list that %s is misuse", (_, value) => {
+  ])("an array that %s is a TypeError", (_, value) => {
     expect(list(value)).toBe(
       "invocation.grant must be an array without holes and without other properties",
     );
   });
 
-  test("undefined is no grant", () => {
+  test("undefined counts as no grant, which is a TypeError", () => {
     expect(list(undefined)).toMatch(/^invocation\.grant must say under which grant/);
   });
 
-  test("what it inherits does not count", () => {
+  test("an inherited grant is a TypeError", () => {
     const inherited: Invocation = Object.assign(Object.create({ grant: "files" }), {
       operation: "get",
     });
@@ -59,7 +59,7 @@ describe("of a grant in an invocation, nothing but texts counts, and it is read 
     );
   });
 
-  test("an inherited one is misuse where the issuer would choose another by itself", () => {
+  test("an inherited grant is a TypeError even if the issuer could pick a grant itself", () => {
     class Sending {
       readonly operation = "put";
       get grant(): string {
@@ -72,7 +72,7 @@ describe("of a grant in an invocation, nothing but texts counts, and it is read 
     );
   });
 
-  test("a getter that changes its mind is taken at its first word", () => {
+  test("a getter's first value is judged", () => {
     let looks = 0;
     const asked = {
       operation: "get",
@@ -85,7 +85,7 @@ describe("of a grant in an invocation, nothing but texts counts, and it is read 
     expect(looks).toBe(1);
   });
 
-  test("a list that grows while it is read grows nothing after", () => {
+  test("an array that grows while the call is read is judged as it was", () => {
     const grants = ["mail:send"];
     const asked = {
       grant: grants,

@@ -29,7 +29,7 @@ const { issuer: knowing } = fixture({ keys, grants: GRANTS });
 const files = mintOpen(blind);
 const weather = mintOpen(blind, { grant: "weather:read" });
 
-describe("an issuer that does not know its grants allows what the invocation's grant and the hops allow", () => {
+describe("an issuer without a list of grants, asked under", () => {
   test.each<[string, string, Invocation["grant"], string[]]>([
     ["its own grant", files, "files", []],
     ["its own in a list of one", files, ["files"], []],
@@ -58,7 +58,7 @@ describe("an issuer that does not know its grants allows what the invocation's g
     ]);
   });
 
-  test("without a grant nothing is allowed: that is misuse, whatever the token", () => {
+  test("no grant at all is a TypeError, whatever the token", () => {
     for (const token of [files, weather, "noise", ""]) {
       expect(misuse(() => blind.authorize(token, { operation: "get" }))).toBe(
         'invocation.grant must say under which grant this service acts, such as "documents:read": this issuer does not know its grants',
@@ -67,7 +67,7 @@ describe("an issuer that does not know its grants allows what the invocation's g
   });
 });
 
-describe("an issuer that knows its grants", () => {
+describe("an issuer with a list of grants", () => {
   test("refuses an operation outside the token's grant whatever the hops say", () => {
     expect(denials(knowing.authorize(files, { grant: "files", operation: "delete" }))).toEqual([
       {
@@ -80,7 +80,7 @@ describe("an issuer that knows its grants", () => {
     ]);
   });
 
-  test("refuses it although a hop names it: no hop widens", () => {
+  test("refuses such an operation even if a hop names it", () => {
     const wider = append(files, '{"operations":["delete","get"]}');
     expect(codes(knowing.authorize(wider, { grant: "files", operation: "delete" }))).toEqual([
       "grant_denied",
@@ -92,7 +92,7 @@ describe("an issuer that knows its grants", () => {
     ]);
   });
 
-  test("tells both reasons where both hold", () => {
+  test("lists both reasons if the grant and the operation are wrong", () => {
     const decision = knowing.authorize(weather, { grant: "mail:send", operation: "send" });
     expect(denials(decision).map(({ code, rule }) => [code, rule])).toEqual([
       ["grant_denied", "grant"],
@@ -100,7 +100,7 @@ describe("an issuer that knows its grants", () => {
     ]);
   });
 
-  test("needs no grant in the invocation where exactly one has the operation", () => {
+  test("needs no grant in the call if exactly one grant has the operation", () => {
     expect(codes(knowing.authorize(files, { operation: "put" }))).toEqual([]);
     expect(codes(knowing.authorize(weather, { operation: "forecast" }))).toEqual([]);
     expect(
@@ -134,7 +134,7 @@ describe("an issuer that knows its grants", () => {
       { grant: "constructor", operation: "get" },
       'this issuer has no grant "constructor"; there are "files", "weather:read", "mail:send"',
     ],
-  ])("takes for misuse, naming the candidates: %s", (_, invocation, message) => {
+  ])("throws a TypeError naming the candidates: %s", (_, invocation, message) => {
     for (const token of [files, "noise"]) {
       expect(misuse(() => knowing.authorize(token, invocation))).toBe(message);
     }
@@ -148,7 +148,7 @@ describe("an issuer that knows its grants", () => {
     expect(at(weather)).toEqual(["grant_denied"]);
   });
 
-  test("copies them: what becomes of the definitions later changes nothing", () => {
+  test("copies the list: later changes of the caller's arrays have no effect", () => {
     const operations = ["get"];
     const grants = [{ id: "files", operations }];
     const { issuer } = fixture({ keys, grants });
@@ -163,10 +163,10 @@ describe("an issuer that knows its grants", () => {
   });
 });
 
-describe("where the grant stands among the reasons", () => {
+describe("the place of grant_denied among the reasons", () => {
   const at = "2030-01-01T00:00:00Z";
 
-  test("after revocation and a stale list, before every hop", () => {
+  test("is after revocation and a stale list, before every hop", () => {
     const revocations = createRevocationList({ version: 1, trustedUntil: at, entries: [] });
     const { issuer } = fixture({ keys, grants: GRANTS, revocations });
     const minted = blind.issue(() => ({ grant: "files", operations: ["get"] })).capability;
@@ -196,7 +196,7 @@ describe("where the grant stands among the reasons", () => {
     ["under another key", mint(fixture({ keys: createKeyring() }).issuer), "unknown_key"],
     ["cut short", weather.slice(0, -8), "token_truncated"],
     ["too large", append(weather, "x".repeat(8193)), "token_too_large"],
-  ])("nothing is said of the grant of a token that is %s", (_, token, code) => {
+  ])("no grant is mentioned for a token that is %s", (_, token, code) => {
     for (const issuer of [blind, knowing]) {
       const decision = issuer.authorize(token, { grant: "mail:send", operation: "send" });
       expect(codes(decision)).toEqual([code]);
@@ -204,15 +204,15 @@ describe("where the grant stands among the reasons", () => {
     }
   });
 
-  test("a refusal by the grant says whose capability it was", () => {
+  test("a refusal by the grant names the capability", () => {
     const decision = knowing.authorize(weather, { grant: "files", operation: "put" });
     expect(decision).toMatchObject({ allowed: false, capability: { grant: "weather:read" } });
   });
 });
 
-describe("without any grant", () => {
+describe("calls that need no grant", () => {
   test.each([["knows", knowing] as const, ["does not know", blind] as const])(
-    "an issuer that %s its grants says whether a token stands, and revokes it",
+    "an issuer that %s its grants answers standing and revocationOf",
     (_, issuer) => {
       for (const token of [files, weather, mintOpen(blind, { grant: "gone" })]) {
         expect(codes(issuer.standing(token))).toEqual([]);
@@ -221,14 +221,14 @@ describe("without any grant", () => {
     },
   );
 
-  test("attenuating and inspecting ask for none", () => {
+  test("attenuate and inspect ask for no grant", () => {
     const child = attenuated(weather, { operations: ["get"] });
     const call = { grant: "weather:read", operation: "get", time: new Date(NOW) };
     expect(codes(knowing.authorize(child, call))).toEqual([]);
   });
 });
 
-test("an operation that no grant has is named with the one that was probably meant", () => {
+test("an operation that no grant has is a TypeError that suggests the nearest one", () => {
   const start = "invocation.operation: no grant has";
   expect(misuse(() => knowing.authorize(files, { operation: "forcast" }))).toBe(
     `${start} "forcast"; did you mean "forecast"? There are "get", "put", "forecast", "send"`,

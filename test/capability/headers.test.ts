@@ -44,7 +44,7 @@ async function exchange(headers: Record<string, string>): Promise<[number, unkno
   });
 }
 
-test("a capability for 200 resources and its child for 100 fit, and are checked", () => {
+test("a capability for 200 resources, and its child for 100, fit into a header and are checked", () => {
   for (const handle of HANDLES) expect(handle).toHaveLength(25);
   const token = attenuatedToken();
   const call = { ...GET, resourceHandles: HANDLES.slice(0, 100) };
@@ -55,7 +55,7 @@ test("a capability for 200 resources and its child for 100 fit, and are checked"
   expect(token.length + ACCESS_TOKEN.length).toBeLessThan(HEADER_ROOM);
 });
 
-test("Node's own server takes them in headers beside an access token", async () => {
+test("Node's server accepts such a capability in a header beside an access token", async () => {
   const token = attenuatedToken();
   const authorization = `Bearer ${ACCESS_TOKEN}`;
   const headers = { authorization, [CAPABILITY_HEADER]: token };

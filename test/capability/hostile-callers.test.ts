@@ -19,18 +19,18 @@ import { fixture, GET, mint, NOW } from "./support.js";
 
 // What a caller's objects can do to a check: inherited members, getters, shared memory, huge lists.
 
-describe("an invocation counts by its own members, each read once", () => {
+describe("an invocation counts by its own properties, each read once", () => {
   const { issuer } = fixture();
   const bound = mint(issuer, { invokers: ["admin"] });
 
-  test("what it inherits does not count", () => {
+  test("an invocation with inherited properties is a TypeError", () => {
     const inherited: Invocation = Object.create({ ...GET, invoker: "admin" });
     expect(() => issuer.authorize(bound, inherited)).toThrow(TypeError);
     const half: Invocation = Object.assign(Object.create({ invoker: "admin" }), GET);
     expect(() => issuer.authorize(bound, half)).toThrow("invocation must be a plain object");
   });
 
-  test("nor what all objects have come to inherit", () => {
+  test("properties set on Object.prototype do not count", () => {
     const expired = mint(issuer, { expires: "2030-01-01T00:00:01Z" });
     const later = createIssuer({
       name: issuer.name,
@@ -50,7 +50,7 @@ describe("an invocation counts by its own members, each read once", () => {
     }
   });
 
-  test("an argument that changes between looks is judged as it was first", () => {
+  test("an argument whose getter changes is judged by its first value", () => {
     const limited = mint(issuer, { constraints: { amount: { max: 10 } } });
     const child = attenuate(limited, { constraints: { amount: { max: 5 } } });
     let looks = 0;
@@ -65,7 +65,7 @@ describe("an invocation counts by its own members, each read once", () => {
     expect(looks).toBe(1);
   });
 
-  test("a list of handles can not hide some from its iterator", () => {
+  test("an array of handles with a custom iterator is a TypeError", () => {
     const token = mint(issuer, { resourceHandles: ["rh_ok"] });
     const handles = ["rh_secret"];
     handles[Symbol.iterator] = ["rh_ok"][Symbol.iterator].bind(["rh_ok"]);
@@ -76,10 +76,10 @@ describe("an invocation counts by its own members, each read once", () => {
   });
 });
 
-describe("work and words are bounded, whatever a call brings", () => {
+describe("work and messages stay bounded, whatever a call brings", () => {
   const { issuer } = fixture();
 
-  test("of many wrong handles, 16 a hop are told", () => {
+  test("of 20,000 wrong handles, 16 are reported", () => {
     const token = mint(issuer, { resourceHandles: ["rh_1"] });
     const resourceHandles = Array.from({ length: 20_000 }, (_, i) => `rh_wrong_${i}`);
     const decision = issuer.authorize(token, { ...GET, resourceHandles });
@@ -96,7 +96,7 @@ describe("work and words are bounded, whatever a call brings", () => {
   });
 });
 
-test("a long value is not repeated in denials either", () => {
+test("a long value is not repeated in the denial's properties either", () => {
   const { issuer } = fixture();
   const long = "x".repeat(1_000_000);
   const limits = { text: { in: ["a"], max: 1 }, list: { min: 1 }, object: 1, short: { max: 1 } };
@@ -122,7 +122,7 @@ test("a long value is not repeated in denials either", () => {
   expect(JSON.stringify(refused).length).toBeLessThan(3000);
 });
 
-describe("what other code has set on Object.prototype is no part of a hop", () => {
+describe("properties that other code set on Object.prototype are no part of a hop", () => {
   const { issuer, keys } = fixture();
   const [jwk] = keys.exportJwkSet().keys;
   const key = createRootKey(Buffer.from(jwk?.k ?? "", "base64url"));
@@ -136,7 +136,7 @@ describe("what other code has set on Object.prototype is no part of a hop", () =
   test.each<[string, object]>([
     ["expires", { expires: "2099-01-01T00:00:00Z" }],
     ["an undefined expires", { expires: undefined }],
-  ])("a token without expiry is refused: %s", (_, polluted) => {
+  ])("a token without expiry is still refused: %s", (_, polluted) => {
     const token = withHop('{"operations":["get"]}');
     Object.assign(Object.prototype, polluted);
     try {
@@ -149,7 +149,7 @@ describe("what other code has set on Object.prototype is no part of a hop", () =
     }
   });
 
-  test("and a token that allows a call allows it", () => {
+  test("a token that allows a call still allows it", () => {
     const token = mint(issuer, { constraints: { amount: { max: 5 } } });
     const asked = { ...GET, arguments: { amount: 3 } };
     const known = issuer.authenticate(token);
@@ -187,11 +187,11 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
     expect(() => importKeyring(exported)).toThrow(/k must be 32 bytes/);
   });
 
-  test("a key of another length is refused, also from the source of randomness", () => {
+  test("a random source that returns a key of the wrong length is refused", () => {
     expect(() => createKeyring({ random: () => new Uint8Array(1) })).toThrow(/32 bytes/);
   });
 
-  test("limits can not be changed, and a misspelt one is named", () => {
+  test("limits cannot be changed, and a misspelt one is named", () => {
     expect(() => Object.assign(CAPABILITY_LIMITS, { caveats: 1000 })).toThrow(TypeError);
     const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
     const misspelt = JSON.parse('{"caveat":0}');
@@ -202,7 +202,7 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
     );
   });
 
-  test("a hop is written as it was checked, even by a getter that changes its mind", () => {
+  test("a hop with a changing getter is written as it was checked", () => {
     let looks = 0;
     const hop = {
       get operations(): string[] {
@@ -213,8 +213,8 @@ describe("later changes of the caller's buffers do not change a macaroon", () =>
   });
 });
 
-describe("revoking what is dead already", () => {
-  test("is needless, and says so: nobody can fill the list with its children", () => {
+describe("revoking a token that is already refused", () => {
+  test('answers "needless" for a revoked token and its children, so nobody fills the list with them', () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     const first = issuer.revocationOf(token);
@@ -224,7 +224,7 @@ describe("revoking what is dead already", () => {
     expect(issuer.revocationOf(child.ok ? child.token : "")).toMatchObject({ needless: "revoked" });
   });
 
-  test("is needless after it has expired", () => {
+  test('answers "needless" for an expired token', () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const options = { name: "a", keys: createKeyring(), revocations: new RevocationList() };
     const issuer = createIssuer({ ...options, clock: () => now });

@@ -14,7 +14,7 @@ import { append, codes, denials, fixture, GET, mint, NOW, utf8 } from "./support
 
 const TOO_LONG = "x".repeat(2049);
 
-describe("in a token", () => {
+describe("an identifier past 2,048 bytes in a token", () => {
   const reason = (text: string): unknown => {
     const [first, ...others] = denials(issuer.authorize(text, GET));
     expect(others).toEqual([]);
@@ -27,28 +27,28 @@ describe("in a token", () => {
   ];
   const long = withIdentifier(TOO_LONG);
 
-  test("an identifier over the limit is that", () => {
+  test("is refused as too large", () => {
     expect(reason(long)).toEqual(IDENTIFIER);
   });
 
-  test("before a caveat that is too long, and before too many of them", () => {
+  test("is reported before caveats that are too long or too many", () => {
     expect(reason(append(long, "x".repeat(8193)))).toEqual(IDENTIFIER);
     const many = Array<string>(33).fill('{"purpose":"a"}').reduce(append, long);
     expect(reason(many)).toEqual(IDENTIFIER);
   });
 
-  test("before a fault that follows it", () => {
+  test("is reported before a fault later in the token", () => {
     const bytes = Buffer.from(long, "base64url");
     const cut = bytes.subarray(0, bytes.length - 8).toString("base64url");
     expect(reason(cut)).toEqual(IDENTIFIER);
   });
 
-  test("one of 2,048 bytes is read", () => {
+  test("is one byte too long: 2,048 bytes are read", () => {
     const [, rule] = reason(withIdentifier("x".repeat(2048))) as string[];
     expect(rule).toBe("identifier_malformed");
   });
 
-  test("a discharge's identifier counts like any other", () => {
+  test("is refused in a discharge too", () => {
     const root = parseMacaroon(needing(TOKEN, "a"));
     const discharge = createMacaroon(createRootKey(utf8("third")), { identifier: TOO_LONG });
     const text = writeMacaroons([root, bindDischarge(root, discharge)], "v2");
@@ -56,7 +56,7 @@ describe("in a token", () => {
   });
 });
 
-test("no issuer mints one, an issuer may lower the limit, and a holder is warned", () => {
+test("mint refuses an identifier past the limit, an issuer may lower the limit, and inspect warns", () => {
   expect(() => mint(issuer, { grant: "g".repeat(2048) })).toThrow(
     /^the identifier has \d+ bytes; at most 2048 are allowed$/,
   );

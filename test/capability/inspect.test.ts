@@ -20,8 +20,8 @@ function warnings(text: string, now: number = NOW): string[] {
   return inspect(text, { now }).warnings.map(({ code }) => code);
 }
 
-describe("any macaroon can be inspected", () => {
-  test("its caveats are shown as they are, whatever they are", () => {
+describe("inspect reads any macaroon", () => {
+  test("and shows its caveats raw, whatever bytes they are", () => {
     const bytes = Uint8Array.from([0xff, 0x00]);
     const generic = createMacaroon(key, { identifier: bytes, location: "https://bank.example" });
     const first = addFirstPartyCaveat(generic, "account = 7");
@@ -81,7 +81,7 @@ describe("any macaroon can be inspected", () => {
     ["no UTF-8", Uint8Array.from([0x7b, 0xc0, 0x80])],
     ["zero bytes", new Uint8Array(16_000)],
   ];
-  test.each(HOSTILE)("a hostile caveat is one more link: %s", (_, caveat) => {
+  test.each(HOSTILE)("with a hostile caveat as one more link: %s", (_, caveat) => {
     const inspection = inspect(append(token, caveat), { now: NOW });
     expect(inspection.links).toHaveLength(2);
     expect(inspection.authority).toMatchObject({ operations: ["get", "put"] });
@@ -91,7 +91,7 @@ describe("any macaroon can be inspected", () => {
     ["nothing", "", "empty"],
     ["words", "hello there", "base64_whitespace"],
     ["half a token", token.slice(0, 50), "truncated"],
-  ])("what is none is a TokenError: %s", (_, text, code) => {
+  ])("but throws a TokenError for %s", (_, text, code) => {
     expect(tokenError(() => inspect(text))).toBe(code);
   });
 });
@@ -104,7 +104,7 @@ test("the signature is never in an inspection", () => {
   }
 });
 
-describe("a holder is warned", () => {
+describe("inspect warns a holder", () => {
   const unlimited = mintOpen(issuer);
   const longer = fixture({ maxLifetime: 10 * 86_400 }).issuer;
   const heavy = Array.from({ length: 5 }).reduce<string>(
@@ -147,14 +147,14 @@ describe("a holder is warned", () => {
     expect(warnings(text)).toEqual(expected);
   });
 
-  test("of a missing expiry", () => {
+  test("about a missing expiry", () => {
     const { keys } = fixture();
     const { identifier } = parseMacaroon(token);
     const bare = macaroonToText(createMacaroon(keys.minting.root, { identifier }));
     expect(warnings(append(bare, '{"operations":["get"]}'))).toEqual(["no_expiry"]);
   });
 
-  test("as time goes by", () => {
+  test("once the token has expired", () => {
     expect(warnings(token, NOW + 15 * 60_000 - 1)).toEqual([]);
     expect(warnings(token, NOW + 15 * 60_000)).toEqual(["expired"]);
   });
@@ -167,7 +167,7 @@ describe("a holder is warned", () => {
   });
 });
 
-test.each(LOSSY)("%s is no token, and no option", async (_, make) => {
+test.each(LOSSY)("%s is refused as a token and as an option", async (_, make) => {
   const value = make();
   expect(await mistake(() => inspect(value))).toMatch(/^token must be a string, not /);
   expect(await mistake(() => inspect(token, value))).toMatch(/^options(?: must be|\.max)/);

@@ -4,7 +4,7 @@ import { codes, fixture, misuse } from "./support.js";
 
 const FILES: Grant = { id: "files", operations: ["get", "put"] };
 
-describe("grants of an issuer", () => {
+describe("an issuer's option grants", () => {
   test.each<[string, unknown, string]>([
     ["no list", { files: ["get"] }, "grants: must be an array of at least one"],
     ["null", null, "grants: must be an array of at least one"],
@@ -26,18 +26,18 @@ describe("grants of an issuer", () => {
     ],
     ["a number", [{ id: "a", operations: ["get", 1] }], "grants[0].operations[1]: must be a text"],
     ["a star", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
-  ])("%s: a TypeError that names the place", (_, grants, message) => {
+  ])("with %s is a TypeError that names the place", (_, grants, message) => {
     expect(misuse(() => fixture({ grants: grants as Grant[] }))).toContain(message);
   });
 
-  test("an id of 128 characters", () => {
+  test("accepts an id of 128 characters", () => {
     const id = "a".repeat(128);
     const { issuer } = fixture({ grants: [{ id, operations: ["get"] }] });
     const { token } = issuer.mint({ grant: id });
     expect(codes(issuer.authorize(token, { operation: "get" }))).toEqual([]);
   });
 
-  test("a name that objects inherit is a grant like any other", () => {
+  test("accepts a grant named like an inherited property", () => {
     const grants = [{ id: "__proto__", operations: ["constructor"] }];
     const { issuer } = fixture({ grants });
     const { token } = issuer.mint({ grant: "__proto__" });

@@ -18,11 +18,11 @@ function limitsOn(count: number, limit: object): { [argument: string]: object } 
   return Object.fromEntries(many(count, "argument_").map((name) => [name, limit]));
 }
 
-describe("a hop over a limit is that and nothing more", () => {
+describe("a hop past a limit is refused for that alone", () => {
   const long = "x".repeat(1000);
   const large = { constraints: limitsOn(242, { in: [long] }) };
 
-  test("242 kB of limits, in attenuate: no lint, no list of overreaches", () => {
+  test("for 242 kB of limits, without listing overreaches", () => {
     expect(JSON.stringify(large).length).toBeGreaterThan(242_000);
     const parent = mint(issuer, { constraints: limitsOn(100, { max: 1 }) });
     const run = (): unknown => attenuate(parent, large);
@@ -37,7 +37,7 @@ describe("a hop over a limit is that and nothing more", () => {
     }
   });
 
-  test("also one that is wrong besides, which would be a TypeError", () => {
+  test("even if it would be a TypeError otherwise", () => {
     const wrong = { operations: many(10_000), expires: "someday" };
     expect(tokenError(() => attenuate(token, wrong))).toBe("caveat_too_large");
   });
@@ -46,17 +46,17 @@ describe("a hop over a limit is that and nothing more", () => {
     ["too many members", { operations: many(257) }, "too_many_members"],
     ["too many bytes", { purpose: "x".repeat(8192) }, "caveat_too_large"],
     ["too deep", { constraints: { a: { in: [[[[[[[1]]]]]]] } } }, "too_deep"],
-  ])("%s, on a token that allows none of it", (_, hop, code) => {
+  ])("%s, even on a token that allows none of it", (_, hop, code) => {
     expect(tokenError(() => attenuate(token, hop))).toBe(code);
   });
 
-  test("the nonce that attenuate adds counts", () => {
+  test("counting the nonce that attenuate adds", () => {
     const purpose = "x".repeat(8192 - '{"purpose":""}'.length);
     expect(tokenError(() => attenuate(token, { purpose }))).toBe("caveat_too_large");
     expect(tokenError(() => attenuate(token, { purpose }, { nonce: false }))).toBe("accepted");
   });
 
-  test("intersecting that makes a hop too large is refused as well", () => {
+  test("also if intersecting makes it too large", () => {
     const values = (from: number): string[] => many(150, `${from}`);
     const parent = mint(issuer, { constraints: { a: { not_in: values(1) } } });
     const hop = { constraints: { a: { not_in: values(2) } } };
@@ -66,12 +66,12 @@ describe("a hop over a limit is that and nothing more", () => {
 });
 
 describe("at most 16 reasons are reported", () => {
-  test("of members beyond the token", () => {
+  test("for members beyond the token", () => {
     const refused = attenuate(token, { operations: many(256) });
     expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
-  test("of members and limits together, the first ones", () => {
+  test("for members and limits together, the first ones", () => {
     const parent = mint(issuer, { invokers: ["a"], constraints: limitsOn(90, { max: 1 }) });
     const refused = attenuate(parent, {
       operations: ["delete"],
@@ -82,7 +82,7 @@ describe("at most 16 reasons are reported", () => {
     expect(rules).toEqual(["operations", ...Array<string>(15).fill("constraints")]);
   });
 
-  test("of a sealed token with all that goes beyond it", () => {
+  test("for a token that may not be narrowed, that reason among them", () => {
     const sealed = append(token, '{"maxFurtherHops":0}');
     const refused = attenuate(sealed, { operations: many(256) });
     expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
@@ -91,7 +91,7 @@ describe("at most 16 reasons are reported", () => {
     );
   });
 
-  test("of arguments of which nothing is left", () => {
+  test("for arguments that nothing is left of", () => {
     const hop = (value: number): string => {
       const limits = many(200, "a")
         .sort()
@@ -103,11 +103,11 @@ describe("at most 16 reasons are reported", () => {
     expect(refused.ok || refused.overreaches.length).toBeLessThanOrEqual(MOST);
   });
 
-  test("by the lint on its own", () => {
+  test("by overreaches() alone", () => {
     expect(overreaches({ operations: ["a"] }, { operations: many(5000) })).toHaveLength(MOST);
   });
 
-  test("of a caveat that is no hop, in every answer about it", () => {
+  test("for a caveat that is not a hop, in every answer about it", () => {
     const names = many(200, "k").sort();
     const caveat = JSON.stringify(Object.fromEntries(names.map((name) => [name, 1])));
     const reading = readHop(utf8(caveat));
@@ -119,7 +119,7 @@ describe("at most 16 reasons are reported", () => {
     expect(refused.ok || refused.overreaches.length).toBe(MOST);
   });
 
-  test("exactly 16 are all told, and 17 are cut", () => {
+  test("all of 16, and the first 16 of 17", () => {
     const told = (count: number): unknown => {
       const refused = attenuate(token, { operations: many(count) });
       return refused.ok || refused.overreaches.length;
@@ -131,7 +131,7 @@ describe("at most 16 reasons are reported", () => {
 test.each([
   ["nested too deep", { a: [[[[[[[1]]]]]]] }, "too_deep"],
   ["with too many members", { operations: many(257).sort() }, "too_many_members"],
-])("a token with a caveat %s is not narrowed", (_, caveat, code) => {
+])("attenuate refuses a token that has a caveat %s", (_, caveat, code) => {
   const parent = append(token, JSON.stringify(caveat));
   expect(tokenError(() => attenuate(parent, { operations: ["get"] }))).toBe(code);
 });

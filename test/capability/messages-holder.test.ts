@@ -18,11 +18,11 @@ import {
 
 // What holders and programs are told, each sentence in full once.
 
-describe("what a holder should know", () => {
+describe("the warnings of inspect", () => {
   const warnings = (token: string, now = NOW): string[] =>
     inspect(token, { now }).warnings.map(({ message }) => message);
 
-  test("of a token that is fine: nothing", () => {
+  test("are none for a sound token", () => {
     expect(warnings(TOKEN)).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe("what a holder should know", () => {
     expect(warnings(make())).toEqual([message]);
   });
 
-  test("a day is not too long, and the last second is over", () => {
+  test("start past a lifetime of one day, and at the second of expiry", () => {
     const day = mint(issuer, { expires: new Date(NOW + 86_400_000) });
     expect(warnings(day)).toEqual([]);
     expect(warnings(day, NOW + 86_400_000)).toEqual(["it expired at 2030-01-02T00:00:00Z"]);
@@ -85,7 +85,7 @@ describe("misuse", () => {
     );
   });
 
-  test("a hop on a token that cannot be read", () => {
+  test("appending a hop to a token with unreadable caveats", () => {
     const result = attenuate(append(TOKEN, "{}"), { operations: ["get"] });
     expect(result).toEqual({
       ok: false,

@@ -13,7 +13,7 @@ function reason(token: string, by = issuer): string {
   return first?.message ?? "allowed";
 }
 
-describe("why a token is refused", () => {
+describe("a denial's message", () => {
   test.each<[string, () => string]>([
     ["the token is empty", () => ""],
     [
@@ -75,21 +75,24 @@ describe("why a token is refused", () => {
     expect(reason(make())).toBe(expected);
   });
 
-  test.each(["capability", "key", "principal"] as const)("this token's %s is revoked", (kind) => {
-    const one = fixture();
-    const { token, id } = one.issuer.mint({
-      grant: "files",
-      operations: ["get"],
-      principal: "user:alice",
-    });
-    const ids = { capability: id, key: one.keys.minting.kid, principal: "user:alice" };
-    const at = "2030-01-01T00:00:00Z";
-    const before = kind === "principal" ? { before: "2030-01-02T00:00:00Z" } : {};
-    one.revocations.add({ kind, id: ids[kind], at, ...before });
-    expect(reason(token, one.issuer)).toBe(`this token's ${kind} is revoked`);
-  });
+  test.each(["capability", "key", "principal"] as const)(
+    "says that the token's %s is revoked",
+    (kind) => {
+      const one = fixture();
+      const { token, id } = one.issuer.mint({
+        grant: "files",
+        operations: ["get"],
+        principal: "user:alice",
+      });
+      const ids = { capability: id, key: one.keys.minting.kid, principal: "user:alice" };
+      const at = "2030-01-01T00:00:00Z";
+      const before = kind === "principal" ? { before: "2030-01-02T00:00:00Z" } : {};
+      one.revocations.add({ kind, id: ids[kind], at, ...before });
+      expect(reason(token, one.issuer)).toBe(`this token's ${kind} is revoked`);
+    },
+  );
 
-  test("a revoked link is named", () => {
+  test("names the revoked link", () => {
     const one = fixture();
     const token = mint(one.issuer);
     const child = attenuated(token, { operations: ["get"] });
@@ -99,7 +102,7 @@ describe("why a token is refused", () => {
     expect(reason(token, one.issuer)).toBe("allowed");
   });
 
-  test("a stale list", () => {
+  test("says that the revocation list is too old", () => {
     const at = "2030-01-01T00:00:00Z";
     const revocations = createRevocationList({ version: 1, trustedUntil: at, entries: [] });
     const one = fixture({ revocations });
@@ -109,7 +112,7 @@ describe("why a token is refused", () => {
   });
 });
 
-describe("how two tokens relate", () => {
+describe("the message of diff", () => {
   const child = attenuated(TOKEN, { operations: ["get"], maxFurtherHops: 0 });
   const sibling = attenuated(TOKEN, { operations: ["put"] });
 
@@ -131,7 +134,7 @@ describe("how two tokens relate", () => {
     expect(result.derived ? "derived" : result.message).toBe(message);
   });
 
-  test("what was taken away", () => {
+  test("says what was taken away", () => {
     const limited = attenuated(TOKEN, { constraints: { n: { max: 9 } }, audience: ["mail"] });
     const result = diff(
       limited,

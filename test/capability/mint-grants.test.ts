@@ -12,8 +12,8 @@ const GRANTS = [
 const { issuer: blind } = fixture();
 const { issuer: knowing } = fixture({ grants: GRANTS });
 
-describe("without operations", () => {
-  test("an issuer that does not know its grants refuses", () => {
+describe("minting without operations", () => {
+  test("is refused by an issuer without a list of grants", () => {
     expect(misuse(() => blind.mint({ grant: "files" }))).toBe(
       "operations must be named, since this issuer does not know its grants; anyOperation: true allows every one",
     );
@@ -22,7 +22,7 @@ describe("without operations", () => {
     );
   });
 
-  test("one that knows them writes the grant's into its hop, in canonical order", () => {
+  test("gets the grant's operations in its hop, in canonical order, if the issuer has a list", () => {
     const { hop, token } = knowing.mint({ grant: "files" });
     expect(hop.operations).toEqual(["get", "put"]);
     expect(inspect(token).authority.operations).toEqual(["get", "put"]);
@@ -30,7 +30,7 @@ describe("without operations", () => {
     expect(codes(knowing.authorize(token, { grant: "files", operation: "put" }))).toEqual([]);
   });
 
-  test("what was written stays when the grant gets more", () => {
+  test("keeps those operations when the grant gets more later", () => {
     const { keys } = fixture();
     const { token } = fixture({ keys, grants: GRANTS }).issuer.mint({ grant: "weather:read" });
     const grants = [{ id: "weather:read", operations: ["forecast", "alerts"] }];
@@ -38,15 +38,15 @@ describe("without operations", () => {
     expect(codes(later.authorize(token, { operation: "alerts" }))).toEqual(["operation_denied"]);
   });
 
-  test("issuing does the same", () => {
+  test("does the same in issue()", () => {
     expect(misuse(() => blind.issue(() => ({ grant: "files" })))).toMatch(/^operations must be/);
     const { capability } = knowing.issue(() => ({ grant: "files" }));
     expect(capability.hop.operations).toEqual(["get", "put"]);
   });
 });
 
-describe("every operation", () => {
-  test("has to be asked for by name, and is then in no hop", () => {
+describe("minting with anyOperation", () => {
+  test("writes no operations into the hop, and inspect warns of it", () => {
     for (const issuer of [blind, knowing]) {
       const { hop, token } = issuer.mint({ grant: "files", anyOperation: true });
       expect(hop).not.toHaveProperty("operations");
@@ -55,7 +55,7 @@ describe("every operation", () => {
     }
   });
 
-  test("is still no more than a known grant has", () => {
+  test("is still limited to the operations of a known grant", () => {
     const { token } = knowing.mint({ grant: "files", anyOperation: true });
     expect(codes(knowing.authorize(token, { grant: "files", operation: "get" }))).toEqual([]);
     expect(codes(knowing.authorize(token, { grant: "files", operation: "delete" }))).toEqual([
@@ -63,20 +63,20 @@ describe("every operation", () => {
     ]);
   });
 
-  test("and named ones exclude each other", () => {
+  test("is refused together with operations", () => {
     const both = { grant: "files", operations: ["get"], anyOperation: true };
     expect(misuse(() => blind.mint(both))).toBe(
       "operations and anyOperation exclude each other; give one of them",
     );
   });
 
-  test.each([1, "true", {}, null])("is not asked for by %o", (anyOperation) => {
+  test.each([1, "true", {}, null])("is refused with the value %o", (anyOperation) => {
     const request = { grant: "files", anyOperation } as unknown as MintRequest;
     expect(misuse(() => blind.mint(request))).toBe("request.anyOperation must be a boolean");
   });
 });
 
-describe("an issuer that knows its grants mints no others, and nothing beyond them", () => {
+describe("an issuer with a list of grants refuses to mint", () => {
   test.each<[string, object, string]>([
     [
       "a misspelt grant",
@@ -139,8 +139,8 @@ describe("an issuer that knows its grants mints no others, and nothing beyond th
   });
 });
 
-describe("what a request inherits is not taken for what it says", () => {
-  test("inherited operations: refused, or in the hop, never a token of every operation", () => {
+describe("inherited properties of a mint request are not used", () => {
+  test("inherited operations are refused or written, never taken for every operation", () => {
     class Reading {
       readonly grant = "files";
       get operations(): string[] {
@@ -159,7 +159,7 @@ describe("what a request inherits is not taken for what it says", () => {
     }
   });
 
-  test("an inherited anyOperation allows nothing by itself", () => {
+  test("an inherited anyOperation is refused", () => {
     const request: MintRequest = Object.assign(Object.create({ anyOperation: true }), {
       grant: "files",
     });
@@ -168,7 +168,7 @@ describe("what a request inherits is not taken for what it says", () => {
     );
   });
 
-  test("operations that change between looks are checked as they are written", () => {
+  test("operations of a changing getter are checked as they are written", () => {
     let looks = 0;
     const request = {
       grant: "files",

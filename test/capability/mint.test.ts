@@ -4,7 +4,7 @@ import { inspect } from "../../src/index.js";
 import { createIssuer, createKeyring, createRevocationList } from "../../src/issuer/index.js";
 import { fixture, misuse, NOW } from "./support.js";
 
-describe("a fresh capability", () => {
+describe("a minted capability", () => {
   test("says what was granted, by whom, to whom, when", () => {
     const { issuer, keys } = fixture();
     const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["put", "get"] });
@@ -41,7 +41,7 @@ describe("a fresh capability", () => {
     for (const id of ids) expect(id).toMatch(/^cap_[\w-]{16}$/);
   });
 
-  test("lives for 15 minutes, less if the issuer allows no more, and may be asked to live longer", () => {
+  test("lives for 15 minutes by default, less if the issuer's maximum is lower, and longer if asked", () => {
     const expires = (options: object, request: object = {}): string =>
       fixture(options).issuer.mint({ grant: "files", operations: ["get"], ...request }).expires;
     expect(expires({})).toBe("2030-01-01T00:15:00Z");
@@ -53,7 +53,7 @@ describe("a fresh capability", () => {
   });
 });
 
-describe("what can not be minted is a TypeError", () => {
+describe("mint and createIssuer throw a TypeError", () => {
   test.each<[string, unknown, string]>([
     ["no grant", {}, "request.grant must be a non-empty string, not undefined"],
     ["an empty grant", { grant: "" }, "request.grant must be a non-empty string"],
@@ -97,7 +97,7 @@ describe("what can not be minted is a TypeError", () => {
     ["with no lifetime", { maxLifetime: 0 }, "maxLifetime must be 1 to"],
     ["with a lifetime over 90 days", { maxLifetime: 90 * 86_400 + 1 }, "maxLifetime must be 1 to"],
     ["with a fraction of a lifetime", { maxLifetime: 1.5 }, "maxLifetime must be 1 to"],
-  ])("nor can an issuer be made %s", (_, options, message) => {
+  ])("for an issuer %s", (_, options, message) => {
     const valid = { name: "agent", keys: createKeyring(), revocations: createRevocationList() };
     expect(misuse(() => createIssuer({ ...valid, ...options }))).toContain(message);
   });

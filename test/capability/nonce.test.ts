@@ -7,8 +7,8 @@ const { issuer, revocations } = fixture();
 const token = mint(issuer);
 const NONCE = "AAAAAAAAAAAAAAAA";
 
-describe("attenuate adds a nonce", () => {
-  test("of 16 base64url characters, and another each time", () => {
+describe("attenuate adds a nonce to the hop", () => {
+  test("of 16 base64url characters, different each time", () => {
     const nonces = Array.from({ length: 100 }, () => {
       const child = attenuate(token, { operations: ["get"] });
       return child.ok ? child.hop.nonce : undefined;
@@ -17,7 +17,7 @@ describe("attenuate adds a nonce", () => {
     for (const nonce of nonces) expect(nonce).toMatch(/^[\w-]{16}$/);
   });
 
-  test("so that revoking one of two sub-agents leaves the other alive", () => {
+  test("so that revoking one of two equal children leaves the other valid", () => {
     const [one, two] = [
       attenuated(token, { operations: ["get"] }),
       attenuated(token, { operations: ["get"] }),
@@ -29,13 +29,13 @@ describe("attenuate adds a nonce", () => {
     expect(codes(issuer.authorize(two, GET))).toEqual([]);
   });
 
-  test("also where the hop says nothing else: a child that can be revoked alone", () => {
+  test("even to an empty hop, to make a child that can be revoked alone", () => {
     const child = attenuate(token, {});
     expect(child).toMatchObject({ ok: true, hop: { nonce: expect.stringMatching(/^[\w-]{16}$/) } });
     expect(child.ok && Object.keys(child.hop)).toEqual(["nonce"]);
   });
 
-  test("when intersecting too", () => {
+  test("also when it intersects", () => {
     const child = attenuate(token, { operations: ["get", "delete"] }, { intersect: true });
     expect(child).toMatchObject({
       ok: true,
@@ -43,7 +43,7 @@ describe("attenuate adds a nonce", () => {
     });
   });
 
-  test("but keeps the one that the hop has, and changes no object that it was given", () => {
+  test("unless the hop has one, and changes no object of the caller", () => {
     const hop = { operations: ["get"], nonce: NONCE };
     const [one, two] = [attenuate(token, hop), attenuate(token, hop)];
     expect(one).toEqual(two);
@@ -53,7 +53,7 @@ describe("attenuate adds a nonce", () => {
     expect(bare).toEqual({ operations: ["get"] });
   });
 
-  test("and refuses one that is inherited, undefined or wrong", () => {
+  test("and refuses an inherited, undefined or malformed nonce", () => {
     const inherited = Object.assign(Object.create({ nonce: NONCE }), { operations: ["get"] });
     expect(misuse(() => attenuate(token, inherited))).toContain("hop must be a plain object");
     expect(misuse(() => attenuate(token, { nonce: undefined } as object))).toContain("undefined");
@@ -61,20 +61,20 @@ describe("attenuate adds a nonce", () => {
   });
 });
 
-describe("nonce: false", () => {
-  test("leaves it out: equal hops make the same token", () => {
+describe("the option nonce: false", () => {
+  test("adds no nonce: equal hops make the same token", () => {
     const child = attenuated(token, { operations: ["get"] }, { nonce: false });
     expect(child).toBe(attenuated(token, { operations: ["get"] }, { nonce: false }));
     expect(inspect(child).links[1]?.hop).toEqual({ operations: ["get"] });
   });
 
-  test("keeps the one that the hop has", () => {
+  test("keeps a nonce that the hop has", () => {
     const child = attenuated(token, { nonce: NONCE }, { nonce: false });
     expect(inspect(child).links[1]?.hop).toEqual({ nonce: NONCE });
   });
 });
 
-test("an option that does not exist is misuse: a misspelt one must not be ignored", () => {
+test("an unknown option of attenuate is a TypeError, since a misspelt one must not be ignored", () => {
   const misspelt = { nonces: false } as AttenuateOptions;
   expect(misuse(() => attenuate(token, { operations: ["get"] }, misspelt))).toBe(
     'options.nonces: unknown member; did you mean "nonce"?',
@@ -85,6 +85,6 @@ test.each<[object, string]>([
   [{ nonce: 0 }, "options.nonce must be a boolean"],
   [{ intersect: "yes" }, "options.intersect must be a boolean"],
   [{ now: Number.NaN }, "options.now must be milliseconds since 1970"],
-])("an option of another type is misuse: %j", (options, message) => {
+])("an option of attenuate with a wrong type is a TypeError: %j", (options, message) => {
   expect(misuse(() => attenuate(token, { operations: ["get"] }, options))).toBe(message);
 });

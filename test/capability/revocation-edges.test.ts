@@ -12,7 +12,7 @@ import {
 } from "../../src/macaroon/index.js";
 import { codes, denials, fixture, GET, mint, misuse, NOW, utf8 } from "./support.js";
 
-describe("a revoked link whose tag stands in token and discharge", () => {
+describe("a revoked link that is part of token and discharge", () => {
   const { issuer, revocations } = fixture();
   const third = utf8("third");
   // A discharge that is bound to the token has tags of its own; the same discharge needed twice and
@@ -28,7 +28,7 @@ describe("a revoked link whose tag stands in token and discharge", () => {
     );
   const text = writeMacaroons([needing, discharge("a"), discharge("b")], "v2");
 
-  test("is one denial for one entry, at its first place", () => {
+  test("gives one denial per entry, for its first place", () => {
     const decision = issuer.authorize(text, GET);
     const ids = decision.allowed ? decision.capability.revocationIds : [];
     expect(ids.length).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ describe("a revoked link whose tag stands in token and discharge", () => {
     expect(revocations.size).toBe(0);
   });
 
-  test("a list is asked for each link once", () => {
+  test("is asked for once in the query to the list", () => {
     let asked: readonly string[] = [];
     const source: RevocationSource = {
       find: ({ links }) => {
@@ -63,7 +63,7 @@ describe("a revoked link whose tag stands in token and discharge", () => {
   });
 });
 
-describe("a clock that gives something else than a finite number is misuse", () => {
+describe("an issuer's clock that returns something else than a finite number is a TypeError", () => {
   test.each<[string, unknown]>([
     ["a text", "1893456000000"],
     ["a Date", new Date(NOW)],
@@ -97,7 +97,7 @@ describe("a clock that gives something else than a finite number is misuse", () 
   });
 });
 
-describe("the moment by which a list is too old", () => {
+describe("the moment at which a revocation list must be current", () => {
   const asked: number[] = [];
   const revocations: RevocationSource = {
     find: () => [],
@@ -114,17 +114,17 @@ describe("the moment by which a list is too old", () => {
     return asked[0] ?? Number.NaN;
   };
 
-  test("is the clock's, to the millisecond, where the call names none or an earlier one", () => {
+  test("is the clock's, in milliseconds, if the call has no time or an earlier one", () => {
     expect([momentFor(), momentFor(NOW), momentFor(NOW - 60_000)]).toEqual(
       Array(3).fill(NOW + 250),
     );
   });
 
-  test("is the call's where that is later", () => {
+  test("is the call's time if that is later", () => {
     expect(momentFor(NOW + 60_000)).toBe(NOW + 60_000);
   });
 
-  test("is never earlier than the call's, not by a part of a second either", () => {
+  test("is never before the call's time, fractions of a second included", () => {
     expect(momentFor(NOW + 60_999)).toBeGreaterThanOrEqual(NOW + 60_999);
   });
 });

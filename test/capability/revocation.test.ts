@@ -18,8 +18,8 @@ function entryFor(issuer: ReturnType<typeof fixture>["issuer"], token: string): 
   return revocation.entry;
 }
 
-describe("a revoked token is refused, and told what was revoked", () => {
-  test("a link: it and what descends from it, not its parent", () => {
+describe("a revoked token is refused, and the denial says what was revoked", () => {
+  test("a link: its token and descendants, not its parent", () => {
     const { issuer, revocations } = fixture();
     const parent = mint(issuer);
     const child = attenuated(parent, { operations: ["get"] });
@@ -44,7 +44,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
     expect(denials(issuer.authorize(parent, GET))).toEqual([]);
   });
 
-  test("the identifier's link: the whole capability", () => {
+  test("the first link: the whole capability", () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     const decision = issuer.authorize(token, GET);
@@ -55,7 +55,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
     ]);
   });
 
-  test("a link that is not among its own, if a list answers so: refused all the same", () => {
+  test("a foreign link that a faulty list names: refused all the same", () => {
     const id = "rv_AAAAAAAAAAAAAAAAAAAAAA";
     const find = (): RevocationEntry[] => [{ kind: "link", id, at: AT }];
     const { issuer } = fixture({ revocations: { find, isCurrent: () => true } });
@@ -90,7 +90,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
     expect(codes(issuer.authorize(mint(issuer), GET))).toEqual([]);
   });
 
-  test("a principal's tokens, if issued strictly before the moment", () => {
+  test("a principal: its tokens issued before the given moment, not at it", () => {
     let now = NOW;
     const { issuer, revocations } = fixture({ clock: () => now });
     const early = mint(issuer, { principal: "alice" });
@@ -107,7 +107,7 @@ describe("a revoked token is refused, and told what was revoked", () => {
   });
 });
 
-describe("a revocation list that is too old", () => {
+describe("a revocation list past its trust limit", () => {
   const trustedUntil = "2030-01-01T00:00:00Z";
   const check = (now: number): string[] => {
     const revocations = createRevocationList({ version: 1, trustedUntil, entries: [] });
@@ -115,12 +115,12 @@ describe("a revocation list that is too old", () => {
     return codes(issuer.authorize(mint(issuer), GET));
   };
 
-  test("refuses, from the moment it says", () => {
+  test("refuses from that moment on", () => {
     expect(check(NOW - 1)).toEqual([]);
     expect(check(NOW)).toEqual(["revocation_stale"]);
   });
 
-  test("is judged by the issuer's clock where the call names an earlier moment", () => {
+  test("refuses by the issuer's clock even if the call has an earlier time", () => {
     const revocations = createRevocationList({ version: 1, trustedUntil, entries: [] });
     const { issuer } = fixture({ revocations });
     const decision = issuer.authorize(mint(issuer), { ...GET, time: new Date(NOW - 1000) });
@@ -133,7 +133,7 @@ describe("a revocation list that is too old", () => {
     ]);
   });
 
-  test("is judged by the call's moment where that is later than the clock", () => {
+  test("refuses by the call's time if that is later than the clock", () => {
     const until = "2030-01-01T00:05:00Z";
     const revocations = createRevocationList({ version: 1, trustedUntil: until, entries: [] });
     const { issuer } = fixture({ revocations });
@@ -152,13 +152,13 @@ describe("a revocation list that is too old", () => {
     ["an object", {}],
     ["a promise of true", Promise.resolve(true)],
     ["nothing", undefined],
-  ])("is one whose source answers %s instead of true", (_, answer) => {
+  ])("is assumed if the source's isCurrent answers %s", (_, answer) => {
     const source = { find: () => [], isCurrent: () => answer };
     const { issuer } = fixture({ revocations: source as unknown as RevocationList });
     expect(codes(issuer.authorize(mint(issuer), GET))).toEqual(["revocation_stale"]);
   });
 
-  test("still refuses what it knows to be revoked", () => {
+  test("still reports known revocations too", () => {
     const keys = createKeyring();
     const token = mint(fixture({ keys }).issuer);
     const entries = [entryFor(fixture({ keys }).issuer, token)];
@@ -168,7 +168,7 @@ describe("a revocation list that is too old", () => {
   });
 });
 
-describe("a source that does not say plainly that it is current refuses", () => {
+describe("a source whose isCurrent answers anything but true refuses every token", () => {
   test.each<[string, unknown]>([
     ["nothing", undefined],
     ["null", null],
@@ -185,12 +185,12 @@ describe("a source that does not say plainly that it is current refuses", () => 
   });
 });
 
-describe("a token presented with a discharge", () => {
+describe("revoking a token presented with a discharge", () => {
   const first = answering("q1", '{"purpose":"first"}', '{"operations":["get"]}');
   const second = answering("q1", '{"purpose":"second"}');
 
   test.each(["link", "identifier"])(
-    "whose %s is revoked already is not revoked itself",
+    "works although the discharge's %s is already revoked",
     (which) => {
       const { issuer, revocations } = fixture();
       const token = needing(mint(issuer), "q1");
@@ -204,7 +204,7 @@ describe("a token presented with a discharge", () => {
     },
   );
 
-  test("stays revoked with another discharge, and says so then", () => {
+  test('answers "needless" once the token itself is revoked, with whatever discharge', () => {
     const { issuer, revocations } = fixture();
     const token = needing(mint(issuer), "q1");
     const [presented, another] = [first, second].map(({ discharge }) =>
@@ -218,15 +218,15 @@ describe("a token presented with a discharge", () => {
   });
 });
 
-describe("who presents a token may revoke it", () => {
+describe("whoever presents a token may revoke it", () => {
   const { issuer } = fixture();
 
-  test("even if its hops allow nothing any more", () => {
+  test("even if its hops allow nothing", () => {
     const broken = append(append(mint(issuer), "?"), '{"operations":["x"]}');
     expect(entryFor(issuer, broken)).toMatchObject({ kind: "link" });
   });
 
-  test("for as long as any token may live, if it does not say when it expires", () => {
+  test("with an entry kept for the maximum lifetime if the token has no expiry", () => {
     const keys = createKeyring();
     const { issuer: own } = fixture({ keys });
     expect(entryFor(own, mint(own)).until).toBe("2030-01-01T00:15:00Z");
@@ -236,7 +236,7 @@ describe("who presents a token may revoke it", () => {
     ["altered", mint(fixture({ keys: createKeyring() }).issuer), "unknown_key"],
     ["someone else's", mint(fixture({ name: "other" }).issuer), "foreign_issuer"],
     ["no token", "?", "token_malformed"],
-  ])("but not if it is %s", (_, text, code) => {
+  ])("unless it is %s", (_, text, code) => {
     expect(issuer.revocationOf(text)).toMatchObject({ ok: false, denial: { code } });
   });
 });

@@ -10,8 +10,8 @@ import { append, codes, fixture, mint, mintOpen, misuse } from "./support.js";
 
 const CALL_CODES = ["operation_denied", "resource_denied", "constraint_violated"];
 
-describe("whether a token is good for anything", () => {
-  test("does not depend on operation, handles or arguments, and says what is left", () => {
+describe("issuer.standing", () => {
+  test("ignores operation, handles and arguments, and says what is left", () => {
     const { issuer } = fixture();
     const token = mint(issuer, { resourceHandles: ["rh_1"], constraints: { n: 1 } });
     const standing = issuer.standing(token);
@@ -25,7 +25,7 @@ describe("whether a token is good for anything", () => {
     expect(codes(issuer.authorize(token, { grant: "files", operation: "" }))).toEqual(CALL_CODES);
   });
 
-  test("depends on who, where and when", () => {
+  test("depends on invoker, audience and time", () => {
     const { issuer } = fixture({ audience: "here" });
     const token = mint(issuer, { invokers: ["a"], audience: ["here"] });
     expect(codes(issuer.standing(token))).toEqual(["invoker_denied"]);
@@ -39,7 +39,7 @@ describe("whether a token is good for anything", () => {
     ]);
   });
 
-  test("is no for what every check refuses: noise, forgeries, unknown hops, revocations", () => {
+  test("refuses what every check refuses: malformed, forged, unknown hops, revoked", () => {
     const { issuer, revocations } = fixture();
     const token = mint(issuer);
     expect(codes(issuer.standing("noise"))).toEqual(["token_malformed"]);
@@ -53,7 +53,7 @@ describe("whether a token is good for anything", () => {
     expect(codes(issuer.standing(token))).toEqual(["revoked"]);
   });
 
-  test("misuse is a TypeError", () => {
+  test("throws a TypeError for unknown properties", () => {
     const { issuer } = fixture();
     const operation = JSON.parse('{"opration":"get"}');
     expect(misuse(() => issuer.standing(mint(issuer), operation))).toContain(
@@ -61,7 +61,7 @@ describe("whether a token is good for anything", () => {
     );
   });
 
-  test("is the whole check but for the call's own reasons, for any chain and any call", () => {
+  test("equals the whole check without the reasons about the call itself", () => {
     const { issuer } = fixture();
     const root = mintOpen(issuer);
     let stands = 0;
@@ -83,8 +83,8 @@ describe("whether a token is good for anything", () => {
   });
 });
 
-describe("what is kept of a capability", () => {
-  test("is enough to make its token again, byte for byte, and holds nothing secret", () => {
+describe("the stored record of a capability", () => {
+  test("is enough to remake its token byte for byte, and holds no secret", () => {
     const { issuer, keys } = fixture();
     const request = {
       grant: "files",
@@ -101,7 +101,7 @@ describe("what is kept of a capability", () => {
     expect(kept.includes(keys.exportJwkSet().keys[0]?.k ?? "absent")).toBe(false);
   });
 
-  test("has every hop that it was issued with, in their order", () => {
+  test("has every hop it was issued with, in order", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const nonce = "AAAAAAAAAAAAAAAA";
@@ -121,7 +121,7 @@ describe("what is kept of a capability", () => {
     expect(issuer.remake({ identifier, hop, further: further.toReversed() })).not.toBe(token);
   });
 
-  test("makes another token if anything in it is changed, and none under a key that is gone", () => {
+  test("makes another token if it was changed, and none if its key is gone", () => {
     const { issuer } = fixture();
     const { capability, identifier } = issuer.issue(() => ({ grant: "files", anyOperation: true }));
     const hop = JSON.stringify(capability.hop);
@@ -132,7 +132,7 @@ describe("what is kept of a capability", () => {
     expect(other.issuer.remake({ identifier, hop })).toBe(undefined);
   });
 
-  test("must be an identifier in canonical form", () => {
+  test("is refused if its identifier is not canonical", () => {
     const { issuer } = fixture();
     for (const identifier of ["", "{}", "[]", ' {"v":1}', "\ud800"]) {
       expect(() => issuer.remake({ identifier, hop: "{}" })).toThrow(/identifier|capability/);
@@ -140,8 +140,8 @@ describe("what is kept of a capability", () => {
   });
 });
 
-describe("a capability in the making", () => {
-  test("knows its id before it is made, and seals numbers for it alone", () => {
+describe("a draft passed to issue()", () => {
+  test("knows the capability's id in advance, and seals handles for it alone", () => {
     const { issuer } = fixture();
     const ids: string[] = [];
     const { capability } = issuer.issue((draft) => {

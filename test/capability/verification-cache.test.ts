@@ -47,15 +47,15 @@ function signedAs(content: string, other: string): string {
   return to.toString("base64url");
 }
 
-describe("the whole text decides", () => {
-  test("a token is known once it has been verified; its parent, child and sibling are not", () => {
+describe("the verification cache is keyed by the whole string", () => {
+  test("verifying a token caches it alone, not its parent, child or sibling", () => {
     const { check, known, parent } = kit();
     const [a, b] = [child(parent, "a"), child(parent, "b")];
     check(a);
     expect([a, parent, b, child(a, "c")].map(known)).toEqual([true, false, false, false]);
   });
 
-  test("another signature, another discharge and another alphabet are other texts", () => {
+  test("another signature, discharge or base64 alphabet is another key", () => {
     const { check, known, parent } = kit();
     const a = child(parent, "a");
     check(a);
@@ -65,8 +65,8 @@ describe("the whole text decides", () => {
   });
 });
 
-describe("bounds", () => {
-  test("the least recently used leaves first", () => {
+describe("the verification cache is bounded", () => {
+  test("and evicts the least recently used entry", () => {
     const { check, known, issuer, cache } = kit({ entries: 2 });
     const [one, two, three] = [mint(issuer), mint(issuer), mint(issuer)];
     for (const text of [one, two, one]) check(text);
@@ -87,7 +87,7 @@ describe("bounds", () => {
     expect([small.cache.size, small.cache.bytes]).toEqual([0, 0]);
   });
 
-  test("nothing that is refused enters or changes what is kept", () => {
+  test("and a refused token neither enters it nor changes its entries", () => {
     const { check, known, parent, cache } = kit();
     const foreign = mint(fixture({ name: "another" }).issuer);
     const namesake = mint(fixture({ keys: createKeyring() }).issuer);
@@ -103,8 +103,8 @@ describe("bounds", () => {
   });
 });
 
-describe("an entry ends", () => {
-  test("when the first of its hops expires", () => {
+describe("a cache entry ends", () => {
+  test("when the first of its token's hops expires", () => {
     const { check, known, parent, state, cache } = kit();
     const brief = append(parent, '{"expires":"2026-01-01T00:00:10Z"}');
     const until = Date.parse("2026-01-01T00:00:10Z");
@@ -136,7 +136,7 @@ describe("an entry ends", () => {
     expect([cache.size, cache.bytes]).toEqual([0, 0]);
   });
 
-  test("not when the same keys are read again", () => {
+  test("but not when the same keys are read again", () => {
     const { check, known, state, parent } = kit();
     check(parent);
     state.keys = importKeyring(state.keys.rotate().exportJwkSet());
@@ -144,7 +144,7 @@ describe("an entry ends", () => {
   });
 });
 
-describe("the option", () => {
+describe("the option cache", () => {
   test("is on unless it is false", () => {
     for (const [cache, tags] of [
       [undefined, 0],
@@ -160,7 +160,7 @@ describe("the option", () => {
     }
   });
 
-  test("is refused if it is not valid", () => {
+  test("is refused if it is invalid", () => {
     expect(misuse(() => fixture({ cache: { entries: 0 } }))).toContain("cache.entries");
     expect(misuse(() => fixture({ cache: { bytes: 1.5 } }))).toContain("cache.bytes");
     // @ts-expect-error: not a bound
@@ -186,8 +186,8 @@ describe("the option", () => {
   });
 });
 
-describe("what a caller is given", () => {
-  test("changes no later decision", () => {
+describe("a decision returned to a caller", () => {
+  test("can be used freely without changing later decisions", () => {
     const queries: RevocationQuery[] = [];
     const revoked = new Set<string>();
     const revocations: RevocationSource = {
@@ -220,7 +220,7 @@ describe("what a caller is given", () => {
     expect(() => Object.assign(denial ?? {}, { code: "discharge_missing" })).toThrow(TypeError);
   });
 
-  test("is the same, and as fixed, with a cache and without one", () => {
+  test("is the same, and frozen, with a cache and without", () => {
     for (const cache of [undefined, false] as const) {
       const options = {
         name: "an agent",

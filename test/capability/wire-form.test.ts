@@ -35,10 +35,10 @@ function errorOf(action: () => unknown): TokenError {
   throw new Error("no TokenError");
 }
 
-describe.each(OTHERS)("a capability in %s", (format) => {
+describe.each(OTHERS)("a capability in the format %s", (format) => {
   const text = inForm(format);
 
-  test("is refused with the way to convert it", () => {
+  test("is refused with advice how to convert it", () => {
     const [denial, ...others] = denials(issuer.authorize(text, GET));
     expect(others).toEqual([]);
     expect(denial).toMatchObject({ code: "token_malformed", rule: "format_not_v2" });
@@ -58,18 +58,18 @@ describe.each(OTHERS)("a capability in %s", (format) => {
     ["diff", () => diff(text, token)],
     ["bindDischarges", () => bindDischarges(text, [])],
     ["a discharge of bindDischarges", () => bindDischarges(token, [text])],
-  ])("is not taken by %s", (_, action) => {
+  ])("is refused by %s", (_, action) => {
     expect(errorOf(action).code).toBe("format_not_v2");
   });
 
-  test("is read by inspect, and as it was once converted", () => {
+  test("is read by inspect, and is authorized once converted", () => {
     expect(inspect(text)).toMatchObject({ format, grant: "files" });
     const converted = writeMacaroons(readMacaroons(text).macaroons, "v2");
     expect(issuer.authorize(converted, GET)).toEqual(issuer.authorize(token, GET));
   });
 });
 
-test("padding and the standard alphabet make no difference", () => {
+test("base64 padding and the standard alphabet change neither decision nor revocation id", () => {
   const bytes = Buffer.from(token, "base64url");
   const padded = bytes.toString("base64");
   for (const text of [padded, padded.replaceAll("+", "-").replaceAll("/", "_")]) {

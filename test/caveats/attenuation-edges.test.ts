@@ -6,7 +6,7 @@ import { meetOf } from "../../src/caveats/meet.js";
 const JAN_1 = "2030-01-01T00:00:00Z";
 const JAN_2 = "2030-01-02T00:00:00Z";
 
-describe("at the edge of the token a hop is accepted", () => {
+describe("attenuation accepts a hop at the edge of the token", () => {
   test.each<[string, Hop, Hop]>([
     [
       "the same lower bound",
@@ -27,28 +27,28 @@ describe("at the edge of the token a hop is accepted", () => {
   });
 });
 
-test("a number is no suggestion for what is no number", () => {
+test("a number is not suggested in place of another type", () => {
   const authority = meetOf([[{ constraints: { a: { max: 10 } } }]]);
   const [found] = overreaches(authority, { constraints: { a: true } });
   expect(found).toMatchObject({ rule: "constraints.a", value: true, allowed: { max: 10 } });
   expect(found).not.toHaveProperty("nearest");
 });
 
-test("the nearest text is found among values of other types", () => {
+test("the nearest string is suggested from a list of mixed types", () => {
   const authority = meetOf([[{ constraints: { a: { in: [1, null, "retrieve", true] } } }]]);
   const [found] = overreaches(authority, { constraints: { a: "retreive" } });
   expect(found).toMatchObject({ value: "retreive", nearest: "retrieve" });
 });
 
-describe("at most 16 overreaches are said", () => {
+describe("at most 16 overreaches are reported", () => {
   const names = Array.from({ length: 20 }, (_, at) => `name${10 + at}`);
 
-  test("also where several rules have some", () => {
+  test("for several rules together", () => {
     const authority = meetOf([[{ audience: ["x"], maxFurtherHops: 0, operations: ["x"] }]]);
     expect(overreaches(authority, { audience: names, operations: names })).toHaveLength(16);
   });
 
-  test("also of arguments that nothing would be left of", () => {
+  test("for arguments that nothing would be left of", () => {
     const limits = (value: string) =>
       Object.fromEntries(names.map((name) => [name, { not_in: [value] }]));
     const authority = meetOf([
@@ -59,7 +59,7 @@ describe("at most 16 overreaches are said", () => {
   });
 });
 
-describe("intersecting changes nothing but what goes beyond the token", () => {
+describe("intersecting changes only what goes beyond the token", () => {
   test.each<[string, Hop, Hop, Hop]>([
     ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],
     ["times where none were said", {}, { expires: JAN_2 }, { expires: JAN_2 }],

@@ -9,7 +9,7 @@ function lint(...hops: readonly Hop[]): readonly Overreach[] {
   return overreaches(meetOf([hops.slice(0, -1)]), hops[hops.length - 1] ?? {});
 }
 
-describe("a hop within the token is accepted", () => {
+describe("attenuation accepts a hop within the token", () => {
   test.each<[string, ...Hop[]]>([
     ["fewer operations", { operations: ["a", "b"] }, { operations: ["a"] }],
     ["the same operations", { operations: ["a"] }, { operations: ["a"] }],
@@ -73,7 +73,7 @@ const MAX_10: Hop = { constraints: { amount: { max: 10 } } };
 const TO_A: Hop = { constraints: { to: "acc_a" } };
 const LIST: Hop = { constraints: { cur: { in: ["EUR", "USD"] } } };
 
-describe("a hop beyond the token is refused", () => {
+describe("attenuation refuses a hop beyond the token", () => {
   test.each<[string, Hop[], Partial<Overreach>]>([
     [
       "an operation it does not have",
@@ -222,7 +222,7 @@ describe("a hop beyond the token is refused", () => {
     if (expected.nearest === undefined) expect(first).not.toHaveProperty("nearest");
   });
 
-  test("on every count, each with a message of its own", () => {
+  test("with every reason, each with its own message", () => {
     const found = lint(
       { operations: ["get"], ...MAX_10, expires: "2030-01-01T00:00:00Z" },
       {
@@ -252,7 +252,7 @@ describe("a hop beyond the token is refused", () => {
       [{ expires: "2030-01-01T00:00:00Z" }, { notBefore: "2030-01-01T00:00:00Z" }],
       "notBefore",
     ],
-  ])("and any hop, even words, on a token that allows nothing already: %s", (_, hops, rule) => {
+  ])("any hop, even a purpose, on a token that already allows nothing: %s", (_, hops, rule) => {
     for (const hop of [{ operations: ["x"] }, { purpose: "why" }, { maxFurtherHops: 9 }]) {
       expect(lint(...hops, hop)).toEqual([
         { rule, value: null, allowed: null, message: `"${rule}" would leave nothing` },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Authority, Link } from "../../src/caveats/authority.js";
 import { emptyRules, meetOf } from "../../src/caveats/meet.js";
 
-describe("what a chain of hops leaves", () => {
+describe("the authority that a chain of hops leaves", () => {
   test.each<[string, Link[], Authority]>([
     ["without hops, everything", [], {}],
     ["a third-party caveat restricts nothing here", [undefined], {}],
@@ -55,20 +55,20 @@ describe("what a chain of hops leaves", () => {
     expect(meetOf([hops])).toEqual(authority);
   });
 
-  test("a discharge's hops restrict as the token's own do, but count links of their own", () => {
+  test("a discharge's hops restrict like the token's own, but count only their own links", () => {
     const own: Link[] = [{ operations: ["a", "b"], maxFurtherHops: 1 }, undefined];
     const discharge: Link[] = [{ operations: ["b", "c"], maxFurtherHops: 5 }];
     expect(meetOf([own, discharge])).toEqual({ operations: ["b"], furtherHops: 0 });
   });
 
-  test("an argument __proto__ is one like any other", () => {
+  test("an argument named __proto__ is limited like any other", () => {
     const constraints = JSON.parse('{"__proto__":{"max":1}}');
     const authority = meetOf([[{ constraints }, { constraints: { b: 1 } }]]);
     expect(Object.keys(authority.constraints ?? {})).toEqual(["__proto__", "b"]);
   });
 });
 
-describe("rules under which nothing is left", () => {
+describe("emptyRules names the rules that leave nothing", () => {
   test.each<[string, Link[], string[]]>([
     ["none", [{ operations: ["a"], expires: "2030-01-01T00:00:00Z" }], []],
     [

@@ -51,7 +51,7 @@ function valuesLeft(hops: readonly Hop[]): unknown[] {
   );
 }
 
-describe("over random limits on one argument", () => {
+describe("for random limits on one argument", () => {
   test("the meet has exactly the values that every limit allows", () => {
     fc.assert(
       fc.property(limits, (given) => {
@@ -66,7 +66,7 @@ describe("over random limits on one argument", () => {
     );
   });
 
-  test("the limit that says what is left allows exactly that", () => {
+  test("the limit written from the meet allows exactly the same values", () => {
     fc.assert(
       fc.property(limits, (given) => {
         const hops = given.map(hopWith);
@@ -82,7 +82,7 @@ describe("over random limits on one argument", () => {
     );
   });
 
-  test("a limit that is intersected says what is left, and is canonical", () => {
+  test("an intersected limit allows exactly what is left, and is canonical", () => {
     fc.assert(
       fc.property(limits, constraint, (given, wanted) => {
         const hops = given.map(hopWith);

@@ -49,25 +49,25 @@ const MEETS: [string, Constraint, Constraint, Constraint | undefined | "nothing"
   ],
 ];
 
-describe("what two limits leave together", () => {
+describe("the meet of two limits", () => {
   test.each(MEETS)("%s", (_, a, b, left) => {
     expect(both(a, b)).toEqual(left);
   });
 
-  test.each(MEETS)("%s, the other way round: the same values", (_, a, b) => {
+  test.each(MEETS)("%s: has the same values in the other order", (_, a, b) => {
     const one = meetDomains(domainOf(a), domainOf(b));
     const other = meetDomains(domainOf(b), domainOf(a));
     for (const value of SAMPLES) expect(allows(one, value)).toBe(allows(other, value));
   });
 
-  test.each(MEETS)("%s: exactly the values that both allow", (_, a, b) => {
+  test.each(MEETS)("%s: has exactly the values that both allow", (_, a, b) => {
     const domain = meetDomains(domainOf(a), domainOf(b));
     for (const value of SAMPLES) {
       expect(allows(domain, value)).toBe(allows(domainOf(a), value) && allows(domainOf(b), value));
     }
   });
 
-  test.each(MEETS)("%s: the limit that says it allows the same", (_, a, b) => {
+  test.each(MEETS)("%s: allows the same when written as a limit", (_, a, b) => {
     const domain = meetDomains(domainOf(a), domainOf(b));
     const limit = limitFrom(domain);
     if (limit === undefined) return expect(isEmpty(domain)).toBe(true);
@@ -75,7 +75,7 @@ describe("what two limits leave together", () => {
   });
 });
 
-describe("a single limit can leave nothing", () => {
+describe("a single limit that allows nothing", () => {
   test.each<[string, Constraint]>([
     ["bounds that cross", { max: 1, min: 2 }],
     ["a list outside its bounds", { in: [5], max: 4 }],
@@ -88,20 +88,23 @@ describe("a single limit can leave nothing", () => {
   });
 });
 
-describe("a domain that no hop leaves, but that can be written down", () => {
-  test("types alone have no exclusions", () => {
+describe("a domain that no hop produces", () => {
+  test("types without exclusions meet as types", () => {
     const texts = { types: ["string"] } as const;
     expect(meetDomains({ types: ["boolean", "string"] }, texts)).toEqual(texts);
   });
 
-  test("exclusions go with the last of their types", () => {
+  test("an exclusion is dropped with the last type it concerns", () => {
     const domain = { types: ["number", "string"], not_in: ["a"] } as const;
     expect(meetDomains(domain, { types: ["number"] })).toEqual({ types: ["number"] });
   });
 
-  test.each([Number.NaN, "\ud800"])("%j, which JSON cannot say, is nothing", (value) => {
-    const domain = domainOf(value);
-    expect(isEmpty(domain)).toBe(true);
-    expect(limitFrom(domain)).toBeUndefined();
-  });
+  test.each([Number.NaN, "\ud800"])(
+    "a limit of %j, which JSON cannot hold, allows nothing",
+    (value) => {
+      const domain = domainOf(value);
+      expect(isEmpty(domain)).toBe(true);
+      expect(limitFrom(domain)).toBeUndefined();
+    },
+  );
 });

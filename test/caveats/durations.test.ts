@@ -29,7 +29,7 @@ describe("readDuration", () => {
 });
 
 describe("withoutDurations", () => {
-  test("makes moments of durations, and leaves everything else as it is", () => {
+  test("turns durations into times, and leaves everything else unchanged", () => {
     expect(withoutDurations({ expires: "15m", notBefore: "30s", purpose: "1h" }, NOW)).toEqual({
       expires: at(900),
       notBefore: at(30),
@@ -41,7 +41,7 @@ describe("withoutDurations", () => {
     expect(withoutDurations({ expires: "soon" }, NOW)).toEqual({ expires: "soon" });
   });
 
-  test("lowers an end to what is left, unless nothing is", () => {
+  test("lowers expires to the token's own, unless that has passed", () => {
     const end = (bound: number): unknown =>
       withoutDurations({ expires: "10m" }, NOW, { expires: text(bound) }).expires;
     expect(end(60)).toEqual(at(60));
@@ -51,7 +51,7 @@ describe("withoutDurations", () => {
     expect(end(-60)).toEqual(at(600));
   });
 
-  test("raises a start to what is left", () => {
+  test("raises notBefore to the token's own", () => {
     const start = (bound: number): unknown =>
       withoutDurations({ notBefore: "10m" }, NOW, { notBefore: text(bound) }).notBefore;
     expect(start(60)).toEqual(at(600));

@@ -34,7 +34,7 @@ describe("the domain of a limit", () => {
     expect(domainOf(limit)).toStrictEqual(domain);
   });
 
-  test("an exclusion that meets a bound keeps what the bound leaves", () => {
+  test("an exclusion meeting a bound keeps the types of the bound", () => {
     const both = meetDomains(domainOf({ max: 9 }), domainOf({ not_in: ["a", 3] }));
     expect(both).toStrictEqual({ types: ["number"], max: 9, not_in: [3] });
   });
@@ -47,7 +47,7 @@ test.each<[string, Domain, Constraint | undefined]>([
   ["an exclusion", { types: ["string"], not_in: ["a"] }, { not_in: ["a"] }],
   ["any number", { types: ["number"] }, undefined],
   ["nothing", { types: [] }, undefined],
-])("the limit that says a domain: %s", (_, domain, limit) => {
+])("the limit written from a domain: %s", (_, domain, limit) => {
   expect(limitFrom(domain)).toStrictEqual(limit);
 });
 
@@ -60,11 +60,11 @@ test.each<[Constraint, unknown, boolean]>([
   [{ not_in: [null, "a"] }, "b", true],
   [{ in: [null] }, null, true],
   [{ in: [null] }, undefined, false],
-])("the domain of %j has %j: %j", (limit, value, expected) => {
+])("the domain of %j contains %j: %j", (limit, value, expected) => {
   expect(allows(domainOf(limit), value)).toBe(expected);
 });
 
-describe("what is empty", () => {
+describe("emptyRules for times", () => {
   const early = "2030-01-01T00:00:00Z";
   const late = "2030-01-01T00:00:01Z";
 
@@ -80,8 +80,8 @@ describe("what is empty", () => {
   });
 });
 
-describe("times", () => {
-  test("beyond the year 9999 are none, and cannot be written", () => {
+describe("parseTime and formatTime", () => {
+  test("refuse impossible dates and years past 9999", () => {
     expect(parseTime("+010000-01-01T00:00:00Z")).toBeUndefined();
     for (const none of ["2026-02-29", "2026-04-31", "2026-13-01", "2026-00-10", "2026-01-00"]) {
       expect(parseTime(`${none}T00:00:00Z`)).toBeUndefined();
@@ -94,13 +94,13 @@ describe("times", () => {
     expect(misuse(() => formatTime(Date.UTC(10_000, 0)))).toContain("does not have four digits");
   });
 
-  test("that are none cannot be written", () => {
+  test("refuse NaN", () => {
     expect(misuse(() => formatTime(Number.NaN))).toBe("not a moment in time");
   });
 });
 
 describe("a checked invocation", () => {
-  test("has nothing that was not given", () => {
+  test("has no property that was not given", () => {
     const checked = checkInvocation({ operation: "get" }, () => NOW);
     expect(checked).toEqual({
       operation: "get",
@@ -113,20 +113,20 @@ describe("a checked invocation", () => {
     expect(asked(whole)).toMatchObject(whole);
   });
 
-  test("names the members it may have", () => {
+  test("names a misspelt property and the nearest one", () => {
     expect(misuse(() => asked({ operations: ["get"] } as object))).toBe(
       'invocation.operations: unknown member; did you mean "operation"?',
     );
   });
 });
 
-describe("bounds on suggestions and on what is shown are inclusive", () => {
-  test("64 characters", () => {
+describe("limits of names in messages are inclusive", () => {
+  test("64 characters for a suggestion", () => {
     const name = "x".repeat(64);
     expect(nearest(`${name.slice(1)}y`, [name])).toBe(name);
   });
 
-  test("80 characters", () => {
+  test("80 characters for a value shown", () => {
     const [most, more] = ["a".repeat(78), "a".repeat(79)];
     expect(shown(most)).toBe(`"${most}"`);
     expect(shown(more)).toHaveLength(80);

@@ -6,7 +6,7 @@ import { misuse, NOW, problemsIn } from "./support.js";
 // A hop speaks of whole seconds. A time with a fraction, as toISOString writes it, is brought to one
 // so that nothing is added: an end downward, a start upward.
 
-describe("a fraction of a second", () => {
+describe("a time with a fraction of a second", () => {
   test.each<[string, string, string]>([
     ["2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:00Z"],
     ["2030-01-01T00:00:00.001Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:01Z"],
@@ -16,12 +16,12 @@ describe("a fraction of a second", () => {
     ["2030-01-01T00:00:00.000000000Z", "2030-01-01T00:00:00Z", "2030-01-01T00:00:00Z"],
     ["2029-12-31T23:59:59.999Z", "2029-12-31T23:59:59Z", "2030-01-01T00:00:00Z"],
     ["2028-02-28T23:59:59.9Z", "2028-02-28T23:59:59Z", "2028-02-29T00:00:00Z"],
-  ])("%s ends at %s and starts at %s", (text, expires, notBefore) => {
+  ])("%s becomes %s as expires and %s as notBefore", (text, expires, notBefore) => {
     expect(normalizeHop({ expires: text })).toEqual({ expires });
     expect(normalizeHop({ notBefore: text })).toEqual({ notBefore });
   });
 
-  test("of any moment gives what its Date gives", () => {
+  test("gives the same as a Date of that moment", () => {
     fc.assert(
       fc.property(fc.integer({ min: NOW - 1e11, max: NOW + 1e11 }), (milliseconds) => {
         const date = new Date(milliseconds);
@@ -50,18 +50,18 @@ describe("a fraction of a second", () => {
     "2030-01-01T00:00:00.٥Z",
     "2030-01-01T00:00:00.5Z\n",
     "+002030-01-01T00:00:00.5Z",
-  ])("in no other form: %j", (text) => {
+  ])("is refused in any other form: %j", (text) => {
     expect(misuse(() => normalizeHop({ expires: text }))).toContain('"expires" must be a time');
     expect(misuse(() => normalizeHop({ notBefore: text }))).toContain('"notBefore" must be a time');
   });
 
-  test("at the end of the last year has no second to go to", () => {
+  test("at the very end of year 9999 is refused as notBefore", () => {
     const text = "9999-12-31T23:59:59.5Z";
     expect(normalizeHop({ expires: text })).toEqual({ expires: "9999-12-31T23:59:59Z" });
     expect(misuse(() => normalizeHop({ notBefore: text }))).toContain("four digits");
   });
 
-  test("in a caveat is malformed all the same: a hop keeps its one form", () => {
+  test("is malformed in a caveat, where times have one form", () => {
     expect(problemsIn('{"expires":"2030-01-01T00:00:00.000Z"}')).toEqual([
       "caveat_malformed expires",
     ]);

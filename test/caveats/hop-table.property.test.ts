@@ -47,14 +47,14 @@ const inTableOrder = (keys: readonly string[]): readonly string[] =>
   HOP_KEYS.filter((key) => keys.includes(key));
 
 describe("the table of keys", () => {
-  test("has every key of a hop, and is the list of them", () => {
+  test("lists every key of a hop", () => {
     expect([...HOP_KEYS].sort()).toEqual(Object.keys(WHOLE).sort());
     expect(Object.keys(HOP_RULES)).toEqual(HOP_KEYS);
     expect(HOP_KEYS.every(isHopKey)).toBe(true);
     expect(["__proto__", "toString", "constructor", "operation", ""].some(isHopKey)).toBe(false);
   });
 
-  test("has a name for each key, and flags that are distinct", () => {
+  test("has a label for each key, and distinct flags", () => {
     const rules = Object.values(HOP_RULES);
     const labels = rules.map(({ label }) => label);
     expect(new Set(labels).size).toBe(labels.length);
@@ -68,7 +68,7 @@ describe("the table of keys", () => {
     ]);
   });
 
-  test.each(HOP_KEYS)("knows a right %s from a wrong one, in reader and writer alike", (key) => {
+  test.each(HOP_KEYS)("tells valid from invalid %s, in reader and writer alike", (key) => {
     expect(problemsIn(JSON.stringify({ [key]: WHOLE[key] }))).toEqual([]);
     expect(normalizeHop({ [key]: WHOLE[key] })).toEqual({ [key]: WHOLE[key] });
     for (const wrong of [null, true, {}, [], -1, [1]]) {
@@ -79,7 +79,7 @@ describe("the table of keys", () => {
     }
   });
 
-  test("a key is judged, or is one of the two that only tell", () => {
+  test("judges every key but purpose and nonce", () => {
     const call = asked({ operation: "put", arguments: { m: 1 }, time: new Date(NOW) });
     const after = { ...WHOLE, notBefore: "2030-01-01T00:00:01Z" };
     const rules = keysIn(judgeHop(after, call, 1));
@@ -87,8 +87,8 @@ describe("the table of keys", () => {
   });
 });
 
-describe("over random hops", () => {
-  test("each key that a hop has is visited once, in the table's order", () => {
+describe("for random hops", () => {
+  test("overHop visits each key of the hop once, in the table's order", () => {
     fc.assert(
       fc.property(anyHop, (hop) => {
         const visited = overHop<[HopKey, unknown]>(hop, (rule, value, key) => {
@@ -101,7 +101,7 @@ describe("over random hops", () => {
     );
   });
 
-  test("failures and overreaches come in the table's order, of keys that the hop has", () => {
+  test("failures and overreaches come in the table's order", () => {
     let failed = 0;
     let beyond = 0;
     fc.assert(
@@ -121,7 +121,7 @@ describe("over random hops", () => {
     expect(Math.min(failed, beyond)).toBeGreaterThan(sized(200, 10));
   });
 
-  test("a hop is judged as its keys are, each alone", () => {
+  test("a hop fails exactly the rules that its keys fail alone", () => {
     fc.assert(
       fc.property(anyHop, invocation, fc.nat(3), (hop, call, further) => {
         const alone = overHop(hop, (_, value, key) =>
@@ -135,7 +135,7 @@ describe("over random hops", () => {
     );
   });
 
-  test("what is written is read back, key by key", () => {
+  test("an encoded hop is read back unchanged", () => {
     fc.assert(
       fc.property(anyHop, (hop) => {
         expect(readHop(encodeHop(hop))).toEqual({ ok: true, hop });

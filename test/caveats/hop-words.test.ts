@@ -18,7 +18,7 @@ const HOP: Hop = {
   nonce: "AAAAAAAAAAAAAAAA",
 };
 
-test("each key of a hop has its words, of its kind", () => {
+test("each key of a hop is put into words of its kind", () => {
   expect(overHop(HOP, (rule, value) => rule.words(value))).toEqual([
     { kind: "set", items: ["retrieve"] },
     { kind: "set", items: ["rh_a"] },
@@ -35,7 +35,7 @@ test("each key of a hop has its words, of its kind", () => {
   ]);
 });
 
-describe("what hops leave of a key", () => {
+describe("the words for what hops leave of a key", () => {
   const left = (authority: Authority): object =>
     Object.fromEntries(
       HOP_KEYS.flatMap((key) => {
@@ -44,11 +44,11 @@ describe("what hops leave of a key", () => {
       }),
     );
 
-  test("is absent where no hop limits it", () => {
+  test("are absent if no hop limits it", () => {
     expect(left({})).toEqual({});
   });
 
-  test("is of the same kind as the key's words", () => {
+  test("are of the same kind as the key's own words", () => {
     const domains = { amount: { types: ["number"] as const, max: 5 } };
     const { operations, expires, notBefore, audience, invokers, resourceHandles } = HOP;
     const limits = { operations, resourceHandles, expires, notBefore, audience, invokers };
@@ -75,7 +75,7 @@ describe("what hops leave of a key", () => {
   });
 });
 
-test("each key has its label, and a flag that explains itself where the command has one", () => {
+test("each key has its label, and a flag with help text if the command offers one", () => {
   const words = HOP_KEYS.map((key) => {
     const { label, flag } = HOP_RULES[key];
     return [key, label, flag?.kind, flag?.form, flag?.help];
@@ -162,13 +162,13 @@ test("each key has its label, and a flag that explains itself where the command 
   ]);
 });
 
-test("a request may state every key but handles and the nonce", () => {
+test("a capability request may have every hop key but resourceHandles and nonce", () => {
   expect(REQUESTED_KEYS).toEqual(
     HOP_KEYS.filter((key) => key !== "resourceHandles" && key !== "nonce"),
   );
 });
 
-test("notes leave an authority as it is", () => {
+test("purpose and nonce leave an authority unchanged", () => {
   expect(
     overHop({ purpose: "a", nonce: "AAAAAAAAAAAAAAAA" }, (rule, value) => rule.meet({}, value, 0)),
   ).toEqual([{}, {}]);

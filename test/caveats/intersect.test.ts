@@ -61,7 +61,7 @@ describe("a hop is intersected with what the token still allows", () => {
   });
 });
 
-describe("what would leave nothing stays as it is, and is then refused", () => {
+describe("a rule that would leave nothing is kept, and then refused", () => {
   test.each<[string, Hop, Hop]>([
     ["a set", { invokers: ["a"] }, { invokers: ["b"] }],
     ["an argument", { constraints: { x: "a" } }, { constraints: { x: "b" } }],

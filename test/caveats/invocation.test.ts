@@ -6,7 +6,7 @@ function check(invocation: unknown): unknown {
   return checkInvocation(invocation as Invocation, () => NOW);
 }
 
-test("an invocation is completed", () => {
+test("a bare invocation gets its defaults", () => {
   expect(check({ operation: "get" })).toEqual({
     operation: "get",
     resourceHandles: [],
@@ -16,12 +16,12 @@ test("an invocation is completed", () => {
   });
 });
 
-test("the moment is the invocation's own, if it has one, in whole seconds", () => {
+test("an invocation's own time is used, cut to whole seconds", () => {
   const time = new Date("2031-02-03T04:05:06.789Z");
   expect(check({ operation: "get", time })).toMatchObject({ time: "2031-02-03T04:05:06Z" });
 });
 
-describe("misuse is a TypeError that names the member", () => {
+describe("a wrong invocation is a TypeError that names the property", () => {
   test.each<[string, unknown, string]>([
     ["no object", null, "invocation must be a plain object with grant, operation, "],
     ["a text", "get", "invocation must be a plain object with grant, operation, "],
@@ -63,7 +63,7 @@ describe("misuse is a TypeError that names the member", () => {
   });
 });
 
-test("grants are distinct, and one is as good as a list of one", () => {
+test("one grant counts as a list of one, and repeated grants count once", () => {
   expect(check({ operation: "get", grant: "a" })).toMatchObject({ grants: ["a"] });
   expect(check({ operation: "get", grant: ["a", "b", "a"] })).toMatchObject({ grants: ["a", "b"] });
 });

@@ -61,22 +61,25 @@ describe.each(LIMITS)("%s", (_, limit, allowed, refused) => {
   });
 });
 
-describe.each(["__proto__", "constructor", "toString", "hasOwnProperty"])("argument %s", (name) => {
-  const constraints = Object.fromEntries([[name, { not_in: ["x"] }]]);
+describe.each(["__proto__", "constructor", "toString", "hasOwnProperty"])(
+  "an argument named %s",
+  (name) => {
+    const constraints = Object.fromEntries([[name, { not_in: ["x"] }]]);
 
-  test("is missing unless it is the call's own", () => {
-    const [failure, ...others] = judgeHop({ constraints }, asked({ arguments: {} }), 0);
-    expect(failure?.message).toMatch(/it is missing$/);
-    expect(others).toEqual([]);
-  });
+    test("is missing if it is only inherited", () => {
+      const [failure, ...others] = judgeHop({ constraints }, asked({ arguments: {} }), 0);
+      expect(failure?.message).toMatch(/it is missing$/);
+      expect(others).toEqual([]);
+    });
 
-  test("is judged if it is", () => {
-    const own: { [name: string]: unknown } = JSON.parse(`{${JSON.stringify(name)}:"y"}`);
-    expect(judgeHop({ constraints }, asked({ arguments: own }), 0)).toEqual([]);
-  });
-});
+    test("is judged if the call has it", () => {
+      const own: { [name: string]: unknown } = JSON.parse(`{${JSON.stringify(name)}:"y"}`);
+      expect(judgeHop({ constraints }, asked({ arguments: own }), 0)).toEqual([]);
+    });
+  },
+);
 
-describe("a failure tells", () => {
+describe("a failure of a limit reports", () => {
   test.each<[string, Constraint, unknown, object]>([
     [
       "the exact value",
@@ -99,7 +102,7 @@ describe("a failure tells", () => {
     expect(failure).toMatchObject({ code: "constraint_violated", actual: value, ...expected });
   });
 
-  test("no actual value if the argument is missing", () => {
+  test("no actual value for a missing argument", () => {
     expect(failures("x", {})).toEqual([
       {
         code: "constraint_violated",
@@ -111,7 +114,7 @@ describe("a failure tells", () => {
     ]);
   });
 
-  test("which types an exclusion speaks of", () => {
+  test("the types that an exclusion allows", () => {
     const [failure] = failures({ not_in: ["x", 1] }, { a: null });
     expect(failure?.message).toBe('argument "a" must be of type string or number; it is null');
   });
@@ -125,7 +128,7 @@ describe("a failure tells", () => {
     ["nesting beyond the stack", deep, "an array"],
     ["a very long text", "x".repeat(1000), `"${"x".repeat(76)}...`],
     ["undefined", undefined, "undefined"],
-  ])("in short what came, even %s", (_, value, shown) => {
+  ])("a short form of the value, even for %s", (_, value, shown) => {
     expect(failures(1, { a: value })[0]?.message).toBe(`argument "a" must be 1; it is ${shown}`);
   });
 });

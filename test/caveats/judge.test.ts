@@ -8,7 +8,7 @@ function codes(hop: Hop, invocation: Partial<Invocation> = {}, furtherLinks = 0)
   return judgeHop(hop, asked(invocation), furtherLinks).map(({ code }) => code);
 }
 
-describe("a hop allows", () => {
+describe("a hop allows a call", () => {
   test.each<[string, Hop, Partial<Invocation>]>([
     ["any call, if it restricts nothing", { purpose: "why", nonce: "AAAAAAAAAAAAAAAA" }, {}],
     ["an operation in its set", { operations: ["retrieve", "search"] }, {}],
@@ -26,7 +26,7 @@ describe("a hop allows", () => {
   });
 });
 
-describe("a hop refuses", () => {
+describe("a hop refuses a call", () => {
   test.each<[string, Hop, Partial<Invocation>, string[]]>([
     ["an operation outside its set", { operations: ["search"] }, {}, ["operation_denied"]],
     [
@@ -55,7 +55,7 @@ describe("a hop refuses", () => {
     expect(codes(hop, invocation)).toEqual(expected);
   });
 
-  test("on every count at once, in the order of its keys", () => {
+  test("with every reason, in the order of its keys", () => {
     const hop: Hop = {
       invokers: ["a"],
       audience: ["docs"],
@@ -81,7 +81,7 @@ describe("a hop refuses", () => {
   });
 });
 
-describe("times are judged by the second", () => {
+describe("times are compared by the second", () => {
   test.each<[string, Hop, string, string[]]>([
     [
       "a moment before it expires",
@@ -117,11 +117,11 @@ test.each([
   [2, 2, []],
   [2, 3, ["too_many_hops"]],
   [Number.MAX_SAFE_INTEGER, 32, []],
-])("maxFurtherHops %d with %d links behind it", (maxFurtherHops, links, expected) => {
+])("maxFurtherHops %d is checked against %d links behind it", (maxFurtherHops, links, expected) => {
   expect(codes({ maxFurtherHops }, {}, links)).toEqual(expected);
 });
 
-describe("a failure tells", () => {
+describe("a failure of a hop reports", () => {
   const cases: [string, Hop, Partial<Invocation>, object][] = [
     [
       "what was allowed and what was probably meant",
@@ -177,7 +177,7 @@ describe("a failure tells", () => {
     expect(judgeHop(hop, asked(invocation), 0)).toEqual([failure]);
   });
 
-  test("only the first of a long list in its message", () => {
+  test("only the first items of a long list in its message", () => {
     const operations = Array.from({ length: 100 }, (_, i) => `operation-${i}`);
     const [failure] = judgeHop({ operations }, asked(), 0);
     expect(failure?.message).toMatch(/"operation-7" and 92 more$/);

@@ -33,7 +33,7 @@ function timed(call: Invocation): Invocation & { readonly time: Date } {
 
 // That order is irrelevant, and that one more hop never widens, is in `test/exhaustive` and `test/capability/chains.property.test.ts`.
 
-describe("the meet of all hops", () => {
+describe("the meet of all hops, for random chains", () => {
   test("contains exactly the calls that every hop allows", () => {
     let allowed = 0;
     let refused = 0;
@@ -53,7 +53,7 @@ describe("the meet of all hops", () => {
     expect(Math.min(allowed, refused)).toBeGreaterThan(RUNS / 40);
   });
 
-  test("is called empty only if no call is allowed", () => {
+  test("is reported empty only if no call is allowed", () => {
     let empty = 0;
     fc.assert(
       fc.property(chain, calls, (hops, asked) => {
@@ -66,7 +66,7 @@ describe("the meet of all hops", () => {
     expect(empty).toBeGreaterThan(RUNS / 40);
   });
 
-  test("of two chains, a token's own and a discharge's, contains what both allow", () => {
+  test("of a token's chain and a discharge's contains what both allow", () => {
     fc.assert(
       fc.property(chain, chain, calls, (own, discharge, asked) => {
         const authority = meetOf([own, discharge]);
@@ -80,8 +80,8 @@ describe("the meet of all hops", () => {
   });
 });
 
-describe("an intersected hop", () => {
-  test("together with the token allows what the original would have, and passes the lint unless nothing is left", () => {
+describe("an intersected hop, for random chains", () => {
+  test("behind the token allows exactly what the original hop would, and is accepted unless nothing is left", () => {
     let intersected = 0;
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
@@ -103,7 +103,7 @@ describe("an intersected hop", () => {
     expect(intersected).toBeGreaterThan(RUNS / 40);
   });
 
-  test("is the hop itself if the lint has nothing against it", () => {
+  test("decides like the original hop if that is within the token", () => {
     fc.assert(
       fc.property(chain, anyHop, calls, (hops, wanted, asked) => {
         const authority = meetOf([hops]);

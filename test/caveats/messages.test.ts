@@ -17,7 +17,7 @@ const KEYS =
   "there are operations, resourceHandles, constraints, operationConstraints, arguments, expires, notBefore, audience, invokers, " +
   "maxFurtherHops, purpose, nonce";
 
-describe("why a hop does not allow a call", () => {
+describe("the message of a failed rule", () => {
   const failures = (hop: Hop, furtherLinks = 0): readonly RuleFailure[] =>
     judgeHop(
       hop,
@@ -58,13 +58,13 @@ describe("why a hop does not allow a call", () => {
     expect(failures({ maxFurtherHops: 2 }, 2)).toEqual([]);
   });
 
-  test("no handle is given", () => {
+  test("says that no handle is given", () => {
     const [failure] = judgeHop({ resourceHandles: ["a"] }, asked(), 0);
     expect(failure?.rule).toBe("resourceHandles");
     expect(failure?.message).toBe('no resource handle is given; allowed: "a"');
   });
 
-  test("an argument that is no scalar is only named", () => {
+  test("shows an array or object argument only by its type", () => {
     const had = [[], {}, null].map((n) => {
       const [failure] = judgeHop({ constraints: { n: 1 } }, asked({ arguments: { n } }), 0);
       return failure?.message;
@@ -76,14 +76,14 @@ describe("why a hop does not allow a call", () => {
     ]);
   });
 
-  test("of very many handles that are refused only the first are told", () => {
+  test("lists only the first of 500 refused handles", () => {
     const resourceHandles = Array.from({ length: 500 }, (_, at) => `rh_${at}`);
     const told = judgeHop({ resourceHandles: ["other"] }, asked({ resourceHandles }), 0);
     expect(told.map(({ actual }) => actual)).toEqual(resourceHandles.slice(0, told.length));
     expect(told.length).toBeLessThan(resourceHandles.length);
   });
 
-  test("names nothing nearest where nothing is near", () => {
+  test("suggests nothing if no name is near", () => {
     for (const hop of [{ resourceHandles: ["other"] }, { constraints: { n: { in: ["a"] } } }]) {
       const [failure] = failures(hop);
       expect(failure?.rule).toMatch(/^(resourceHandles|constraints\.n\.in)$/);
@@ -92,7 +92,7 @@ describe("why a hop does not allow a call", () => {
   });
 });
 
-describe("why a caveat is not a hop", () => {
+describe("the message for a caveat that is not a hop", () => {
   test.each<[string, string]>([
     ["the caveat is not a hop: it is not a JSON object", "account = 1"],
     ["the caveat is not in canonical form (RFC 8785)", '{"purpose": "a"}'],
@@ -131,7 +131,7 @@ describe("why a caveat is not a hop", () => {
   });
 });
 
-describe("why a hop overreaches", () => {
+describe("the message of an overreach", () => {
   test.each<[string, Hop[]]>([
     ['"notBefore" would leave nothing', [{ expires: JAN_1 }, { notBefore: JAN_1 }]],
     [
@@ -153,7 +153,7 @@ describe("why a hop overreaches", () => {
   });
 });
 
-describe("why a program's hop cannot be written", () => {
+describe("the message for a program's hop that cannot be written", () => {
   const nested: unknown[] = [];
   nested.push(nested);
 
@@ -184,11 +184,11 @@ describe("why a program's hop cannot be written", () => {
     ["a member", { maxFurtherHops: 0, operations: undefined }],
     ["a limit", { constraints: { a: 1, to: undefined } }],
     ["an operator", { constraints: { a: { max: 1, min: undefined } } }],
-  ])("%s that is undefined is not taken for no restriction", (_, hop) => {
+  ])("%s that is undefined is refused, not taken for no restriction", (_, hop) => {
     expect(misuse(() => normalizeHop(hop))).toMatch(/undefined/);
   });
 
-  test("null is a value", () => {
+  test("null is accepted as a value", () => {
     expect(normalizeHop({ constraints: { b: null } })).toStrictEqual({ constraints: { b: null } });
   });
 });

@@ -84,7 +84,7 @@ describe("a denial of a limit on an operation's argument", () => {
     ]);
   });
 
-  test("has what is no object as the actual value of an argument inside it, and none of a missing one", () => {
+  test("has a scalar as the actual value if a pointer leads into it, and no actual value for a missing argument", () => {
     const actual = (to: object): readonly unknown[] =>
       denied("send_money", { amount: 1, ...to }).map((one) => [
         Object.hasOwn(one, "actual"),
@@ -97,7 +97,7 @@ describe("a denial of a limit on an operation's argument", () => {
     expect(actual({})).toEqual([[false, undefined]]);
   });
 
-  test("names the entry of every operation with a star", () => {
+  test("names the entry for every operation with *", () => {
     const hop = entry("*", { n: 1 });
     expect(judgeHop(hop, asked({ operation: "a.b" }), 0)[0]?.rule).toBe("operationConstraints.*.n");
     const odd = entry("a.b", { n: 1 });
@@ -106,7 +106,7 @@ describe("a denial of a limit on an operation's argument", () => {
     );
   });
 
-  test("lists 16, and counts the others", () => {
+  test("lists 16 failures, and counts the others", () => {
     const given = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, at]));
     const found = denied("read_file", { path: "/data", ...given });
     expect(found).toHaveLength(16);
@@ -114,7 +114,7 @@ describe("a denial of a limit on an operation's argument", () => {
   });
 });
 
-describe("the lint of limits on operations", () => {
+describe("attenuation with limits on operations", () => {
   test.each<[string, Hop]>([
     ["a lower bound", entry("send_money", { amount: { max: 5 } })],
     ["a value within a bound", entry("send_money", { amount: 5 })],
@@ -196,7 +196,7 @@ describe("the lint of limits on operations", () => {
     expect(lint(TOOLS, hop)).toEqual([rule]);
   });
 
-  test("finds nothing left only where every operation is dead", () => {
+  test("leaves nothing only if no operation can be called", () => {
     const two = normalizeHop({
       operations: ["a", "b"],
       operationConstraints: { a: { x: 1 } },
@@ -224,7 +224,7 @@ describe("the lint of limits on operations", () => {
   });
 });
 
-test("what is left says whether an argument may be missing", () => {
+test("the authority says whether an argument may still be missing", () => {
   const optional = (value: number): Hop => entry("get", { n: { in: [value], optional: true } });
   const left = (...hops: readonly Hop[]) =>
     leftOfArgument(authorityOver("get", meetOf([hops])), "n");
@@ -247,7 +247,7 @@ test("what is left says whether an argument may be missing", () => {
   });
 });
 
-test("an authority limits the arguments of the operations that have an entry, or of every one", () => {
+test("limitsArguments is true for operations with an entry, and for all if every operation has a limit", () => {
   const limited = (hop: HopInit, operation?: string): boolean =>
     limitsArguments(meetOf([[normalizeHop(hop)]]), operation);
   const own = { operationConstraints: { get: { n: 1 } } };
@@ -259,7 +259,7 @@ test("an authority limits the arguments of the operations that have an entry, or
   expect(limited({ operations: ["get"] })).toBe(false);
 });
 
-test("an intersection lowers each entry to what the operation is left with", () => {
+test("intersecting lowers each entry to what is left of the operation", () => {
   const wanted = normalizeHop({
     operationConstraints: {
       read_file: { path: { path: "/" } },
@@ -277,7 +277,7 @@ test("an intersection lowers each entry to what the operation is left with", () 
   });
 });
 
-describe("a caveat", () => {
+describe("a caveat with limits on operations", () => {
   test("is read with the problems of every entry", () => {
     expect(
       problemsIn(
@@ -290,7 +290,7 @@ describe("a caveat", () => {
     ]);
   });
 
-  test("is written with sets and lists in order", () => {
+  test("is written with sets and lists sorted", () => {
     const hop = {
       operationConstraints: {
         a: {
@@ -311,7 +311,7 @@ describe("a caveat", () => {
     });
   });
 
-  test("that a program writes is refused with what was expected", () => {
+  test("is refused with what was expected if a program writes it wrong", () => {
     const path = (folder: string): Hop => ({
       operationConstraints: { a: { p: { path: folder } } },
     });

@@ -56,7 +56,7 @@ test.each(["{}", "[]", '["a"]', "null", '"a<=1"', "1"])("constraints may not be 
 
 describe("an argument's name", () => {
   test.each(["amount", "with space", "", "__proto__", "constructor", "hasOwnProperty", "0", "漢"])(
-    "may be %j, and its limit is kept as its own",
+    "may be %j, and its limit is read under that name",
     (name) => {
       const reading = readHop(utf8(`{"constraints":{${JSON.stringify(name)}:{"max":1}}}`));
       const constraints = reading.ok ? reading.hop.constraints : {};
@@ -70,7 +70,7 @@ describe("an argument's name", () => {
     ["a b", 'constraints["a b"]'],
     ["", 'constraints[""]'],
     ["__proto__", "constraints.__proto__"],
-  ])("%j is called %s in problems", (name, rule) => {
+  ])("%j is written as %s in problems", (name, rule) => {
     const text = `{"constraints":{${JSON.stringify(name)}:[]}}`;
     expect(problemsIn(text)).toEqual([`caveat_malformed ${rule}`]);
   });

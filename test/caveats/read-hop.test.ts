@@ -11,7 +11,7 @@ const FULL =
   '"purpose":"why","resourceHandles":["rh_1"]}';
 
 describe("a canonical hop", () => {
-  test("with every key is read as it stands", () => {
+  test("with every key is read unchanged", () => {
     const reading = readHop(utf8(FULL));
     expect(reading).toEqual({ ok: true, hop: JSON.parse(FULL) });
     expect(reading.ok && Object.keys(reading.hop).sort()).toEqual([...HOP_KEYS].sort());
@@ -28,7 +28,7 @@ describe("a canonical hop", () => {
   });
 });
 
-describe("what is not a JSON object is no hop", () => {
+describe("a caveat that is not a JSON object is not a hop", () => {
   test.each([
     ["a predicate of another kind", "time < 2030-01-01T00:00:00Z"],
     ["nothing", ""],
@@ -51,7 +51,7 @@ describe("what is not a JSON object is no hop", () => {
   });
 });
 
-describe("what is not canonical is malformed", () => {
+describe("a caveat that is not canonical is malformed", () => {
   test.each([
     ["broken JSON", '{"operations":["a"]'],
     ["something behind the object", '{"operations":["a"]}x'],
@@ -91,7 +91,7 @@ describe("what is not canonical is malformed", () => {
   });
 });
 
-describe("a key that a hop may not have", () => {
+describe("a caveat with an unknown key", () => {
   test.each([
     ["a misspelt key", '{"opperations":["a"]}', "caveat_unknown opperations → operations"],
     ["another case", '{"Expires":"2030-01-01T00:00:00Z"}', "caveat_unknown Expires → expires"],
@@ -106,12 +106,12 @@ describe("a key that a hop may not have", () => {
     expect(problemsIn(text)).toEqual([problem]);
   });
 
-  test("reserved keys are called that", () => {
+  test("that is reserved is called so", () => {
     const reading = readHop(utf8('{"cnf":{}}'));
     expect(reading.ok || reading.problems[0]?.message).toMatch(/^reserved key "cnf" in a hop; /);
   });
 
-  test("known keys beside it do not help", () => {
+  test("is refused although its other keys are known", () => {
     const text = '{"operations":["a"],"operationz":["b"]}';
     expect(problemsIn(text)).toEqual(["caveat_unknown operationz → operations"]);
   });
@@ -128,7 +128,7 @@ test("every problem of a caveat is reported", () => {
   ]);
 });
 
-test("the first 16 problems of a caveat are reported, whatever they are of", () => {
+test("at most 16 problems of a caveat are reported, of whatever kind", () => {
   const limits = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${10 + at}`, []]));
   const text = JSON.stringify({ cnf: 1, constraints: limits, operations: [] });
   const problems = problemsIn(text);
@@ -136,6 +136,9 @@ test("the first 16 problems of a caveat are reported, whatever they are of", () 
   expect(problems.slice(0, 2)).toEqual(["caveat_unknown cnf", "caveat_malformed constraints.a10"]);
 });
 
-test.each([null, 1, "text", true, ["operations"]])("what a caveat says is no hop: %j", (value) => {
-  expect(hopFrom(value)).toMatchObject({ ok: false, problems: [{ code: "caveat_unknown" }] });
-});
+test.each([null, 1, "text", true, ["operations"]])(
+  "a JSON value that is not an object is not a hop: %j",
+  (value) => {
+    expect(hopFrom(value)).toMatchObject({ ok: false, problems: [{ code: "caveat_unknown" }] });
+  },
+);

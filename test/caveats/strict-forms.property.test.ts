@@ -110,8 +110,8 @@ const url = stringsOf(
   ],
 );
 
-describe("a string that passes", () => {
-  test("path: stays below the folder that it passes, once it is resolved", () => {
+describe("a string that passes an operator, for random strings", () => {
+  test("path: stays below the folder after the file system resolves it", () => {
     let passed = 0;
     fc.assert(
       fc.property(path, fc.constantFrom("/", "/data", "/a", "data", "a"), (text, folder) => {
@@ -127,7 +127,7 @@ describe("a string that passes", () => {
     expect(passed).toBeGreaterThan(RUNS / 100);
   });
 
-  test("path: says the same in every Unicode normal form, as far as separators and parents go", () => {
+  test("path: keeps its separators and has no parent segments in every Unicode normal form", () => {
     fc.assert(
       fc.property(path, (text) => {
         if (!isPath(text)) return;
@@ -168,7 +168,7 @@ describe("a string that passes", () => {
   });
 });
 
-test("a byte of a URL's path is written in one way: as itself, or as an escape, or not at all", () => {
+test("each byte of a URL's path has at most one accepted spelling: itself or an escape", () => {
   const isUrl = (path: string): boolean => readUrl(`https://a.example/x${path}x`) !== undefined;
   for (let byte = 0; byte < 0x80; byte++) {
     const character = String.fromCharCode(byte);
@@ -181,7 +181,7 @@ test("a byte of a URL's path is written in one way: as itself, or as an escape, 
   }
 });
 
-test("no segment of a URL has what folds to a character at which servers cut one", () => {
+test("a URL with a character that normalizes to ; ? or # in a segment is refused", () => {
   const open: string[] = [];
   for (let code = 0x80; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -193,11 +193,11 @@ test("no segment of a URL has what folds to a character at which servers cut one
   expect(open).toEqual([]);
 });
 
-describe("the excluded code points", () => {
+describe("the code points excluded from paths", () => {
   const isExcluded = (code: number): boolean =>
     EXCLUDED_FROM_PATHS.some(([first, last]) => code >= first && code <= last);
 
-  test("have all that this runtime's Unicode calls ignorable, or folds to a character with a meaning", () => {
+  test("include all that are ignorable, or normalize to a character with a meaning in paths", () => {
     const open: number[] = [];
     for (let code = 0; code <= 0x10ffff; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -209,7 +209,7 @@ describe("the excluded code points", () => {
     expect(open).toEqual([]);
   });
 
-  test("are those that the specification lists", () => {
+  test("are those listed in docs/spec.md", () => {
     const spec = readFileSync("docs/spec.md", "utf8");
     const [, list = ""] =
       /The \*excluded code points\* are\n([\s\S]*?)\nThese lists/.exec(spec) ?? [];

@@ -14,7 +14,7 @@ const cost = (text: string, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + (text.length + 1) * (name.length + 1), 0);
 
 describe("the suggestions of one answer", () => {
-  test("end when their work is spent, and stay ended", () => {
+  test("end for good when their budget of work is spent", () => {
     const names = ["retrieve", "search"];
     const each = cost("retreive", names);
     const suggest = suggestions(3 * each);
@@ -23,13 +23,13 @@ describe("the suggestions of one answer", () => {
     expect(suggest("a", ["b"])).toBeUndefined();
   });
 
-  test("that would cost more than is left are not made", () => {
+  test("are not made if one would cost more than is left", () => {
     const names = ["retrieve"];
     expect(suggestions(cost("retreive", names))("retreive", names)).toBe("retrieve");
     expect(suggestions(cost("retreive", names) - 1)("retreive", names)).toBeUndefined();
   });
 
-  test("have 8,192 unless said otherwise", () => {
+  test("have a budget of 8,192 by default", () => {
     const long = "x".repeat(63);
     const names = [`${long}y`];
     const text = `${long}z`;
@@ -39,14 +39,14 @@ describe("the suggestions of one answer", () => {
     expect(found.filter((near) => near !== undefined)).toHaveLength(most);
   });
 
-  test("cost nothing for what no name resembles: long texts, and what is no text", () => {
+  test("cost nothing for long strings and values that are not strings", () => {
     const suggest = suggestions(cost("retreive", ["retrieve"]));
     expect(suggest("x".repeat(65), ["retrieve"])).toBeUndefined();
     expect(suggest(7, ["retrieve"])).toBeUndefined();
     expect(suggest("retreive", ["retrieve"])).toBe("retrieve");
   });
 
-  test("one on its own has no such bound", () => {
+  test("are bounded, while a single suggestion is not", () => {
     const names = Array.from({ length: 64 }, (_, at) => `${at}`.padStart(64, "x"));
     const text = "y".padStart(64, "x");
     expect(cost(text, names)).toBeGreaterThan(WORK);
@@ -55,7 +55,7 @@ describe("the suggestions of one answer", () => {
   });
 });
 
-describe("the bound is one for all hops, arguments and members of an answer", () => {
+describe("the budget is shared by all hops, arguments and members of an answer", () => {
   const names = Array.from({ length: 20 }, (_, at) => `operation_number_${at}`);
   const text = "operation_number_x";
 
@@ -85,7 +85,7 @@ describe("the bound is one for all hops, arguments and members of an answer", ()
     expect(near.length).toBe(Math.floor(WORK / cost(text, names)));
   });
 
-  test("in the lint", () => {
+  test("in overreaches()", () => {
     const wrong = Array.from({ length: 16 }, (_, at) => `operation_number_x${at}`);
     const found = overreaches({ operations: names }, { operations: wrong });
     const near = found.filter((problem) => problem.nearest !== undefined);
@@ -95,11 +95,11 @@ describe("the bound is one for all hops, arguments and members of an answer", ()
   });
 });
 
-describe("handles are noise to people", () => {
+describe("handles get no suggestions", () => {
   const hop = { resourceHandles: ["rh_AAAAAAAAAAAAAAAAAAAAAB"] };
   const near = "rh_AAAAAAAAAAAAAAAAAAAAAA";
 
-  test("so none resembles another, in denials and in the lint", () => {
+  test("neither in denials nor in overreaches", () => {
     const [failure] = judgeHop(hop, asked({ resourceHandles: [near] }), 0);
     expect(failure).toMatchObject({ rule: "resourceHandles", actual: near });
     expect(failure).not.toHaveProperty("nearest");
@@ -110,7 +110,7 @@ describe("handles are noise to people", () => {
     expect(problem?.message).not.toContain("did you mean");
   });
 
-  test("and they spend nothing of the answer's suggestions", () => {
+  test("and use none of the answer's budget", () => {
     const many = Array.from({ length: 200 }, (_, at) => `rh_${`${at}`.padStart(22, "A")}`);
     const call = asked({ resourceHandles: [near], invoker: "agent-b" });
     const found = judgeHop({ resourceHandles: many, invokers: ["agent-a"] }, call, 0);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { shown, shownList } from "../../src/caveats/scalar.js";
 import { nearest } from "../../src/checks/nearest.js";
 
-describe("the nearest name", () => {
+describe("the suggested name", () => {
   test.each<[string, unknown, string[], string | undefined]>([
     ["a transposition", "retreive", ["search", "retrieve"], "retrieve"],
     ["a missing letter", "serch", ["search", "retrieve"], "search"],
@@ -17,14 +17,14 @@ describe("the nearest name", () => {
     expect(nearest(text, names)).toBe(expected);
   });
 
-  test("looks at the first 64 names only, so that work stays bounded", () => {
+  test("is searched among the first 64 names only", () => {
     const names = Array.from({ length: 64 }, (_, i) => `${i}${"x".repeat(20)}`);
     expect(nearest("retreive", [...names, "retrieve"])).toBeUndefined();
     expect(nearest("retreive", [...names.slice(1), "retrieve"])).toBe("retrieve");
   });
 });
 
-describe("values in messages", () => {
+describe("values in messages are shown", () => {
   test.each<[unknown, string]>([
     ["a\n", '"a\\n"'],
     [-0, "0"],
@@ -41,7 +41,7 @@ describe("values in messages", () => {
     [1, "0"],
     [8, "0, 1, 2, 3, 4, 5, 6, 7"],
     [10, "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"],
-  ])("%d of them", (length, text) => {
+  ])("as a list of %d", (length, text) => {
     expect(shownList(Array.from({ length }, (_, i) => i))).toBe(text);
   });
 });

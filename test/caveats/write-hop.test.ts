@@ -43,7 +43,7 @@ describe("a hop is written in canonical form", () => {
     expect(normalizeHop(init)).toEqual(JSON.parse(text));
   });
 
-  test("the given hop is left as it is", () => {
+  test("without changing the object given", () => {
     const init = { operations: ["b", "a"], constraints: { x: { in: [2, 1] } } };
     normalizeHop(init);
     expect(init).toEqual({ operations: ["b", "a"], constraints: { x: { in: [2, 1] } } });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assertKnown, assertMembers, knownMembers, meant } from "../../src/checks/members.js";
 
-test("an unknown member is named with its path and the known one nearest to it", () => {
+test("an unknown property is named with its path and the nearest known one", () => {
   expect(() => assertMembers({ expires: 1 }, ["expires"], "options")).not.toThrow();
   expect(() => assertMembers({ expire: 1 }, ["expires"], "options")).toThrow(
     new TypeError('options.expire: unknown member; did you mean "expires"?'),
@@ -17,7 +17,7 @@ test.each<[unknown, string]>([
   [1, "a number"],
   ["text", "a string"],
   [() => 1, "a function"],
-])("%j is no object: the message names it and what is accepted", (value, kind) => {
+])("%j is refused as not an object, with the properties accepted", (value, kind) => {
   expect(() => assertMembers(value, ["name", "keys"], "options")).toThrow(
     new TypeError(`options must be a plain object with name, keys, not ${kind}`),
   );
@@ -26,7 +26,7 @@ test.each<[unknown, string]>([
   );
 });
 
-describe("an object that would lose something is refused", () => {
+describe("an object whose properties would be lost is refused", () => {
   class Options {
     get name(): string {
       return "a";
@@ -47,7 +47,7 @@ describe("an object that would lose something is refused", () => {
   });
 });
 
-test("values of options stay as they are, and a copy holds what was read", () => {
+test("option values are kept by identity, and the copy holds what was read once", () => {
   const [clock, date, map] = [() => 0, new Date(), new Map()];
   let looks = 0;
   const options = {
@@ -64,7 +64,7 @@ test("values of options stay as they are, and a copy holds what was read", () =>
   expect([own.size, own.size, looks]).toEqual([1, 1, 1]);
 });
 
-test("what has methods may be of a class, and its own properties are known", () => {
+test("assertKnown accepts an object of a class, and knows its own properties", () => {
   class Skill {
     readonly id = "a";
     run(): void {}
@@ -74,7 +74,7 @@ test("what has methods may be of a class, and its own properties are known", () 
   expect(() => assertKnown(null, [], "skills[0]")).toThrow("skills[0] must be an object, not null");
 });
 
-test("what resembles none is shown all, if there are any", () => {
+test("a name near to none gets the list of all known ones, if any", () => {
   expect(meant("colour", ["expires", "operations"])).toBe("; there are expires, operations");
   expect(meant("colour", [])).toBe("");
 });

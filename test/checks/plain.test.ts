@@ -81,7 +81,7 @@ const LOSSY: readonly (readonly [string, () => unknown, string])[] = [
   ["a bigint", () => 1n, "not a bigint"],
 ];
 
-describe("what would lose something is refused, at any depth, with its place", () => {
+describe("a value that JSON would change is refused, at any depth, with its place", () => {
   test.each(LOSSY)("%s", (_, make, kind) => {
     for (const as of ["data", "arguments"] as const) {
       expect(refusal(make(), as)).toContain(kind);
@@ -94,14 +94,14 @@ describe("what would lose something is refused, at any depth, with its place", (
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "%d, but for arguments: JSON.parse can give it",
+    "%d is refused in a hop, but kept in arguments, since JSON.parse can produce it",
     (value) => {
       expect(refusal({ max: value })).toBe(`hop.max must be a finite number, not ${value}`);
       expect(plainCopy({ max: value }, "hop", "arguments")).toEqual({ max: value });
     },
   );
 
-  test("undefined, which arguments leave out as JSON.stringify does", () => {
+  test("undefined is refused in a hop; arguments leave it out as JSON.stringify does", () => {
     const value = { a: { b: undefined, c: 1 } };
     expect(refusal(value)).toBe("hop.a.b is undefined; leave it out, or give it a value");
     expect(Object.keys(plainCopy(value, "hop", "arguments").a)).toEqual(["c"]);
@@ -109,7 +109,7 @@ describe("what would lose something is refused, at any depth, with its place", (
     expect(refusal(undefined)).toContain("hop is undefined");
   });
 
-  test("what holds itself, or is nested beyond the stack", () => {
+  test("a cyclic value, or one nested past 256 levels", () => {
     const cyclic: { [name: string]: unknown } = {};
     cyclic["self"] = [cyclic];
     const deep: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
@@ -118,7 +118,7 @@ describe("what would lose something is refused, at any depth, with its place", (
     }
   });
 
-  test("names from a caller are quoted and cut", () => {
+  test("a caller's property names are quoted and shortened", () => {
     expect(refusal({ "a b": new Map() })).toMatch(/^hop\["a b"\] must be a plain object/);
     expect(refusal({ ["x".repeat(1000)]: new Map() }).length).toBeLessThan(200);
   });
@@ -158,7 +158,7 @@ describe("plain values of every realm are copied", () => {
     expect(reads).toEqual(["a", "b"]);
   });
 
-  test("plainObject looks at the top level alone", () => {
+  test("plainObject checks the top level only", () => {
     const map = new Map();
     expect(plainObject({ map }, "options")).toEqual({ map });
     expect(plainObject({ map }, "options").map).toBe(map);
@@ -168,7 +168,7 @@ describe("plain values of every realm are copied", () => {
   });
 });
 
-describe("over random JSON", () => {
+describe("for random JSON", () => {
   const RUNS = sized(2000);
   const json = fc.jsonValue({ maxDepth: 6 });
 
@@ -182,7 +182,7 @@ describe("over random JSON", () => {
     return [[value, steps], ...inner.flatMap(([step, one]) => nodes(one, [...steps, step]))];
   }
 
-  test("a copy is equal, and shares nothing", () => {
+  test("plainCopy returns an equal copy that shares nothing", () => {
     fc.assert(
       fc.property(json, (value) => {
         const copy = plainCopy(value, "hop");
@@ -194,7 +194,7 @@ describe("over random JSON", () => {
     );
   });
 
-  test("one thing that is not plain, anywhere, is found", () => {
+  test("plainCopy refuses one value that is not plain, anywhere", () => {
     const anywhere = fc.tuple(json, fc.nat(), fc.nat({ max: LOSSY.length - 1 }));
     fc.assert(
       fc.property(anywhere, ([value, place, which]) => {
@@ -210,7 +210,7 @@ describe("over random JSON", () => {
     );
   });
 
-  test("an object that inherits, hides or carries a symbol is found, wherever it is", () => {
+  test("plainCopy refuses an object with inherited, hidden or symbol properties, anywhere", () => {
     const spoil: readonly ((node: object) => void)[] = [
       (node) => Object.setPrototypeOf(node, { extra: 1 }),
       (node) => Object.defineProperty(node, "hidden", { value: 1 }),

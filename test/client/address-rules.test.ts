@@ -7,7 +7,7 @@ import {
 } from "../../src/client/address-rules.js";
 import { ClientError } from "../../src/client/client-error.js";
 
-describe("addresses that are not of the public network", () => {
+describe("addresses outside the public network", () => {
   test.each([
     ["0.0.0.0", "an unspecified"],
     ["10.1.2.3", "a private"],
@@ -69,7 +69,7 @@ test.each([
   expect(hostAndPort(new URL(url))).toBe(expected);
 });
 
-test("a place is named by its origin, or by its host and port together", () => {
+test("the caller may name a place by its origin or by host and port", () => {
   const reach = { named: ["http://127.0.0.1:1"], allowHosts: ["localhost:443"] };
   const named = (url: string): boolean => isNamed(new URL(url), reach);
   expect(named("http://127.0.0.1:1/x")).toBe(true);

@@ -23,7 +23,7 @@ async function codeOf(asked: Promise<unknown>): Promise<ClientErrorCode> {
   return (await refusalOf(asked)).code;
 }
 
-test("a document is got, with no credentials and no wish for compression", async () => {
+test("a document is fetched without credentials or compression", async () => {
   const server = await httpServer((_request, response) => sendText(response, '{"a":1}'));
   const { status, text } = await ask(`${server.url}/x`);
   expect({ status, text }).toEqual({ status: 200, text: '{"a":1}' });
@@ -85,7 +85,7 @@ describe("answers that are refused", () => {
   });
 });
 
-describe("servers that do not end", () => {
+describe("servers that never finish", () => {
   test("an endless body is cut at the cap", async () => {
     const server = await httpServer((_request, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
@@ -103,12 +103,12 @@ describe("servers that do not end", () => {
     ["says nothing", ""],
     ["stops in its headers", "HTTP/1.1 200 OK\r\nX-A: "],
     ["stops in its body", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"],
-  ])("one that %s is left at the deadline", async (_what, said) => {
+  ])("one that %s is given up at the deadline", async (_what, said) => {
     const server = await rawServer((socket) => void socket.write(said));
     expect(await codeOf(ask(server.url, { timeout: 50 }))).toBe("timed_out");
   });
 
-  test("a byte at a time does not put the deadline off", async () => {
+  test("a byte at a time does not postpone the deadline", async () => {
     const server = await rawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n");
       const drip = setInterval(() => socket.write(" "), 10);
@@ -117,13 +117,13 @@ describe("servers that do not end", () => {
     expect(await codeOf(ask(server.url, { timeout: 100 }))).toBe("timed_out");
   });
 
-  test("a name that is never found either", async () => {
+  test("a name look-up that never answers is given up at the deadline", async () => {
     const resolve = () => new Promise<readonly Address[]>(() => {});
     const asked = ask("https://agent.example", { resolve, timeout: 50 });
     expect(await codeOf(asked)).toBe("timed_out");
   });
 
-  test("endless headers", async () => {
+  test("endless headers are given up", async () => {
     const server = await rawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       const line = `X-A: ${"a".repeat(4000)}\r\n`;
@@ -159,16 +159,16 @@ describe("redirects", () => {
     ["to itself", { "/a": "/a" }, /in a ring/],
     ["too often", { "/a": "/b", "/b": "/c", "/c": "/d", "/d": "/e" }, /more than 3 times/],
     ["nowhere", { "/a": "http://" }, /without a place/],
-  ])("%s are not", async (_what, targets, message) => {
+  ])("%s are refused", async (_what, targets, message) => {
     const server = await redirect(targets);
     const refusal = await refusalOf(ask(`${server.url}/a`));
     expect([refusal.code, refusal.message]).toEqual(["redirected", expect.stringMatching(message)]);
   });
 });
 
-describe("places that the caller did not name", () => {
+describe("addresses that the caller did not name", () => {
   test.each(["http://127.0.0.1:PORT", "http://localhost:PORT", "http://[::1]:PORT"])(
-    "%s is not asked",
+    "%s gets no request",
     async (place) => {
       const server = await httpServer((_request, response) => sendText(response, "{}"));
       const url = place.replace("PORT", String(server.port));
@@ -177,13 +177,13 @@ describe("places that the caller did not name", () => {
     },
   );
 
-  test("unless they are allowed by name", async () => {
+  test("get a request if they are allowed by name", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const allowHosts = [`127.0.0.1:${server.port}`];
     expect((await ask(server.url, { named: [], allowHosts })).text).toBe("{}");
   });
 
-  test("a name of the public network that leads to loopback is not asked", async () => {
+  test("a public name that resolves to loopback gets no request", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
     const url = `http://agent.example:${server.port}`;
@@ -195,14 +195,14 @@ describe("places that the caller did not name", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("plain http to another machine is not asked", async () => {
+  test("plain http to another machine gets no request", async () => {
     expect(await codeOf(ask("http://agent.example"))).toBe("address_insecure");
     expect(await codeOf(ask("ftp://127.0.0.1"))).toBe("address_insecure");
   });
 });
 
-describe("a name that leads elsewhere the second time", () => {
-  test("is looked up once, and redirects go where it led first", async () => {
+describe("a name that resolves differently the second time", () => {
+  test("is looked up once, and redirects go to the first address", async () => {
     const server = await httpServer((request, response) => {
       if (request.url === "/") response.writeHead(302, { Location: "/card" }).end();
       else sendText(response, "{}");
@@ -217,7 +217,7 @@ describe("a name that leads elsewhere the second time", () => {
     expect(lookups).toBe(1);
   });
 
-  test("public when it is judged, loopback when it is asked: loopback is not asked", async () => {
+  test("gets no request on loopback, although its first answer was public", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     let lookups = 0;
     const resolve = async (): Promise<readonly Address[]> => {
@@ -230,7 +230,7 @@ describe("a name that leads elsewhere the second time", () => {
     expect([lookups, server.requests]).toEqual([1, []]);
   });
 
-  test("of several addresses, only public ones are asked", async () => {
+  test("of several addresses, only the public ones get a request", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const resolve = async (): Promise<readonly Address[]> => [
       { address: "127.0.0.1", family: 4 },
@@ -255,19 +255,19 @@ describe("over TLS", () => {
   };
   const resolve = async (): Promise<readonly Address[]> => [{ address: "127.0.0.1", family: 4 }];
 
-  test("the address is pinned, and the certificate is still held against the name", async () => {
+  test("the address is pinned, and the certificate is checked against the name", async () => {
     const port = await serving();
     const access = { resolve, ca: CERTIFICATE };
     expect((await ask(`https://agent.example:${port}`, access)).text).toBe("{}");
     expect(await codeOf(ask(`https://other.example:${port}`, access))).toBe("tls_failed");
   });
 
-  test("a certificate that nothing vouches for is refused", async () => {
+  test("a certificate from an unknown authority is refused", async () => {
     const port = await serving();
     expect(await codeOf(ask(`https://agent.example:${port}`, { resolve }))).toBe("tls_failed");
   });
 
-  test("a server that speaks no TLS is told apart", async () => {
+  test("a server without TLS is refused as tls_failed", async () => {
     const server = await httpServer((_request, response) => sendText(response, "{}"));
     const asked = ask(`https://agent.example:${server.port}`, { resolve });
     expect(await codeOf(asked)).toBe("tls_failed");

@@ -5,7 +5,7 @@ import { activeAgent, bank, done, registration } from "../parties/support.js";
 
 // Delegation between registered agents, of what they were granted there.
 
-test("a registered agent delegates what it was granted to another, and it ends with the agent", async () => {
+test("a registered agent delegates its grant to another agent; the delegation ends with the delegating agent", async () => {
   const given = await bank();
   const { parties, agent, issuer, revocations, ledger, database, clock } = given;
   const first = await activeAgent(given);

@@ -55,7 +55,7 @@ throughStores((place) => {
     return { clock, store, approvals, approval, decide, now, request };
   }
 
-  test("an approval is bound to the digest of all that was shown", async () => {
+  test("a decision must carry the digest of everything that was shown", async () => {
     const { approval, decide, now } = await opened();
     expect(approval.digest).toBe(digestOf({ subject: SUBJECT, rule: {} }));
     const others = [
@@ -70,7 +70,7 @@ throughStores((place) => {
     expect(await decide("alice")).toMatchObject({ ok: true, approval: { state: "approved" } });
   });
 
-  test("it is decided once, in time, by its approver", async () => {
+  test("an approval is decided once, before it expires, by its approver only", async () => {
     const { approvals, clock, decide, approval } = await opened();
     expect(await decide("bob")).toMatchObject({ code: "approver_denied" });
     expect(
@@ -94,7 +94,7 @@ throughStores((place) => {
     expect(clock.now).toBe(NOW);
   });
 
-  test("what is approved is used up once, in time, and whatever is asked for later changes nothing", async () => {
+  test("an approved request is used once, before it expires; later uses change nothing", async () => {
     const { approvals, clock, decide, now, approval } = await opened();
     await approvals.use(approval.id, [0]);
     expect(await now()).toMatchObject({ state: "pending" });
@@ -113,7 +113,7 @@ throughStores((place) => {
     expect(clock.now).toBe(NOW);
   });
 
-  test("every approval whose time is over expires, whether it is looked at or not", async () => {
+  test("approvals expire by their time, even if nobody reads them", async () => {
     const { approvals, clock, decide, request, store } = await opened();
     await decide("alice");
     for (let at = 0; at < 120; at++) {
@@ -130,7 +130,7 @@ throughStores((place) => {
     expect(await approvals.expire()).toBe(0);
   });
 
-  test("the history has what is over of the last requests, latest first", async () => {
+  test("an approver's history lists the settled requests among the latest, newest first", async () => {
     const { approvals, clock, request, store } = await opened();
     for (const id of ["r1", "r2", "r3"]) {
       clock.now += 1000;
@@ -151,7 +151,7 @@ throughStores((place) => {
     expect(earlier.map(({ subject }) => subject.request)).toEqual(["r1", "r"]);
   });
 
-  test("as many approve as must, each once, and one denial denies", async () => {
+  test("the needed number of approvers must each approve once; one denial denies the request", async () => {
     const rule = { approvers: ["bob", "carol", "dave"], needed: 2 };
     const { approvals, decide } = await opened(rule);
     expect(await decide("alice")).toMatchObject({ code: "approver_denied" });
@@ -169,7 +169,7 @@ throughStores((place) => {
     expect(await other.decide("carol")).toMatchObject({ code: "approval_settled" });
   });
 
-  test("where no user is known, the one with the code approves, and the approvers besides", async () => {
+  test("if no user is known, whoever enters the code approves, besides the named approvers", async () => {
     const { principal: _, ...subject } = SUBJECT;
     const store = openParties(await databaseAt(await place()));
     const approvals = new Approvals({ store, clock: () => NOW });
@@ -188,7 +188,7 @@ throughStores((place) => {
     ]);
   });
 
-  test("what all approvers grant is left, with every hop of theirs", async () => {
+  test("the result is what all approvers granted, with the hops of each", async () => {
     const { decide, now } = await opened({ approvers: ["bob", "carol"], needed: 2 });
     await decide("bob", { hops: { 1: { constraints: { to: "acc_1" } } } });
     await decide("carol", {
@@ -205,7 +205,7 @@ throughStores((place) => {
     expect(approval?.state).toBe("approved");
   });
 
-  test("hops that leave nothing deny that grant; where nothing at all is left, it is denied", async () => {
+  test("a hop that leaves nothing denies its grant; if nothing is left of any grant, the request is denied", async () => {
     const one = await opened();
     await one.decide("alice", { hops: { 1: { constraints: { amount: { min: 101 } } } } });
     const approval = await one.now();
@@ -236,20 +236,20 @@ throughStores((place) => {
     [{ 0: { constraints: { amount: { maximum: 1 } } } }],
     [{ 0: { purpose: "x".repeat(5000) } }],
     [{ 0: null }],
-  ])("hops %# are refused", async (hops) => {
+  ])("an approver's hops, case %#, are refused, and the approval stays pending", async (hops) => {
     const { decide, now } = await opened();
     const outcome = await decide("alice", { hops: hops as unknown as { 0: HopInit } });
     expect(outcome).toMatchObject({ code: "hop_invalid" });
     expect((await now())?.state).toBe("pending");
   });
 
-  test("durations in a hop count from the decision", async () => {
+  test("durations in an approver's hop count from the decision", async () => {
     const { decide, now } = await opened();
     await decide("alice", { hops: { 0: { expires: "5m" } } });
     expect((await now())?.decisions[0]?.hops?.["0"]).toEqual({ expires: "2030-01-01T00:05:00Z" });
   });
 
-  test("one request has one approval, and its id belongs to no other request", async () => {
+  test("a request id has one approval, and cannot be reused for another request or rule", async () => {
     const { store, approvals, approval, request } = await opened();
     const again = await store.change((draft) => approvals.open(draft, request));
     expect(again.approval).toEqual(approval);
@@ -264,7 +264,7 @@ throughStores((place) => {
     );
   });
 
-  test("those who wait go on once it is settled, here or elsewhere", async () => {
+  test("waitUntilSettled resolves for a decision made here or by another process", async () => {
     const { store, approvals, approval, decide } = await opened();
     const waiting = approvals.waitUntilSettled(approval.id, new AbortController().signal);
     const elsewhere = new Approvals({ store, clock: () => NOW });
@@ -281,7 +281,7 @@ throughStores((place) => {
   });
 });
 
-test("a user code has 8 letters that read like no other, and is typed as people type", () => {
+test("a user code has 8 unambiguous letters, and is accepted however people type it", () => {
   const codes = Array.from({ length: 200 }, () => newUserCode(randomBytes));
   for (const code of codes)
     expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);

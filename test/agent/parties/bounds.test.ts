@@ -42,7 +42,7 @@ function chain(at: number): DelegationRecord {
 }
 
 throughStores((place) => {
-  test("of requests that come at once, no more wait than may, for each user of an agent", async () => {
+  test("concurrent requests never exceed the limit of pending requests per user and agent", async () => {
     const where = await place();
     const sides = [await databaseAt(where), await databaseAt(where)].map(
       (database) => new Approvals({ store: openParties(database), clock: () => NOW }),
@@ -59,7 +59,7 @@ throughStores((place) => {
     expect(did.filter((one) => one === "too_many_pending")).toHaveLength(2 * (8 - MOST));
   });
 
-  test("of delegations that come at once, no more are alive than may", async () => {
+  test("concurrent delegations never exceed the limit of live delegations", async () => {
     const where = await place();
     const [one, other] = [await databaseAt(where), await databaseAt(where)];
     const sides = [openParties(one), openParties(other)] as const;
@@ -74,7 +74,7 @@ throughStores((place) => {
     expect(kept.filter((one) => one)).toHaveLength(MOST);
   });
 
-  test("requests whose time is over do not hide those that wait", async () => {
+  test("expired requests do not push pending ones out of a user's list", async () => {
     const clock = { now: NOW };
     const store = openParties(await databaseAt(await place()));
     const approvals = new Approvals({ store, clock: () => clock.now });

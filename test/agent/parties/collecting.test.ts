@@ -81,7 +81,7 @@ function capabilitiesOf(outcome: RequestOutcome) {
 
 const codeOf = (outcome: RequestOutcome) => (outcome.ok ? "ok" : outcome.denial.code);
 
-test("what needs an approval waits, and everything else is issued at once", async () => {
+test("a request waits only for the grants that need approval; the others are issued at once", async () => {
   const given = await approving();
   const grants = ["documents:read", "clock:read"];
   const { outcome, approval } = await asked(given, {
@@ -112,7 +112,7 @@ test("what needs an approval waits, and everything else is issued at once", asyn
   ]);
 });
 
-test("once approved, the caller collects it, and again the same; before, it waits", async () => {
+test("an approved request is collected, repeatedly the same; before approval it waits", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   expect(await collect()).toMatchObject({ ok: true, capabilities: [], pending: { approval: {} } });
@@ -131,7 +131,7 @@ test("once approved, the caller collects it, and again the same; before, it wait
   expect(await given.agent.invoke(ALICE, byId)).toMatchObject({ ok: true });
 });
 
-test("what the approver takes away is a hop of the token, also of one presented by its id", async () => {
+test("an approver's limits are a hop of the token, and hold when the capability is presented by its id too", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   await decide({ hops: { 0: { constraints: { page: { max: 3 } }, expires: "60s" } } });
@@ -152,7 +152,7 @@ test("what the approver takes away is a hop of the token, also of one presented 
 });
 
 test.each([0, 1])(
-  "an asker that lets %i hops follow gets the approver's hop besides",
+  "a request with maxFurtherHops %i still gets the approver's hop in addition",
   async (most) => {
     const given = await approving();
     const { collect, decide, approval } = await asked(given, { ...REPORTS, maxFurtherHops: most });
@@ -183,7 +183,7 @@ test.each([0, 1])(
   },
 );
 
-test("a sealed capability has the approver's hop, and takes no other", async () => {
+test("a capability that may not be narrowed still gets the approver's hop, and no other", async () => {
   const given = await approving();
   const request = { grants: ["documents:admin"], operations: ["tell"] };
   const { collect, decide } = await asked(given, request);
@@ -195,7 +195,7 @@ test("a sealed capability has the approver's hop, and takes no other", async () 
   expect(child).toMatchObject({ ok: false });
 });
 
-test("grant, resources and policy are looked at again: what is gone is left out", async () => {
+test("collecting checks grant, resources and policy again, and leaves out what is gone", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   await decide();
@@ -214,7 +214,7 @@ test("grant, resources and policy are looked at again: what is gone is left out"
   expect(one?.resourceHandles).toHaveLength(1);
 });
 
-test("what was denied, taken back or late cannot be collected, nor by another party", async () => {
+test("a request that was denied, withdrawn or expired cannot be collected, and never by another party", async () => {
   const given = await approving();
   const denied = await asked(given);
   expect(codeOf(await denied.collect(BOB))).toBe("approval_unknown");
@@ -230,7 +230,7 @@ test("what was denied, taken back or late cannot be collected, nor by another pa
   expect(await late.collect()).toMatchObject({ denial: { code: "approval_denied" } });
 });
 
-test("a request waits as long as its grants say, of several the shortest, and as long again", async () => {
+test("a request waits for the shortest approval lifetime of its grants, and is collectable for as long again", async () => {
   const given = await approving({ lifetime: 600 });
   const rest = await approving();
   const hour = { lifetime: 3600 };
@@ -264,7 +264,7 @@ test("a request waits as long as its grants say, of several the shortest, and as
   expect(await late.decide()).toMatchObject({ code: "approval_expired" });
 });
 
-test("what was collected ends with its lifetime, and is not issued anew", async () => {
+test("a collected capability ends with its lifetime, and is not issued again", async () => {
   const given = await approving();
   const { collect, decide } = await asked(given);
   await decide();
@@ -273,7 +273,7 @@ test("what was collected ends with its lifetime, and is not issued anew", async 
   expect(codeOf(await collect())).toBe("nothing_left");
 });
 
-test("a request under one id has one approval; another request under it is refused", async () => {
+test("a request id has one approval; another request under the same id is refused", async () => {
   const given = await approving();
   const { approval } = await asked(given, REPORTS, ALICE, "m1");
   expect((await asked(given, REPORTS, ALICE, "m1")).approval.id).toBe(approval.id);
@@ -283,7 +283,7 @@ test("a request under one id has one approval; another request under it is refus
   expect((await asked(given, rest, BOB, "m1")).approval.id).not.toBe(approval.id);
 });
 
-test("collected by two at once, it is issued once", async () => {
+test("collecting concurrently issues one capability", async () => {
   const given = await approving();
   const { collect, decide, approval } = await asked(given);
   await decide();
@@ -295,7 +295,7 @@ test("collected by two at once, it is issued once", async () => {
   expect(await given.parties.approvals.get(approval.id)).toMatchObject({ state: "used" });
 });
 
-test("a caller has only so many requests that wait", async () => {
+test("a caller has a limited number of pending requests", async () => {
   const given = await approving();
   for (let at = 0; at < 8; at++) await asked(given, REPORTS, ALICE, `m${at}`);
   const more = await given.agent.request(ALICE, REPORTS);
@@ -307,7 +307,7 @@ test("a caller has only so many requests that wait", async () => {
   await asked(given, letters, { ...BOB, invoker: ALICE.invoker }, "m1");
 });
 
-test("grants that need an approval need parties, and a rule that makes sense", async () => {
+test("a grant that needs approval is refused without parties, or with an invalid approval rule", async () => {
   const given = await world();
   const again = async (approval: object) =>
     given.again({ grants: GRANTS.map((grant) => ({ ...grant, approval })) });

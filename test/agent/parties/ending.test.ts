@@ -15,7 +15,7 @@ import {
 
 const TRANSFER = { capabilities: [{ name: "transfer_funds" }] };
 
-test("revoking an agent revokes its grants, their tokens, and what it waits for", async () => {
+test("revoking an agent revokes its grants and their tokens, and cancels its pending requests", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const { parties } = given;
@@ -39,7 +39,7 @@ test("revoking an agent revokes its grants, their tokens, and what it waits for"
   expect(refusalOf(await parties.register(registration())).code).toBe("agent_exists");
 });
 
-test("revoking a host revokes its agents, and its key does not come back", async () => {
+test("revoking a host revokes its agents, and its key is never accepted again", async () => {
   const given = await bank();
   const { host } = await activeAgent(given);
   const { parties } = given;
@@ -56,7 +56,7 @@ test("revoking a host revokes its agents, and its key does not come back", async
   expect((await changes(given)).filter((one) => one === "host.revoked")).toHaveLength(1);
 });
 
-test("some of what an agent has is revoked by name, and a request of which nothing is left taken back", async () => {
+test("an agent revokes some of its grants by name; a pending request with nothing left is cancelled", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -74,7 +74,7 @@ test("some of what an agent has is revoked by name, and a request of which nothi
   expect(done(await parties.revokeGrants(agent.id, names, { agent: agent.id })).grants).toEqual([]);
 });
 
-test("a user revokes one grant of the list of what is granted", async () => {
+test("a user revokes one grant from the list of active grants", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -87,7 +87,7 @@ test("a user revokes one grant of the list of what is granted", async () => {
   expect(await parties.activeGrants("alice")).toHaveLength(1);
 });
 
-test("what is another user's, host's or agent's cannot be ended", async () => {
+test("a user, host or agent cannot end another's agent, host or grant", async () => {
   const given = await bank();
   const { agent, host, grants } = await activeAgent(given);
   const { parties } = given;
@@ -105,7 +105,7 @@ test("what is another user's, host's or agent's cannot be ended", async () => {
   expect(refusalOf(await parties.revokeGrant("none", {})).code).toBe("grant_not_found");
 });
 
-test("keys are replaced: the old one is free, one that is in use is refused", async () => {
+test("replacing a key frees the old one, and refuses a key that is in use", async () => {
   const given = await bank();
   const { agent, host } = await activeAgent(given);
   const { parties } = given;
@@ -127,7 +127,7 @@ test("keys are replaced: the old one is free, one that is in use is refused", as
   expect(refusalOf(await parties.rotateAgentKey(agent.id, newKey("x"))).code).toBe("host_revoked");
 });
 
-test("a user takes over an autonomous agent: it ends with its tokens, and the host is the user's", async () => {
+test("a user's claim ends an autonomous agent with its tokens, and links its host to the user", async () => {
   const given = await bank({ anyone: true });
   const { parties } = given;
   const alone = done(await parties.register(registration({ mode: "autonomous" })));
@@ -160,7 +160,7 @@ test("a user takes over an autonomous agent: it ends with its tokens, and the ho
   expect(refusalOf(await parties.claim({ ...asking, agent: "none" })).code).toBe("agent_not_found");
 });
 
-test("an approver takes no agent over for a user that is named", async () => {
+test("an approver's decision alone does not claim an agent for the named user", async () => {
   const given = await bank({ anyone: true, settings: { approval: { approvers: ["dave"] } } });
   const { parties } = given;
   const alone = done(await parties.register(registration({ mode: "autonomous" })));
@@ -175,7 +175,7 @@ test("an approver takes no agent over for a user that is named", async () => {
   });
 });
 
-test("a claim that is denied leaves the agent as it is", async () => {
+test("a denied claim leaves the agent active with its grants", async () => {
   const given = await bank({ anyone: true });
   const { parties } = given;
   const alone = done(await parties.register(registration({ mode: "autonomous" })));
@@ -198,7 +198,7 @@ test("pending claims are counted separately from the agent's own pending request
   expect(approval?.subject.kind).toBe("agent-grants");
 });
 
-test("a use lets an agent live longer, and revives none that has expired", async () => {
+test("using a grant extends its agent's life, but does not revive an expired agent", async () => {
   const given = await bank({ settings: { defaults: ["check_balance"], lifetimes: { agent: 60 } } });
   const { parties, clock } = given;
   const { agent, grants } = await activeAgent(given);
@@ -223,7 +223,7 @@ test("a use lets an agent live longer, and revives none that has expired", async
   expect(await parties.agent(agent.id)).toEqual(revoked.agent);
 });
 
-test("an id is used once, for as long as it is remembered", async () => {
+test("useOnce accepts an id once per scope while it is remembered", async () => {
   const given = await bank();
   const use = { scope: "agent", id: "jti", expires: given.clock.now + 1000 };
   expect(await given.parties.useOnce(use)).toBe("first");
@@ -231,7 +231,7 @@ test("an id is used once, for as long as it is remembered", async () => {
   expect(await given.parties.useOnce({ ...use, scope: "other" })).toBe("first");
 });
 
-test("a request that is never looked at again ends by its time, with the grants that wait for it", async () => {
+test("a pending request that nobody reads expires, with the grants that wait for it", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   done(await given.parties.requestGrants(agent.id, TRANSFER));

@@ -20,7 +20,7 @@ async function put(
   });
 }
 
-test("of an agent's grants that have ended, the latest are kept, and what people ended stays no default", async () => {
+test("pruning keeps an agent's latest ended grants, and a default that people revoked stays withheld", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent, grants } = await activeAgent(given);
@@ -61,7 +61,7 @@ test("of an agent's grants that have ended, the latest are kept, and what people
   expect(again.grants).toHaveLength(1);
 });
 
-test("of a host's agents that have ended, the latest are kept", async () => {
+test("pruning keeps a host's latest ended agents", async () => {
   const given = await bank();
   const { parties } = given;
   const { agent: alive, grants } = await activeAgent(given);

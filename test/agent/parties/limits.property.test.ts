@@ -64,7 +64,7 @@ const CALLS = ["amount", "to"].reduce<readonly { readonly [name: string]: Scalar
   [{}],
 );
 
-test("the exact intersection that answers show allows what all limits together allow", () => {
+test("the constraints shown in answers allow exactly what all limits together allow", () => {
   const several = fc.array(limits, { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(several, (all) => {
@@ -84,11 +84,11 @@ test("the exact intersection that answers show allows what all limits together a
   );
 });
 
-describe("limits of single operations", () => {
+describe("limits on single operations", () => {
   const hop = (init: HopInit): Hop => normalizeHop(init);
   const shown = (...hops: readonly HopInit[]) => exactConstraints(hops.map(hop), "pay");
 
-  test("are shown where they are the operation's, and never as none", () => {
+  test("are shown for their own operation, and never shown as no limit", () => {
     const own = { amount: { max: 5 } };
     expect(shown({ operationConstraints: { pay: own } })).toEqual(own);
     expect(shown({ operationConstraints: { "*": own } })).toEqual(own);
@@ -111,7 +111,7 @@ describe("limits of single operations", () => {
     expect(shown({ constraints: { "/to/iban": "DE" } })).toEqual({ "/to/iban": "DE" });
   });
 
-  test("cover what they take nothing away from, and nothing else", () => {
+  test("cover a request exactly if they take nothing away from it", () => {
     const isCovered = (granted: HopInit, asked: HopInit): boolean =>
       hopsCover([hop(granted)], [hop(asked)], "pay", NOW);
     const own: HopInit = { operationConstraints: { pay: { amount: { max: 5 } } } };
@@ -130,7 +130,7 @@ describe("limits of single operations", () => {
   });
 });
 
-test("a grant covers what is asked for if and only if it allows every call of it", () => {
+test("a grant covers a request if and only if it allows every call that the request asks for", () => {
   fc.assert(
     fc.property(
       fc.array(limits, { maxLength: 2 }),
@@ -150,7 +150,7 @@ test("a grant covers what is asked for if and only if it allows every call of it
   );
 });
 
-test("what an agent may do is what agent, server and each approver allow together", async () => {
+test("an agent may call what agent, server and each approver all allow", async () => {
   const given = await bank();
   await linkedHost(given);
   let number = 0;

@@ -8,7 +8,7 @@ import { activeAgent, bank, registration } from "./support.js";
 const BY = { principal: "alice" };
 
 describe.each(LOSSY)("%s", (_, make) => {
-  test("is no request of parties, and changes nothing", async () => {
+  test("is refused as a request to parties, with the place, and changes nothing", async () => {
     const given = await bank();
     const { parties } = given;
     const { agent } = await activeAgent(given);
@@ -48,7 +48,7 @@ describe.each(LOSSY)("%s", (_, make) => {
     expect(await parties.agent(agent.id)).toEqual(agent);
   });
 
-  test("is nothing that a memory keeps, nor an owner or a key of it", async () => {
+  test("is refused as a memory value, owner or key", async () => {
     const { database } = await bank();
     const memory = openMemory(database);
     const value = make();
@@ -68,7 +68,7 @@ describe.each(LOSSY)("%s", (_, make) => {
     expect((await memory.list("alice", { limit: 10 })).entries).toEqual([]);
   });
 
-  test("is no key id, scope or kept identifier of an issuer", async () => {
+  test("is refused as a key id, scope or stored identifier of an issuer", async () => {
     const { issuer, keys } = await bank();
     const value = make();
     const places: readonly (readonly [string, () => unknown])[] = [

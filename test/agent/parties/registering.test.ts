@@ -15,7 +15,7 @@ import {
   statuses,
 } from "./support.js";
 
-test("an agent of a linked host that asks for nothing gets the defaults at once", async () => {
+test("an agent of a linked host that names no capabilities gets the defaults at once", async () => {
   const given = await bank();
   const { agent, grants, approval } = await activeAgent(given);
   expect(agent).toMatchObject({ status: "active", principal: "alice", mode: "delegated" });
@@ -31,7 +31,7 @@ test("an agent of a linked host that asks for nothing gets the defaults at once"
   ]);
 });
 
-test("what is no default waits for the user, and so does the agent", async () => {
+test("a registration beyond the defaults waits for the user, and the agent with it", async () => {
   const given = await bank();
   await linkedHost(given);
   const asked = registration({
@@ -54,7 +54,7 @@ test("what is no default waits for the user, and so does the agent", async () =>
   });
 });
 
-test("the user that enters the code takes host and agent on", async () => {
+test("the user who enters the code becomes the principal of host and agent", async () => {
   const given = await bank();
   const asked = registration({ hostName: "Tablet" });
   const {
@@ -99,7 +99,7 @@ test("the user that enters the code takes host and agent on", async () => {
   expect(next.agent).toMatchObject({ status: "active", principal: "bob" });
 });
 
-test("a user that is named finds the request in the list, and another user does not", async () => {
+test("the named user finds the registration in their list; another user does not", async () => {
   const given = await bank();
   const asked = registration({ loginHint: "carol", method: "backchannel" });
   const { approval, userCode } = done(await given.parties.register(asked));
@@ -112,7 +112,7 @@ test("a user that is named finds the request in the list, and another user does 
   expect(await given.parties.approvals.history("carol")).toMatchObject([{ state: "used" }]);
 });
 
-test("a user that is named becomes the principal by its own approval alone", async () => {
+test("a named user becomes the principal only by their own approval", async () => {
   const given = await bank({ settings: { approval: { approvers: ["dave"] } } });
   const asked = registration({ loginHint: "carol", method: "backchannel" });
   const { approval, agent, host } = done(await given.parties.register(asked));
@@ -138,7 +138,7 @@ test("a user that is named becomes the principal by its own approval alone", asy
   });
 });
 
-test("another user's code does not take an agent on that names a user", async () => {
+test("entering the code as another user does not link an agent that names a user", async () => {
   const given = await bank({ settings: { approval: { approvers: ["dave"] } } });
   const asked = registration({ loginHint: "carol" });
   const { approval, agent, userCode = "" } = done(await given.parties.register(asked));
@@ -153,7 +153,7 @@ test("another user's code does not take an agent on that names a user", async ()
   expect(await given.parties.agent(agent.id)).toMatchObject({ principal: "carol" });
 });
 
-test("a user that is named approves besides the approvers of what is asked for", async () => {
+test("a named user must approve in addition to the approvers of each grant", async () => {
   const approval = { approvers: ["dave"] };
   const given = await bank({
     grants: [
@@ -175,7 +175,7 @@ test("a user that is named approves besides the approvers of what is asked for",
   expect(statuses(await given.parties.grantsOf(agent.id))).toEqual({ transfer_funds: "active" });
 });
 
-test("a denied registration ends the agent and its defaults, with the reason", async () => {
+test("a denied registration ends the agent and its defaults, with the approver's reason", async () => {
   const given = await bank();
   await linkedHost(given);
   const asked = registration({
@@ -194,7 +194,7 @@ test("a denied registration ends the agent and its defaults, with the reason", a
   expect(refusalOf(again).code).toBe("agent_exists");
 });
 
-test("who asks again while it waits gets the same approval and the same code", async () => {
+test("registering again while it is pending returns the same approval and the same code", async () => {
   const given = await bank();
   const first = done(await given.parties.register(registration()));
   const second = done(await given.parties.register(registration({ name: "Other" })));
@@ -210,7 +210,7 @@ test("who asks again while it waits gets the same approval and the same code", a
   expect(await approve(given, third.approval, { userCode })).toMatchObject({ ok: false });
 });
 
-test("a request that no approver decided in time is denied when it is looked at, and can be made again", async () => {
+test("a registration that nobody decided in time is denied when it is read, and can be made again", async () => {
   const given = await bank();
   const { agent, approval, userCode = "" } = done(await given.parties.register(registration()));
   given.clock.now += 300_000;
@@ -226,7 +226,7 @@ test("a request that no approver decided in time is denied when it is looked at,
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "active" });
 });
 
-test("an autonomous agent gets the defaults of a host without a user, and reasons for the rest", async () => {
+test("an autonomous agent of a host without a user gets the defaults, and a reason for each other capability", async () => {
   const given = await bank({ anyone: true });
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
   const asked = registration({ mode: "autonomous", capabilities });
@@ -245,7 +245,7 @@ test("an autonomous agent gets the defaults of a host without a user, and reason
   expect(outcome).toMatchObject({ ok: true, result: { principal: `autonomous:${host.id}` } });
 });
 
-test("an autonomous agent that the policy says nothing about gets nothing", async () => {
+test("an autonomous agent without a policy rule gets nothing", async () => {
   const given = await bank();
   const asked = registration({ mode: "autonomous" });
   const { agent, grants } = done(await given.parties.register(asked));
@@ -256,7 +256,7 @@ test("an autonomous agent that the policy says nothing about gets nothing", asyn
   ]);
 });
 
-test("the agents of a linked host act for its user: there are no autonomous ones", async () => {
+test("a linked host has no autonomous agents", async () => {
   const given = await bank();
   await linkedHost(given);
   const outcome = await given.parties.register(registration({ mode: "autonomous" }));
@@ -279,7 +279,7 @@ test("linking a host to a user ends its autonomous agents and their tokens", asy
   expect(decision).toMatchObject({ allowed: false, denials: [{ code: "revoked" }] });
 });
 
-test("what the policy does not permit a known user is denied at once, with that reason", async () => {
+test("a capability that the policy does not permit a known user is denied at once, with that reason", async () => {
   const rules = {
     rules: [{ principal: "alice", grant: "accounts:read", operations: ["balance"] }],
   };
@@ -303,7 +303,7 @@ test("the policy is asked again once the approval has shown who the user is", as
   expect(statuses(grants)).toEqual({ check_balance: "active", list_payees: "denied" });
 });
 
-test("what the policy permits one user is not granted to another that takes the agent on meanwhile", async () => {
+test("a capability permitted to the approver only is not granted to the user who links the agent", async () => {
   const given = await bank({
     settings: { defaults: [], approval: { approvers: ["alice"] } },
     rules: { rules: [{ principal: "alice", grant: "*", operations: "*" }] },
@@ -326,7 +326,7 @@ test("what the policy permits one user is not granted to another that takes the 
   expect(statuses(await given.parties.grantsOf(agent.id))).toEqual({ transfer_funds: "denied" });
 });
 
-test("an idempotency key gets the same answer from the records, and no other request", async () => {
+test("repeating an idempotency key returns the stored answer; another request under it is refused", async () => {
   const given = await bank();
   const asked = registration({ idempotencyKey: "one" });
   const first = done(await given.parties.register(asked));
@@ -342,7 +342,7 @@ test("an idempotency key gets the same answer from the records, and no other req
   expect(done(elsewhere).host.id).not.toBe(first.host.id);
 });
 
-test("of registrations at once with one key and one idempotency key there is one agent", async () => {
+test("concurrent registrations with one key and one idempotency key make one agent", async () => {
   const given = await bank();
   const other = await given.again({});
   const asked = registration({ idempotencyKey: "one" });
@@ -370,7 +370,7 @@ test.each([
   [{ purpose: "\ud800" }, "invalid_request", /^purpose/],
   [{ capabilities: Array(65).fill({ name: "check_balance" }) }, "invalid_request", /at most 64/],
 ] as const)(
-  "a registration %# is refused and changes nothing, and is recorded of a user's host alone",
+  "an invalid registration, case %#, is refused, changes nothing, and is recorded only for a user's host",
   async (more, code, message) => {
     const given = await bank();
     const refused = async () => {
@@ -388,7 +388,7 @@ test.each([
   },
 );
 
-test("there are bounds on hosts, on agents of a host, and on what waits", async () => {
+test("pending hosts, agents per host and pending agents per host are limited", async () => {
   const bounds = { pendingHosts: 2, agentsPerHost: 2, pendingPerHost: 1 };
   const given = await bank({ settings: { defaults: ["check_balance"], bounds } });
   const at = (host: string, agent: string) =>
@@ -413,14 +413,14 @@ test("there are bounds on hosts, on agents of a host, and on what waits", async 
   expect(refusalOf(await at("d", "3")).message).toMatch(/has 2 agents/);
 });
 
-test("hosts that no user made may be kept out", async () => {
+test("the option allowHosts: false refuses hosts that no user made", async () => {
   const given = await bank({ settings: { allowHosts: false } });
   expect(refusalOf(await given.parties.register(registration())).code).toBe("hosts_not_allowed");
   await linkedHost(given);
   done(await given.parties.register(registration()));
 });
 
-test("a host that its user made gives its key by the enrolment token, once and in time", async () => {
+test("a host made by a user enrols its key with the enrolment token, once and in time", async () => {
   const given = await bank();
   const { parties } = given;
   const made = done(await parties.createHost({ principal: "alice", name: "Phone" }));
@@ -440,7 +440,7 @@ test("a host that its user made gives its key by the enrolment token, once and i
   expect(refusalOf(wide).code).toBe("invalid_capabilities");
 });
 
-test("a user makes so many hosts; one that is revoked, or was never enrolled in time, counts no more", async () => {
+test("a user has a limited number of hosts, not counting revoked ones and expired enrolments", async () => {
   const given = await bank({ settings: { bounds: { hostsPerUser: 2 } } });
   const { parties, clock } = given;
   const make = (principal = "alice") => parties.createHost({ principal });

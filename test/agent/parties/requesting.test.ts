@@ -18,7 +18,7 @@ import {
 
 const ask = (name: string, constraints?: Json) => ({ capabilities: [{ name, constraints }] });
 
-test("an active agent gets more by an approval, and what it has stays as it is", async () => {
+test("an active agent gets more grants by approval, and keeps its earlier ones unchanged", async () => {
   const given = await bank();
   const { agent, grants: before } = await activeAgent(given);
   const asked = { ...ask("transfer_funds", { amount: { max: 1000 } }), purpose: "rent" };
@@ -38,7 +38,7 @@ test("an active agent gets more by an approval, and what it has stays as it is",
   });
 });
 
-test("a request waits as long as the grants of its capabilities say, of several the shortest", async () => {
+test("a request waits for the shortest approval lifetime of the grants it asks for", async () => {
   const grants: readonly Grant[] = [
     { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
     {
@@ -69,7 +69,7 @@ test("a request waits as long as the grants of its capabilities say, of several 
   expect(await waits("delete_payee", "list_payees")).toBe(900);
 });
 
-test("what is granted is not asked for again; what waits has one approval; more is a new request", async () => {
+test("asking for what is granted is refused, for what is pending returns its approval, and for more is a new request", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -102,7 +102,7 @@ test("what is granted is not asked for again; what waits has one approval; more 
   );
 });
 
-test("of several that are asked for, only what is new waits", async () => {
+test("a request for granted and new capabilities waits only for the new ones", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const capabilities = [{ name: "check_balance" }, { name: "transfer_funds" }];
@@ -111,7 +111,7 @@ test("of several that are asked for, only what is new waits", async () => {
   expect(approval?.subject.asked).toHaveLength(1);
 });
 
-test("more than a delegated agent began with takes its user's consent, defaults too", async () => {
+test("a delegated agent gets later capabilities, defaults too, only with its user's approval", async () => {
   const given = await bank({ settings: { defaults: ["check_balance", "list_payees"] } });
   await linkedHost(given);
   const asked = registration({ capabilities: [{ name: "list_payees" }] });
@@ -126,7 +126,7 @@ test("more than a delegated agent began with takes its user's consent, defaults 
   });
 });
 
-test("a delegated agent whose default expired asks its user for it", async () => {
+test("a delegated agent whose default expired must ask its user again", async () => {
   const given = await bank({ settings: { defaults: ["check_balance"], lifetimes: { grant: 60 } } });
   const { agent } = await activeAgent(given);
   given.clock.now += 60_000;
@@ -136,7 +136,7 @@ test("a delegated agent whose default expired asks its user for it", async () =>
   expect(statuses(again.grants)).toEqual({ check_balance: "pending" });
 });
 
-test("an autonomous agent gets a default again that expired, and none that was revoked", async () => {
+test("an autonomous agent gets an expired default again, but not a revoked one", async () => {
   const settings = { defaults: ["check_balance"], lifetimes: { grant: 60 } };
   const given = await bank({ anyone: true, settings });
   const { parties } = given;
@@ -149,7 +149,7 @@ test("an autonomous agent gets a default again that expired, and none that was r
   expect(statuses(third.grants)).toEqual({ check_balance: "denied" });
 });
 
-test("the limits of agent, server and approvers are hops of their own", async () => {
+test("the limits of agent, server and approvers are separate hops of the token", async () => {
   const settings = {
     defaults: [],
     constraints: { transfer_funds: { amount: { max: 500 }, currency: "USD" } },
@@ -198,7 +198,7 @@ test.each([
   [{ amount: { min: 5, max: 4 } }, "invalid_request", undefined],
   ["x", "invalid_request", undefined],
   [[], "invalid_request", undefined],
-] as const)("constraints %# are refused", async (constraints, code, operators) => {
+] as const)("requested constraints, case %#, are refused", async (constraints, code, operators) => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const asked = ask("transfer_funds", constraints);
@@ -209,7 +209,7 @@ test.each([
   expect(await given.parties.approvals.waitingFor("alice")).toEqual([]);
 });
 
-test("limits that the server's leave no value are refused at once", async () => {
+test("requested limits that contradict the server's are refused at once", async () => {
   const constraints = { transfer_funds: { currency: "USD" } };
   const given = await bank({ settings: { constraints } });
   const { agent } = await activeAgent(given);
@@ -218,7 +218,7 @@ test("limits that the server's leave no value are refused at once", async () => 
   expect(refusal).toMatchObject({ code: "invalid_request", path: "capabilities[0].constraints" });
 });
 
-test("an autonomous agent's request for more is denied with the reason, and denials do not add up", async () => {
+test("an autonomous agent's requests beyond the defaults are denied with a reason; denials are not limited", async () => {
   const given = await bank({ anyone: true });
   const asked = registration({ mode: "autonomous" });
   const { agent } = done(await given.parties.register(asked));
@@ -229,7 +229,7 @@ test("an autonomous agent's request for more is denied with the reason, and deni
   expect(await given.parties.grantsOf(agent.id)).toHaveLength(3);
 });
 
-test("only so many requests of an agent wait, and only so many grants live", async () => {
+test("an agent has a limited number of pending requests and of live grants", async () => {
   const bounds = { pendingPerAgent: 2, grantsPerAgent: 4 };
   const given = await bank({ settings: { defaults: ["check_balance"], bounds } });
   const { agent } = await activeAgent(given);
@@ -242,7 +242,7 @@ test("only so many requests of an agent wait, and only so many grants live", asy
   done(await request(3));
 });
 
-test("an agent that is not active, or whose host is not, cannot ask", async () => {
+test("an agent that is not active, or whose host is not, cannot ask for grants", async () => {
   const given = await bank();
   const { parties } = given;
   const request = async (id: string) =>
@@ -260,7 +260,7 @@ test("an agent that is not active, or whose host is not, cannot ask", async () =
   expect(await request(other.agent.id)).toBe("host_revoked");
 });
 
-test("a request under an idempotency key is made once", async () => {
+test("a request repeated under an idempotency key is made once", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const asked = { ...ask("transfer_funds"), idempotencyKey: "k" };
@@ -276,7 +276,7 @@ test("a request under an idempotency key is made once", async () => {
   expect(refusalOf(other).code).toBe("request_reused");
 });
 
-test("use keeps an agent from expiring, but not for ever", async () => {
+test("using an agent postpones its expiry, up to its maximum lifetime", async () => {
   const given = await bank({ settings: { lifetimes: { agent: 600, agentMost: 1000 } } });
   const { agent } = await activeAgent(given);
   given.clock.now += 500_000;
@@ -292,7 +292,7 @@ test("use keeps an agent from expiring, but not for ever", async () => {
   expect(await given.parties.agent(agent.id)).toMatchObject({ status: "expired" });
 });
 
-test("a use that could not be written is written by the next one", async () => {
+test("a use that failed to be stored is stored by the next use", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties, database, clock } = given;
@@ -308,7 +308,7 @@ test("a use that could not be written is written by the next one", async () => {
   expect(await parties.agent(agent.id)).toMatchObject({ lastUsed: clock.now });
 });
 
-test("a reactivated agent has its host's defaults again, and nothing that was added", async () => {
+test("a reactivated agent has its host's defaults again, and none of its later grants", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { parties } = given;
@@ -330,7 +330,7 @@ test("a reactivated agent has its host's defaults again, and nothing that was ad
   });
 });
 
-test("an agent that has lived its whole lifetime is not reactivated", async () => {
+test("an agent past its absolute lifetime cannot be reactivated", async () => {
   const given = await bank({ settings: { lifetimes: { agentWhole: 3600 } } });
   const { agent } = await activeAgent(given);
   given.clock.now += 3_600_000;
@@ -340,7 +340,7 @@ test("an agent that has lived its whole lifetime is not reactivated", async () =
   );
 });
 
-test("a capability that is not offered any more cannot be used, nor asked for", async () => {
+test("a capability that is no longer offered can be neither used nor requested", async () => {
   const given = await bank();
   await linkedHost(given);
   const { agent, grants } = done(await given.parties.register(registration()));
@@ -366,7 +366,7 @@ test("a capability that is not offered any more cannot be used, nor asked for", 
   expect(await seen(given)).toEqual(["check_balance", "list_payees"]);
 });
 
-test("what was asked for and is offered no more is not granted by an approval", async () => {
+test("approving a capability that is no longer offered grants nothing", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { approval } = done(await given.parties.requestGrants(agent.id, ask("delete_payee")));

@@ -30,7 +30,7 @@ throughStores((place) => {
   const opened = async (more: BankOptions = {}): Promise<Bank> =>
     bank({ ...more, place: await place() });
 
-  test("what an agent was granted before ends, with every token that it would be given", async () => {
+  test("revoking a principal ends the grants of its agents, and they get no more tokens", async () => {
     const given = await opened();
     const { parties } = given;
     const { agent, grants } = await activeAgent(given);
@@ -60,7 +60,7 @@ throughStores((place) => {
     expect(await parties.activeGrants("alice")).toHaveLength(1);
   });
 
-  test("what an agent asked for before is not granted, and it can ask again", async () => {
+  test("revoking a principal cancels its agents' pending requests, which can be made again", async () => {
     const given = await opened();
     const { parties } = given;
     const { agent } = await activeAgent(given);
@@ -80,7 +80,7 @@ throughStores((place) => {
     expect(await approve(given, again.approval)).toMatchObject({ ok: true });
   });
 
-  test("between two of several approvals, it ends what the first has approved", async () => {
+  test("revoking a principal between two needed approvals ends the request", async () => {
     const given = await opened({
       settings: { approval: { approvers: ["bob", "carol"], needed: 2 }, defaults: [] },
     });
@@ -97,7 +97,7 @@ throughStores((place) => {
     });
   });
 
-  test("a registration that waits can be made again, since no person denied it", async () => {
+  test("a registration cancelled by a principal's revocation can be made again", async () => {
     const given = await opened();
     const { parties } = given;
     await linkedHost(given);
@@ -111,7 +111,7 @@ throughStores((place) => {
     expect(await parties.agent(first.agent.id)).toMatchObject({ status: "active" });
   });
 
-  test("revoked while the policy is asked, a grant gives no token of a later moment", async () => {
+  test("a principal revoked while the policy is asked gets no token", async () => {
     const given = await opened();
     const { agent, grants } = await activeAgent(given);
     const { policy } = given;
@@ -126,7 +126,7 @@ throughStores((place) => {
     expect(outcome).toMatchObject({ denials: [{ code: "capability_missing" }] });
   });
 
-  test("an autonomous agent is ended by its own principal, and its defaults stay away", async () => {
+  test("revoking an autonomous agent's principal ends its grants, and its defaults do not come back", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const { agent, host } = done(await parties.register(registration({ mode: "autonomous" })));
@@ -140,7 +140,7 @@ throughStores((place) => {
     expect(done(await parties.reactivate(agent.id)).grants).toEqual([]);
   });
 
-  test("a capability that is revoked by its id is seen as revoked", async () => {
+  test("a grant whose capability was revoked by its id is shown as revoked", async () => {
     const given = await opened();
     const { agent, grants } = await activeAgent(given);
     const [grant] = grants;
@@ -153,7 +153,7 @@ throughStores((place) => {
   });
 
   test.each(["delegated", "autonomous"] as const)(
-    "a default that is revoked by its id comes back to no %s agent",
+    "a default whose capability was revoked by its id does not come back to a %s agent",
     async (mode) => {
       const given = await opened({ anyone: true });
       const { parties, clock } = given;
@@ -178,7 +178,7 @@ throughStores((place) => {
     },
   );
 
-  test("approvers who are others by now do not end the agent, which can register again", async () => {
+  test("a registration denied because its approvers changed leaves the agent, which can register again", async () => {
     const settings = { approval: { approvers: ["dave"] }, defaults: [] };
     const given = await opened({ settings });
     const { parties } = given;

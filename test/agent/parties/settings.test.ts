@@ -72,7 +72,7 @@ test.each([
   expect(made(settings as PartySettings)).toContain(message);
 });
 
-test("a capability's terms are its skill's, under the one grant that has its operation", () => {
+test("a capability takes its terms from its skill and from the one grant with its operation", () => {
   // A legacy grant counts only where no other has the operation.
   expect(terms.get("look")).toMatchObject({ grant: "all", operation: "look", legacy: false });
   expect(terms.get("old")).toMatchObject({ grant: "legacy", legacy: true });

@@ -52,7 +52,7 @@ throughStores((place) => {
     return { clock, inForce, store, approvals, approval, userCode, decide, now, stored };
   }
 
-  test("an approver who was removed decides nothing any more, and the others go on", async () => {
+  test("an approver removed from the rule cannot decide, and the others still can", async () => {
     const { approvals, inForce, decide, now } = await opened(TWO_OF_THREE);
     inForce.rules = [{ approvers: ["carol", "dave"], needed: 2 }];
     for (const answer of ["approve", "deny"] as const) {
@@ -65,7 +65,7 @@ throughStores((place) => {
     expect(await decide("dave")).toMatchObject({ ok: true, approval: { state: "approved" } });
   });
 
-  test("what an approver said who was removed since counts no more", async () => {
+  test("an approval given by an approver who was then removed no longer counts", async () => {
     const { inForce, decide, now } = await opened(TWO_OF_THREE);
     await decide("bob");
     inForce.rules = [{ approvers: ["carol", "dave"], needed: 2 }];
@@ -74,7 +74,7 @@ throughStores((place) => {
     expect(await decide("dave")).toMatchObject({ ok: true, approval: { state: "approved" } });
   });
 
-  test("with too few left who may decide by both rules, it is denied, whether it is looked at or decided", async () => {
+  test("a request is denied if too few approvers are in both the old and the new rule", async () => {
     const looked = await opened(TWO_OF_THREE);
     looked.inForce.rules = [{ approvers: ["carol", "erin", "fred"], needed: 2 }];
     expect(await looked.now()).toMatchObject({ state: "denied", cause: "approvers_changed" });
@@ -93,7 +93,7 @@ throughStores((place) => {
     expect(await gone.approvals.list()).toMatchObject([{ state: "denied" }]);
   });
 
-  test("a rule that needs more approvals by now is met too, and one that needs fewer changes nothing", async () => {
+  test("a rule that now needs more approvals must be met too; one that needs fewer does not help a pending request", async () => {
     const more = await opened({ approvers: ["bob", "carol"] });
     more.inForce.rules = [{ approvers: ["bob", "carol"], needed: 2 }];
     expect(await more.decide("bob")).toMatchObject({ ok: true, approval: { state: "pending" } });
@@ -105,7 +105,7 @@ throughStores((place) => {
     expect(await fewer.decide("carol")).toMatchObject({ approval: { state: "approved" } });
   });
 
-  test("approved by people who approve no more, it is not used", async () => {
+  test("a request approved by people who are no longer approvers is not used", async () => {
     const { approvals, inForce, decide, now, approval } = await opened({ approvers: ["bob"] });
     await decide("bob");
     inForce.rules = [{ approvers: ["bob", "carol"] }];
@@ -116,7 +116,7 @@ throughStores((place) => {
     expect(await now()).not.toHaveProperty("collected");
   });
 
-  test("where no user is known, nothing is ruled out until one takes the agent on", async () => {
+  test("a request without a known user survives a change of approvers until a user links the agent", async () => {
     const rule = { approvers: ["bob"] };
     const { inForce, decide, now, userCode } = await opened(rule, "");
     inForce.rules = [{ approvers: ["carol"] }];
@@ -128,7 +128,7 @@ throughStores((place) => {
     });
   });
 
-  test("a principal's revocation ends what was opened before it, pending or approved, and nothing later", async () => {
+  test("revoking a principal ends approvals opened before it, pending or approved, and none opened later", async () => {
     for (const approvedFirst of [false, true]) {
       const { approvals, clock, inForce, decide, now, approval } = await opened({});
       if (approvedFirst) await decide("alice");
@@ -144,7 +144,7 @@ throughStores((place) => {
     }
   });
 
-  test("a revocation between two of several approvals ends it", async () => {
+  test("revoking a principal between two needed approvals cancels the request", async () => {
     const { clock, inForce, decide, now } = await opened(TWO_OF_THREE);
     await decide("bob");
     clock.now += 1000;
@@ -161,7 +161,7 @@ throughStores((place) => {
     expect(await other.decide("carol")).toMatchObject({ approval: { state: "approved" } });
   });
 
-  test("of a user who takes an agent on, what is revoked counts from then on", async () => {
+  test("for a user who links an agent, only revocations after the linking count", async () => {
     const before = await opened({ approvers: ["bob"] }, "");
     before.clock.now += 1000;
     before.inForce.revoked.set("alice", before.clock.now);
@@ -173,7 +173,7 @@ throughStores((place) => {
     expect(await before.now()).toMatchObject({ state: "cancelled", cause: "principal_revoked" });
   });
 
-  test("who waits learns at once that it has ended", async () => {
+  test("waitUntilSettled reports at once that a principal's revocation cancelled the approval", async () => {
     const { approvals, clock, inForce, approval } = await opened({});
     const waiting = approvals.waitUntilSettled(approval.id, AbortSignal.timeout(10_000));
     clock.now += 1000;

@@ -24,7 +24,7 @@ throughStores((place) => {
     return done(await parties.register({ ...asked, method: "backchannel" }));
   };
 
-  test("beyond the room for strangers in a user's list, the user enters a code", async () => {
+  test("a stranger's request goes to a user code once the named user's list has no room for strangers", async () => {
     const given = await opened({ bounds: { pendingPerUser: 2 } });
     const { parties } = given;
     const first = await addressed(given, 1, "alice");
@@ -48,7 +48,7 @@ throughStores((place) => {
     expect((await addressed(given, 5, "alice")).approval?.method).toBe("backchannel");
   });
 
-  test("what a user's own hosts ask for takes no room of strangers', and stands before theirs", async () => {
+  test("requests of a user's own hosts take no room of strangers, and are listed before theirs", async () => {
     const given = await opened({ bounds: { pendingPerUser: 2, pendingPerAgent: 3 } });
     const { parties } = given;
     await linkedHost(given);
@@ -68,7 +68,7 @@ throughStores((place) => {
     expect(waiting.map(isFromStranger)).toEqual([false, false, false, true, true]);
   });
 
-  test("asking again under ever new idempotency keys, they fill no table", async () => {
+  test("strangers that repeat a request under new idempotency keys do not fill the database", async () => {
     const given = await bank({ anyone: true, settings: {}, place: await place() });
     const { parties, database } = given;
     const rows = () =>
@@ -91,7 +91,7 @@ throughStores((place) => {
     expect(same.agent.id).toBe(first.agent.id);
   });
 
-  test("what others decide about strangers fills no history of a user that these name", async () => {
+  test("a stranger's request decided by an approver does not appear in the history of the user it names", async () => {
     const given = await opened({ approval: { approvers: ["bob"] } });
     const { approvals } = given.parties;
     const asked = await addressed(given, 1, "alice");
@@ -102,7 +102,7 @@ throughStores((place) => {
     expect(await approvals.history("bob")).toMatchObject([{ id, state: "denied" }]);
   });
 
-  test("a claim that names a user falls back to a code in the same way", async () => {
+  test("a claim that names a user falls back to a user code once that user's list has no room", async () => {
     const given = await bank({
       anyone: true,
       settings: { bounds: { pendingPerUser: 1 } },

@@ -8,7 +8,7 @@ import { approve, bank, changes, done, registration, statuses } from "./support.
 throughStores((place) => {
   const opened = async (more: object = {}) => bank({ ...more, place: await place() });
 
-  test("the second user who approves an agent of one host is told that it is another's, and gets nothing", async () => {
+  test("a second user who approves an agent of a linked host is refused, and told that the host is another user's", async () => {
     const given = await opened();
     const { parties } = given;
     const first = done(await parties.register(registration()));
@@ -36,7 +36,7 @@ throughStores((place) => {
     });
   });
 
-  test("another user can still deny what waits on a host that was taken on", async () => {
+  test("another user can still deny an agent that waits on a host already linked", async () => {
     const given = await opened();
     const { parties } = given;
     const first = done(await parties.register(registration()));
@@ -53,7 +53,7 @@ throughStores((place) => {
     expect(await parties.agent(second.agent.id)).toMatchObject({ status: "rejected" });
   });
 
-  test("the second user who takes over an autonomous agent of one host is told that it is another's", async () => {
+  test("a second user who claims an autonomous agent of a linked host is refused, and told why", async () => {
     const given = await opened({ anyone: true });
     const { parties } = given;
     const first = done(await parties.register(registration({ mode: "autonomous" })));
@@ -84,7 +84,7 @@ throughStores((place) => {
     }
   });
 
-  test("a claim gives no user the host of another, even while its agent is active", async () => {
+  test("a claim never links another user's host, even while its agent is active", async () => {
     const given = await opened({ anyone: true });
     const { parties, database } = given;
     const alone = done(await parties.register(registration({ mode: "autonomous" })));
@@ -102,7 +102,7 @@ throughStores((place) => {
     expect(await parties.agent(agent.id)).toMatchObject({ status: "active" });
   });
 
-  test("of several approvers, the one who takes the agent on learns at once that the host is another's", async () => {
+  test("with several approvers, the user who enters the code learns at once that the host is another's", async () => {
     const given = await opened({ settings: { approval: { approvers: ["dave"] } } });
     const { parties } = given;
     const first = done(await parties.register(registration()));
@@ -119,7 +119,7 @@ throughStores((place) => {
     expect(kept).toMatchObject({ state: "pending", decisions: [] });
   });
 
-  test("one denial denies a request that asks only to be taken on, whatever others have said", async () => {
+  test("one denial ends a registration without capabilities, whatever other approvers said", async () => {
     const approval = { approvers: ["dave", "carol"], needed: 2 };
     const given = await opened({ settings: { approval, defaults: [] } });
     const { parties } = given;

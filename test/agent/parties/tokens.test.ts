@@ -13,7 +13,7 @@ const ask = (name: string, constraints?: object) => ({
   ],
 });
 
-test("tokens of a grant are made anew under one id, and end with grant and agent", async () => {
+test("each token of a grant has the same id, and ends with the grant and its agent", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const grant = grants.find(({ capability }) => capability === "check_balance") ?? { id: "" };
@@ -38,7 +38,7 @@ test("tokens of a grant are made anew under one id, and end with grant and agent
   expect(await given.agent.grantToken(grant)).toBeUndefined();
 });
 
-test("the agent hands on less than it has, without a call, and the grant's end is the end of that too", async () => {
+test("an agent attenuates its token offline, and the child ends with the grant", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const asked = ask("transfer_funds", { amount: { max: 1000 } });
@@ -103,7 +103,7 @@ test.each([
   }
 });
 
-test("an agent runs what it presents: a token that is narrower than what it has counts alone", async () => {
+test("a narrower token that an agent presents counts alone, whatever its grants allow", async () => {
   const given = await bank();
   const { agent, grants } = await activeAgent(given);
   const grant = grants.find(({ capability }) => capability === "check_balance") ?? { id: "" };
@@ -120,7 +120,7 @@ test("an agent runs what it presents: a token that is narrower than what it has 
   expect(await run("a")).toMatchObject({ ok: false });
 });
 
-test("several grants of one capability each count for themselves", async () => {
+test("several grants of one capability are judged separately, never combined", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   for (const limits of [{ amount: { max: 10 } }, { to: "acc_1" }]) {
@@ -166,7 +166,7 @@ test("a grant for another service's skill gives tokens that only this service ac
   }
 });
 
-test("a sealed grant's token has every party's hop, and takes no other", async () => {
+test("a token of a grant that may not be narrowed has every party's hop, and no other", async () => {
   const grants = [
     { id: "accounts:read", description: "Look", operations: ["balance", "payees"] },
     { id: "payments:write", description: "Pay", operations: ["transfer"], attenuable: false },
@@ -186,7 +186,7 @@ test("a sealed grant's token has every party's hop, and takes no other", async (
   expect(attenuate(made?.token ?? "", { purpose: "more" })).toMatchObject({ ok: false });
 });
 
-test("parties on a store alone decide and revoke: skills and policy are not needed", async () => {
+test("Parties with a store alone decides and revokes, without skills and policy", async () => {
   const given = await bank();
   const { agent } = await activeAgent(given);
   const { approval } = done(await given.parties.requestGrants(agent.id, ask("transfer_funds")));

@@ -63,7 +63,7 @@ throughStores((place) => {
     denial: { code: "approval_denied", message: expect.stringContaining("was revoked since") },
   };
 
-  test("what was approved before its user's revocation is not issued after it, and collecting says why", async () => {
+  test("a request approved before its user was revoked is not issued, and collecting says why", async () => {
     const { given, agent, ask, approve } = await opened();
     const id = await ask();
     expect(await approve(id)).toMatchObject({ ok: true });
@@ -77,7 +77,7 @@ throughStores((place) => {
     expect(await agent.collect(ALICE, id)).toMatchObject(VOID);
   });
 
-  test("a revocation between two of several approvals ends it", async () => {
+  test("revoking the user between two needed approvals ends the request", async () => {
     const { given, agent, ask, approve } = await opened({ approvers: ["bob", "carol"], needed: 2 });
     const id = await ask();
     expect(await approve(id, "bob")).toMatchObject({ ok: true, approval: { state: "pending" } });
@@ -87,7 +87,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
-  test("used up before, and not issued yet or collected again, it gives nothing either", async () => {
+  test("a request already used or collected gives nothing after its user was revoked", async () => {
     const { given, agent, parties, ask, approve } = await opened();
     const [unissued, collected] = [await ask(), await ask()];
     await approve(unissued);
@@ -102,7 +102,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(1);
   });
 
-  test("revoked while it is being collected, nothing is issued", async () => {
+  test("a request whose user is revoked during collection issues nothing", async () => {
     const { given, agent, ask, approve } = await opened();
     const id = await ask();
     await approve(id);
@@ -128,7 +128,7 @@ throughStores((place) => {
     Object.assign(given.revocations, { catchUp });
   }
 
-  test("what another process revoked while this one stood still is seen before anything is collected", async () => {
+  test("collecting sees a revocation made by another process while this one was paused", async () => {
     const { given, agent, ask, approve } = await opened();
     const id = await ask();
     await approve(id);
@@ -137,7 +137,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
-  test("and before anything is decided", async () => {
+  test("deciding sees a revocation made by another process while this one was paused", async () => {
     const { given, ask, approve } = await opened({ approvers: ["bob", "carol"], needed: 2 });
     const id = await ask();
     await approve(id, "bob");
@@ -145,7 +145,7 @@ throughStores((place) => {
     expect(await approve(id, "carol")).toMatchObject({ ok: false, code: "approval_settled" });
   });
 
-  test("requests that a revocation ended do not count among those that wait", async () => {
+  test("requests ended by a revocation do not count as pending", async () => {
     const { given, agent, ask } = await opened();
     for (let at = 0; at < 8; at++) await ask();
     expect(await agent.request(ALICE, ASKED)).toMatchObject({ ok: false });
@@ -153,7 +153,7 @@ throughStores((place) => {
     await ask();
   });
 
-  test("approved by someone who approves no more, it is not collected", async () => {
+  test("a request approved by someone who is no longer an approver is not collected", async () => {
     const { given, agent, ask, approve } = await opened({ approvers: ["bob"] });
     const id = await ask();
     expect(await approve(id, "bob")).toMatchObject({ ok: true });
@@ -170,7 +170,7 @@ throughStores((place) => {
     expect(await issued(given)).toBe(0);
   });
 
-  test("someone who was removed completes nothing that waits", async () => {
+  test("an approver who was removed cannot complete a pending request", async () => {
     const rule = { approvers: ["bob", "carol", "dave"], needed: 2 };
     const { given, ask, approve } = await opened(rule);
     const id = await ask();
@@ -185,7 +185,7 @@ throughStores((place) => {
     expect(await later.agent.collect(ALICE, id)).toMatchObject({ capabilities: [{}] });
   });
 
-  test("a grant without an approval by now is collected by the rule that it was asked under", async () => {
+  test("a request is collected by the rule it was made under if its grant needs no approval now", async () => {
     const { given, ask, approve } = await opened({ approvers: ["bob"] });
     const id = await ask();
     const { revocations, database, clock, policy } = given;
@@ -202,7 +202,7 @@ throughStores((place) => {
     expect(await agent.collect(ALICE, id)).toMatchObject({ ok: true, capabilities: [{}] });
   });
 
-  test("an agent whose parties have another rule for a grant, or none, is not made", async () => {
+  test("createIssuingAgent refuses parties whose approval rules differ from its grants'", async () => {
     const { given, parties } = await opened({ approvers: ["bob"] });
     const grants = (approval: GrantApproval) =>
       GRANTS.map((grant): Grant => (grant.id === "clock:read" ? { ...grant, approval } : grant));

@@ -39,7 +39,7 @@ throughStores((place) => {
 
   const prune = ({ database, clock }: Bank) => openParties(database).prune(clock.now);
 
-  test("a default that its user revoked does not come back when its record is pruned", async () => {
+  test("a default revoked by its user does not come back when its record is pruned", async () => {
     const given = await opened();
     const { parties, clock } = given;
     const { agent } = await activeAgent(given);
@@ -56,7 +56,7 @@ throughStores((place) => {
     expect(statuses(next.grants)).toEqual({ check_balance: "active", list_payees: "active" });
   });
 
-  test("nor does one that an approver denied", async () => {
+  test("a default denied by an approver does not come back when its record is pruned", async () => {
     const given = await opened();
     const { parties, clock } = given;
     const asked = done(await parties.register(registration()));
@@ -76,17 +76,20 @@ throughStores((place) => {
     "the agent was reactivated",
     "no approver decided in time; ask again",
     "the policy does not permit it",
-  ])("an approver is heard whose reason is %j", async (reason) => {
-    const given = await opened();
-    const { parties } = given;
-    const { agent, approval, userCode = "" } = done(await parties.register(registration()));
-    await approve(given, approval, { userCode, granted: placesOf(approval), reason });
-    const denied = (await parties.grantsOf(agent.id)).find(({ status }) => status === "denied");
-    expect(denied).toMatchObject({ capability: "check_balance", reason });
-    expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
-  });
+  ])(
+    "a denial with the reason %j counts as the approver's, and the default stays away",
+    async (reason) => {
+      const given = await opened();
+      const { parties } = given;
+      const { agent, approval, userCode = "" } = done(await parties.register(registration()));
+      await approve(given, approval, { userCode, granted: placesOf(approval), reason });
+      const denied = (await parties.grantsOf(agent.id)).find(({ status }) => status === "denied");
+      expect(denied).toMatchObject({ capability: "check_balance", reason });
+      expect(await afterReactivation(given, agent.id)).toEqual({ list_payees: "active" });
+    },
+  );
 
-  test("what time, the policy, a reactivation or the agent's own cancelling ended comes back", async () => {
+  test("a default that ended by time, policy, reactivation or the agent's own cancelling comes back", async () => {
     const rules = {
       rules: [{ principal: "alice", grant: "accounts:read", operations: ["payees"] }],
     };
@@ -112,7 +115,7 @@ throughStores((place) => {
     expect(await afterReactivation(given, agent.id)).toEqual(both);
   });
 
-  test("a request that its user took back is denied by that user", async () => {
+  test("a pending request withdrawn by its user counts as denied by that user", async () => {
     const given = await opened();
     const { parties } = given;
     const { agent } = await activeAgent(given);

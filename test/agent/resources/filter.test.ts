@@ -9,7 +9,7 @@ import {
 import type { FieldCondition, QueryDenial } from "../../../src/agent/resources/resource.js";
 import { condition, report, scalar } from "../../sources/support.js";
 
-describe("a condition holds", () => {
+describe("a filter condition holds", () => {
   test.each<[string, FieldCondition, boolean]>([
     ["an equal number", 1, true],
     ["the number as a text", "1", false],
@@ -51,7 +51,7 @@ describe("a condition holds", () => {
     expect(matches(report({ x: true }), { x: { min: 0 } })).toBe(false);
   });
 
-  test("only for a field that the resource has itself", () => {
+  test("only for the resource's own fields, not inherited ones", () => {
     expect(matches(report({}), {})).toBe(true);
     expect(matches(report({}), { x: null })).toBe(false);
     expect(matches(report(Object.create({ x: 1 })), { x: 1 })).toBe(false);
@@ -69,7 +69,7 @@ describe("a condition holds", () => {
     expect(matches(report(JSON.parse('{ "x": [1] }')), JSON.parse('{ "x": [1] }'))).toBe(false);
   });
 
-  test("if and only if each of its operators holds alone, and `in` as equality does", () => {
+  test("exactly if each of its operators holds alone, `in` meaning equality with one value", () => {
     fc.assert(
       fc.property(scalar, condition, (value, limit) => {
         const holds = (one: FieldCondition): boolean => matches(report({ x: value }), { x: one });
@@ -161,7 +161,7 @@ describe("a filter is checked", () => {
     });
   });
 
-  test("what JSON can not say is an invalid value too", () => {
+  test("a value that JSON cannot hold is an invalid value", () => {
     for (const limit of [
       Number.NaN,
       "\ud800",
@@ -175,13 +175,13 @@ describe("a filter is checked", () => {
   });
 });
 
-describe("a query from elsewhere", () => {
+describe("a resource query read from JSON", () => {
   const denialOf = (value: unknown): QueryDenial | undefined => {
     const reading = readResourceQuery(value);
     return reading.ok ? undefined : reading.denial;
   };
 
-  test("is read with and without a filter, and shares nothing with what came", () => {
+  test("is accepted with and without a filter, and shares no objects with the input", () => {
     expect(readResourceQuery({ collection: "r" })).toEqual({
       ok: true,
       query: { collection: "r" },
@@ -195,25 +195,25 @@ describe("a query from elsewhere", () => {
     });
   });
 
-  test.each([[undefined], [null], [1], ["r"], [[]], [["r"]]])("is no query: %j", (value) => {
+  test.each([[undefined], [null], [1], ["r"], [[]], [["r"]]])("is refused: %j", (value) => {
     expect(denialOf(value)).toMatchObject({ code: "invalid_value", path: "collection" });
   });
 
   test.each([[undefined], [null], [1], [["r"]], ["x".repeat(257)], ["\ud800"]])(
-    "has no collection like %j",
+    "is refused for its collection: %j",
     (collection) => {
       expect(denialOf({ collection })).toMatchObject({ code: "invalid_value", path: "collection" });
     },
   );
 
-  test.each([[null], [1], ["x"], [[]]])("has no filter like %j", (filter) => {
+  test.each([[null], [1], ["x"], [[]]])("is refused for its filter: %j", (filter) => {
     expect(denialOf({ collection: "r", filter })).toMatchObject({
       code: "invalid_value",
       path: "filter",
     });
   });
 
-  test("has no other members", () => {
+  test("is refused for an unknown property, with the known ones", () => {
     expect(denialOf({ collection: "r", filters: {} })).toEqual({
       code: "unknown_field",
       path: "filters",
@@ -237,7 +237,7 @@ describe("a query from elsewhere", () => {
     expect(matches(report(JSON.parse('{ "__proto__": 1 }')), filter)).toBe(true);
   });
 
-  test("has limits, and just within them it is fine", () => {
+  test("is accepted up to its limits on fields, names and values, and refused past them", () => {
     const fields = (count: number, length: number): { [field: string]: number } =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [String(at).padStart(length, "x"), 1]),
@@ -257,7 +257,7 @@ describe("a query from elsewhere", () => {
     expect(long?.message.length).toBeLessThan(200);
   });
 
-  test("is refused or read, whatever it is, and never throws", () => {
+  test("is read or refused, and never throws, whatever the value", () => {
     const anything = fc.anything({ withNullPrototype: true, withBigInt: true });
     fc.assert(
       fc.property(anything, anything, (collection, filter) => {
