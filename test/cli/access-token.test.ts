@@ -13,7 +13,7 @@ afterAll(() => agent.stop());
 
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
-describe("the access token", () => {
+describe("the command reads the access token", () => {
   const ask = (args: readonly string[], options: Parameters<Bench["run"]>[1] = {}): Promise<Run> =>
     bench.run(["request", agent.url, ...read, ...args], options);
 
@@ -48,27 +48,32 @@ describe("the access token", () => {
     expect(status).toBe(expected);
   });
 
-  test.each(["jsonrpc", "rest"])("missing or wrong, over %s", async (binding) => {
-    const [none, wrong] = await Promise.all([
-      ask(["--binding", binding]),
-      ask(["--binding", binding, "--json"], { env: { PROVISO_ACCESS_TOKEN: "nobody-knows-this" } }),
-    ]);
-    expect([none.status, wrong.status]).toEqual([1, 4]);
-    expect(none.stderr).toMatch(/does not know who asks: .*\nhint: give your access token/);
-    expect(document(wrong.stderr)["error"]).toMatchObject({
-      code: "token_invalid",
-      message: expect.stringContaining("this agent does not know the token"),
-      hint: "get a new access token",
-      exitCode: 4,
-    });
-    expect(wrong.stderr).not.toContain("nobody-knows-this");
-  });
+  test.each(["jsonrpc", "rest"])(
+    "a missing or wrong access token is explained, over %s",
+    async (binding) => {
+      const [none, wrong] = await Promise.all([
+        ask(["--binding", binding]),
+        ask(["--binding", binding, "--json"], {
+          env: { PROVISO_ACCESS_TOKEN: "nobody-knows-this" },
+        }),
+      ]);
+      expect([none.status, wrong.status]).toEqual([1, 4]);
+      expect(none.stderr).toMatch(/does not know who asks: .*\nhint: give your access token/);
+      expect(document(wrong.stderr)["error"]).toMatchObject({
+        code: "token_invalid",
+        message: expect.stringContaining("this agent does not know the token"),
+        hint: "get a new access token",
+        exitCode: 4,
+      });
+      expect(wrong.stderr).not.toContain("nobody-knows-this");
+    },
+  );
 });
 
-describe("where tokens go", () => {
+describe("the command sends the access token", () => {
   const headers = { PROVISO_ACCESS_TOKEN: ALICE };
 
-  test("only to the origin that was named", async () => {
+  test("only to the origin that the user named", async () => {
     const card: unknown = await (await fetch(agent.cardUrl)).json();
     const elsewhere = await httpServer((_, response) => sendJson(response, card));
     const args = ["request", elsewhere.url, ...read];
@@ -83,7 +88,7 @@ describe("where tokens go", () => {
     for (const { headers: sent } of elsewhere.requests) expect(sent.authorization).toBeUndefined();
   });
 
-  test("not along a redirect", async () => {
+  test("not after a redirect", async () => {
     const trap = await httpServer((_, response) => sendJson(response, {}));
     const card: { supportedInterfaces: object[] } = JSON.parse(
       await (await fetch(agent.cardUrl)).text(),

@@ -14,7 +14,7 @@ afterAll(() => agent.stop());
 
 const read = ["--grant", "documents:read", "--collection", "reports"];
 
-describe("answers that are no grant", () => {
+describe("the command explains an agent's answer that is not a grant", () => {
   /** An agent whose every answer to a call is the given one. */
   async function answering(
     status: number,
@@ -104,7 +104,7 @@ describe("answers that are no grant", () => {
     }
   });
 
-  test("reasons as data go before reasons as a text", async () => {
+  test("denials sent as data are shown before denials sent as a string", async () => {
     const denial = { code: "expired", message: "it has expired", hop: 2, rule: "expires" };
     const info = { reason: "denied", domain: "capabilities.proviso", metadata: { denials: "[]" } };
     const struct = {
@@ -143,7 +143,7 @@ describe("answers that are no grant", () => {
     expect((await invoke(await refusing([info, { ...struct, value }]))).stderr).not.toContain("[[");
   });
 
-  test("a skill's word on what it was given", async () => {
+  test("a skill's message about its arguments is shown", async () => {
     const parts = [{ text: "the text is too long" }];
     const message = { messageId: "m", role: "ROLE_AGENT", parts };
     const task = { id: "t", status: { state: "TASK_STATE_REJECTED", message } };
@@ -154,7 +154,7 @@ describe("answers that are no grant", () => {
     expect(status).toBe(1);
   });
 
-  test("nothing in names of resources or refusals makes a terminal act", async () => {
+  test("names of resources and refusals are escaped, so that they do not act on a terminal", async () => {
     const { stdout: token } = await bench.run([
       "request",
       agent.url,
@@ -193,7 +193,7 @@ test("a caller that asks too often is told how long to wait", async () => {
   await busy.stop();
 });
 
-test("an agent that offers no capabilities, or speaks another binding", async () => {
+test("request refuses an agent without capabilities, or with another protocol binding only", async () => {
   const card: { supportedInterfaces: { protocolBinding: string }[] } = JSON.parse(
     await (await fetch(agent.cardUrl)).text(),
   );

@@ -24,7 +24,7 @@ afterAll(() => Promise.all([agent.stop(), plain.stop()]));
 const get = (url: string, accept: string): Promise<Response> =>
   fetch(`${url}/`, { headers: { Accept: accept } });
 
-test("a browser gets the agent, its grants and how to ask, and nothing that runs", async () => {
+test("a browser gets a page with the agent, its grants and how to ask, and no scripts", async () => {
   const response = await get(agent.url, BROWSER);
   expect(response.status).toBe(200);
   expect(response.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
@@ -40,7 +40,7 @@ test("a browser gets the agent, its grants and how to ask, and nothing that runs
   expect(text).not.toContain(ALICE);
 });
 
-test("any other client gets what it always got", async () => {
+test("a client that is not a browser gets the same answer as without the page", async () => {
   for (const accept of ["*/*", "application/json"]) {
     const [one, other] = await Promise.all([get(agent.url, accept), get(plain.url, accept)]);
     expect([one.status, other.status]).toEqual([404, 404]);
@@ -49,7 +49,7 @@ test("any other client gets what it always got", async () => {
   expect((await get(plain.url, BROWSER)).status).toBe(404);
 });
 
-test("the lines on the page work", async () => {
+test("the command lines on the agent's page work", async () => {
   const text = await (await get(agent.url, BROWSER)).text();
   const lines = [...text.matchAll(/<pre>([^<]*)<\/pre>/g)].map(([, line = ""]) => unescaped(line));
   expect(lines).toHaveLength(2);

@@ -4,7 +4,7 @@ import { readArguments } from "../../cli/argument-expression.js";
 import { CliError, EXIT } from "../../cli/exit.js";
 import { readLimits } from "../../cli/limit-expression.js";
 
-describe("limits", () => {
+describe("--arg as a limit", () => {
   test.each<[string, unknown]>([
     ["amount<=1000", { amount: { max: 1000 } }],
     [" amount >= -1.5e2 ", { amount: { min: -150 } }],
@@ -37,7 +37,7 @@ describe("limits", () => {
     expect(readLimits([text])).toStrictEqual({ constraints: expected });
   });
 
-  test("several for one argument combine", () => {
+  test("several limits on one argument combine", () => {
     expect(readLimits(["a>=1", "b=x", "a<=5", 'a={"not_in":[3]}'])).toEqual({
       constraints: { a: { min: 1, max: 5, not_in: [3] }, b: "x" },
     });
@@ -72,7 +72,7 @@ describe("limits", () => {
     [["a<=1", "a<=1"], /this argument is given "max" twice/],
     [["a=1", "a<=1"], /an exact value and another limit/],
     [["a=1", "a=1"], /an exact value and another limit/],
-  ])("refused: %j", (texts, message) => {
+  ])("a wrong limit is refused: %j", (texts, message) => {
     expect(() => readLimits(texts)).toThrow(message);
     try {
       readLimits(texts);
@@ -82,7 +82,7 @@ describe("limits", () => {
     }
   });
 
-  test("any number as JavaScript writes it is taken as it is", () => {
+  test("any number as JavaScript writes it is read exactly", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         const text = JSON.stringify(number);
@@ -91,7 +91,7 @@ describe("limits", () => {
     );
   });
 
-  test("any string survives as JSON", () => {
+  test("any string is read exactly if it is written as JSON", () => {
     const name = fc.string().filter((text) => text !== "");
     fc.assert(
       fc.property(name, fc.array(fc.string(), { minLength: 1 }), (argument, values) => {
@@ -102,7 +102,7 @@ describe("limits", () => {
     );
   });
 
-  test("nothing but a usage error comes of any text", () => {
+  test("any other string is refused with a usage error, never another error", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ab<>=! "{}[],:in not5e.-\\') }), (text) => {
         try {
@@ -115,8 +115,8 @@ describe("limits", () => {
   });
 });
 
-describe("arguments of an invocation", () => {
-  test("are JSON where they are JSON", () => {
+describe("--arg as an argument of a call", () => {
+  test("is read as JSON if it is JSON, else as a string", () => {
     expect(readArguments(["a=5", 'b="5"', "c=x y", 'd={"e":[1]}', "f=[]", "g=x=y"])).toEqual({
       a: 5,
       b: "5",
@@ -133,7 +133,7 @@ describe("arguments of an invocation", () => {
     [["a=1", "a=2"], /this argument is given twice/],
     [["a"], /there is no operator/],
     [["a=12345678901234567890"], /cannot be held exactly/],
-  ])("refused: %j", (texts, message) => {
+  ])("a wrong argument is refused: %j", (texts, message) => {
     expect(() => readArguments(texts)).toThrow(message);
   });
 });

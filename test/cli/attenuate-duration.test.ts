@@ -16,8 +16,8 @@ beforeAll(async () => {
 const seconds = (from: string | number, to: string): number =>
   (Date.parse(to) - (typeof from === "number" ? from : Date.parse(from))) / 1000;
 
-describe("--expires as a duration is at most so long", () => {
-  test("from now, where the token lives longer", async () => {
+describe("attenuate --expires with a duration", () => {
+  test("counts from now if the token lives longer", async () => {
     const before = Date.now();
     const { status, hop, expires } = await bench.json("attenuate", "@token", "--expires", "5m");
     expect({ status, expires }).toEqual({ status: 0, expires: hop.expires });
@@ -26,7 +26,7 @@ describe("--expires as a duration is at most so long", () => {
     expect(life).toBeLessThanOrEqual(seconds(before, new Date().toISOString()) + 5 * 60);
   });
 
-  test.each(["31m", "2h", "3650d"])("lowered to what is left: %s", async (duration) => {
+  test.each(["31m", "2h", "3650d"])("is lowered to the token's expiry: %s", async (duration) => {
     const { status, stdout, stderr } = await bench.run([
       "attenuate",
       "@token",
@@ -43,7 +43,7 @@ describe("--expires as a duration is at most so long", () => {
     });
   });
 
-  test("the child is allowed until then", async () => {
+  test("gives a child that is allowed until the token's expiry, not after", async () => {
     const child = await bench.output("attenuate", "@token", "--expires", "8h");
     const asked = ["verify", child, "--grant", "documents:read", "--op", "list", "--at"];
     const runs = await Promise.all([bench.run([...asked, "20m"]), bench.run([...asked, "40m"])]);
@@ -51,7 +51,7 @@ describe("--expires as a duration is at most so long", () => {
   });
 });
 
-test("a time later than what is left is refused, as before; --intersect lowers it", async () => {
+test("attenuate --expires with a time past the token's expiry is refused; --intersect lowers it", async () => {
   const later = new Date(Date.parse(end) + 1000).toISOString();
   const { status, stdout, stderr } = await bench.run([
     "attenuate",
@@ -69,7 +69,7 @@ test("a time later than what is left is refused, as before; --intersect lowers i
   expect(lowered).toMatchObject({ status: 0, expires: end });
 });
 
-test("--not-before as a duration is raised to what the token says", async () => {
+test("attenuate --not-before with a duration is raised to the token's own start", async () => {
   const late = await bench.output(
     ...["mint", "--grant", "documents:read", "--op", "list", "--not-before", "5m"],
   );
@@ -78,7 +78,7 @@ test("--not-before as a duration is raised to what the token says", async () => 
   expect({ status, notBefore: hop.notBefore }).toEqual({ status: 0, notBefore: start });
 });
 
-test("minting does not lower: a life beyond the maximum is refused", async () => {
+test("mint --expires past the maximum lifetime is refused, not lowered", async () => {
   const mint = ["mint", "--grant", "documents:read", "--op", "list", "--expires", "25h"];
   const { status, stderr } = await bench.run(mint);
   expect(status).toBe(2);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   bench.write("token", `${token}\n`);
 });
 
-test("prints the child token, alone", async () => {
+test("attenuate prints the child token alone", async () => {
   const { status, stdout, stderr } = await bench.run(["attenuate", token, "--op", "retrieve"]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout.trimEnd()).toMatch(TOKEN);
@@ -25,7 +25,7 @@ test("prints the child token, alone", async () => {
   });
 });
 
-test("--json tells of the child", async () => {
+test("attenuate --json describes the child", async () => {
   const child = await bench.json("attenuate", token, "--op", "retrieve", "--expires", "5m");
   expect(child).toEqual({
     status: 0,
@@ -37,7 +37,7 @@ test("--json tells of the child", async () => {
   });
 });
 
-test("needs no home, no key and no network", async () => {
+test("attenuate needs no home, no key and no network", async () => {
   const env = { PROVISO_HOME: "/nonexistent/home", HOME: undefined, XDG_DATA_HOME: undefined };
   const [plain, traced] = await Promise.all([
     runProgram(process.execPath, [MAIN, "attenuate", token, "--op", "retrieve"], { env }),
@@ -75,7 +75,7 @@ for (const name of ["openSync", "readFileSync", "statSync", "existsSync", "mkdir
 syncBuiltinESMExports();
 `;
 
-test("twins differ by their nonce, and are the same without", async () => {
+test("two children with equal hops differ by their nonce, and are equal with --no-nonce", async () => {
   const narrow = ["attenuate", token, "--op", "retrieve"];
   const [a, b, c, d, plain] = await Promise.all([
     bench.output(...narrow),
@@ -89,17 +89,17 @@ test("twins differ by their nonce, and are the same without", async () => {
   expect(inspect(plain ?? "").links[1]?.hop).toEqual({ nonce: expect.any(String) });
 });
 
-test("nothing to append is a usage error", async () => {
+test("attenuate without a restriction or purpose is a usage error", async () => {
   const { status, stderr } = await bench.run(["attenuate", token, "--no-nonce"]);
   expect(status).toBe(2);
   expect(stderr).toContain("nothing to take away");
 });
 
-describe("what goes beyond the token", () => {
+describe("attenuate with a restriction beyond the token", () => {
   const later = new Date(Date.now() + 2 * 24 * 3600 * 1000).toISOString();
   const wide = ["--op", "retreive", "--arg", "amount<=2000", "--expires", later];
 
-  test("is refused with every reason, the nearest value and a way out", async () => {
+  test("is refused with every reason, the nearest value and a hint", async () => {
     const { status, stdout, stderr } = await bench.run(["attenuate", token, ...wide]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toContain('did you mean "retrieve"?');
@@ -111,7 +111,7 @@ describe("what goes beyond the token", () => {
   test.each<[string, readonly string[], string]>([
     ["a start after the end", ["--not-before", "900h"], "--not-before"],
     ["an end before the start", ["--expires", "5m"], "--expires"],
-  ])("%s is named by its flag", async (_, args, flag) => {
+  ])("names the flag of %s", async (_, args, flag) => {
     const mint = ["mint", "--grant", "documents:read", "--op", "retrieve"];
     const waiting = await bench.output(...mint, "--not-before", "10m");
     const { status, stderr } = await bench.run(["attenuate", waiting, ...args]);
@@ -123,7 +123,7 @@ describe("what goes beyond the token", () => {
     });
   });
 
-  test("is one JSON object on standard error", async () => {
+  test("with --json prints the refusal as one JSON object on standard error", async () => {
     const { status, stdout, stderr } = await bench.run(["attenuate", token, ...wide, "--json"]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(document(stderr)["error"]).toMatchObject({
@@ -138,21 +138,21 @@ describe("what goes beyond the token", () => {
     });
   });
 
-  test("is clipped with --intersect", async () => {
+  test("with --intersect is lowered to what the token allows", async () => {
     const args = ["--op", "search", "--op", "delete", "--arg", "amount<=2000", "--expires", later];
     const { hop, expires } = await bench.json("attenuate", token, ...args, "--intersect");
     expect(hop).toMatchObject({ operations: ["search"], constraints: { amount: { max: 1000 } } });
     expect(expires).toBe(inspect(token).authority.expires);
   });
 
-  test("is refused with --intersect too if nothing would be left", async () => {
+  test("with --intersect is refused if nothing would be left", async () => {
     const run = await bench.run(["attenuate", token, "--op", "delete", "--intersect"]);
     expect(run.status).toBe(1);
     expect(run.stderr).toContain("hint: proviso inspect shows what the token still allows");
   });
 });
 
-test("restrictions that do not fit into a token name the flags", async () => {
+test("restrictions that make a token too large are refused naming the flags", async () => {
   const purpose = ["--purpose", "x".repeat(9000)];
   const [narrowed, minted] = await Promise.all([
     bench.run(["attenuate", "@token", ...purpose]),
@@ -166,7 +166,7 @@ test("restrictions that do not fit into a token name the flags", async () => {
   }
 });
 
-test("a sealed token stays as it is", async () => {
+test("attenuating a sealed token is refused with a hint", async () => {
   const sealed = await bench.output("attenuate", token, "--max-further-hops", "0");
   const { status, stderr } = await bench.run(["attenuate", sealed, "--op", "search"]);
   expect(status).toBe(1);
@@ -174,7 +174,7 @@ test("a sealed token stays as it is", async () => {
   expect(stderr).toContain("hint: use the token as it is");
 });
 
-test("a chain at its longest takes no further hop", async () => {
+test("attenuating a token with the maximum number of hops is refused", async () => {
   let last = token;
   const { attenuate } = await import("../../src/index.js");
   for (let at = 0; at < 31; at++) {
@@ -186,7 +186,7 @@ test("a chain at its longest takes no further hop", async () => {
   expect(stderr).toMatch(/more than 32|32 caveats/);
 });
 
-test("several values in one text: the refusal says how to write them", async () => {
+test("--audience one,two is refused with a hint to repeat the option; --op accepts a comma", async () => {
   const bound = await bench.output("attenuate", token, "--audience", "one", "--audience", "two");
   const { status, stderr } = await bench.run(["attenuate", bound, "--audience", "one,two"]);
   expect(status).toBe(1);

@@ -57,7 +57,7 @@ const tree = (...args: readonly string[]): Promise<string> =>
   bench.output("audit", "tree", capability, "--database", agent.ledgerPath, ...args);
 const rv = (of: string): string => inspect(of).revocationId;
 
-test("every decision in a line: when, what came of it, who, what, and why", async () => {
+test("audit prints a line per decision: when, the outcome, who, what and why", async () => {
   const text = await audit();
   const time = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z";
   const who = "alice via assistant";
@@ -79,7 +79,7 @@ test("every decision in a line: when, what came of it, who, what, and why", asyn
   for (const form of [token, listing].flatMap(signatureForms)) expect(text).not.toContain(form);
 });
 
-test("filters", async () => {
+test("audit filters by principal, capability, kind, time and outcome", async () => {
   const count = async (...args: readonly string[]): Promise<number> =>
     (await audit(...args)).split("\n").length;
   expect(await count("--principal", "alice")).toBe(8);
@@ -94,7 +94,7 @@ test("filters", async () => {
   expect(await audit("--since", "0s", "--principal", "mallory")).toBe("Nothing matches.");
 });
 
-test("audit list is the same list, with its options before or behind", async () => {
+test("audit list prints the same as audit, with options on either side", async () => {
   const at = ["--database", agent.ledgerPath, "--refused"];
   const [bare, before, behind] = await Promise.all([
     bench.output("audit", ...at),
@@ -105,7 +105,7 @@ test("audit list is the same list, with its options before or behind", async () 
   expect([before, behind]).toEqual([bare, bare]);
 });
 
-test("--limit leaves the latest, and says that there are more", async () => {
+test("audit --limit prints the latest events, and says that there are more", async () => {
   const args = ["audit", "--database", agent.ledgerPath, "--limit", "2"];
   const { stdout, stderr } = await bench.run(args);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/)[2])).toEqual([
@@ -118,7 +118,7 @@ test("--limit leaves the latest, and says that there are more", async () => {
   expect(all.stderr).toBe("");
 });
 
-test("--json is one document", async () => {
+test("audit --json prints one document", async () => {
   const { stdout, stderr } = await bench.run([
     "audit",
     "--database",
@@ -148,8 +148,8 @@ test("--json is one document", async () => {
   });
 });
 
-describe("the tree of a capability", () => {
-  test("every hop, what it takes away, who used it, and what came of it", async () => {
+describe("audit tree", () => {
+  test("shows every hop, what it takes away, who used it, and the outcomes", async () => {
     const text = (await tree())
       .replaceAll(/\d{4}-\S+Z/g, "T")
       .replaceAll(/\(in \d+ min\)/g, "(in)");
@@ -184,7 +184,7 @@ describe("the tree of a capability", () => {
     ]);
   });
 
-  test("--json has it as data", async () => {
+  test("with --json prints the tree as data", async () => {
     expect(document(`${await tree("--json")}\n`)).toMatchObject({
       capability,
       issuance: { kind: "issuance", purpose: "sum up the year" },
@@ -207,7 +207,7 @@ describe("the tree of a capability", () => {
     });
   });
 
-  test("of one that nobody has used, revoked or not", async () => {
+  test("shows a capability that nobody has used, revoked or not", async () => {
     const ask = ["request", agent.url, "--grant", "documents:read", "--collection", "notes"];
     const unused = (await as(ALICE, ...ask)).stdout.trim();
     const { capability: other } = inspect(unused);
@@ -230,7 +230,7 @@ describe("the tree of a capability", () => {
     ["another's", () => "cap_AAAAAAAAAAAAAAAA", /hint: proviso audit --kind issuance lists the/],
     ["a token", () => token, /is not the id of a capability\nhint: it starts with cap_/],
     ["nothing", () => "", /is not the id of a capability/],
-  ])("unknown: %s", async (_what, id, message) => {
+  ])("explains an unknown capability: %s", async (_what, id, message) => {
     const run = await bench.run(["audit", "tree", id(), "--database", agent.ledgerPath]);
     expect(run.stderr).toMatch(message);
     expect(run.stderr).not.toContain(token.slice(0, 41));
@@ -238,8 +238,8 @@ describe("the tree of a capability", () => {
   });
 });
 
-describe("the ledger", () => {
-  test("is that of the home unless named", async () => {
+describe("audit reads a ledger", () => {
+  test("of the home, unless --database names another", async () => {
     const missing = await bench.run(["audit"]);
     expect(missing.status).toBe(6);
     expect(missing.stderr).toBe(
@@ -250,7 +250,7 @@ describe("the ledger", () => {
     expect(await bench.output("audit")).toBe("The ledger is empty.");
   });
 
-  test("that is none is told", async () => {
+  test("and refuses a file that is not one", async () => {
     const path = bench.write("no-ledger", "x".repeat(4096));
     chmodSync(path, 0o600);
     const { status, stderr } = await bench.run(["audit", "--database", path]);
@@ -258,7 +258,7 @@ describe("the ledger", () => {
     expect(stderr).toMatch(/this is not a .+, or it is damaged/);
   });
 
-  test("says what became of agents and approvals", async () => {
+  test("and describes what became of agents and approvals", async () => {
     const path = bench.path("registry.db");
     const database = await createStores(path);
     await openParties(database).change(async (draft) => {
@@ -295,7 +295,7 @@ describe("the ledger", () => {
     expect((await bench.output(...args, "--kind", "approval")).split("\n")).toHaveLength(1);
   });
 
-  test("with a gap says so", async () => {
+  test("and reports a gap in it", async () => {
     const path = bench.path("gap.db");
     const database = await createStores(path);
     const ledger = openLedger(database, { capacity: 1, interval: 60_000 });
@@ -328,7 +328,7 @@ test.each<[readonly string[], RegExp]>([
     ["tree", "cap_a", "--since", "1h"],
     /--since is for the list, not for the tree\nhint: proviso audit --help/,
   ],
-])("usage: %j", async (args, message) => {
+])("a wrong audit command is a usage error: %j", async (args, message) => {
   const { status, stdout, stderr } = await bench.run(["audit", ...args]);
   expect(stderr).toMatch(message);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

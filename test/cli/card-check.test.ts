@@ -25,8 +25,8 @@ function write(name: string, value: Json): string {
   return bench.write(name, JSON.stringify(value, null, 2));
 }
 
-describe("lint", () => {
-  test("a card that is right", async () => {
+describe("card lint", () => {
+  test("finds nothing wrong with a sound card", async () => {
     expect(await bench.run(["card", "lint", "card.json"])).toEqual({
       status: 0,
       stderr: "",
@@ -34,7 +34,7 @@ describe("lint", () => {
     });
   });
 
-  test("a card of an older A2A is checked as one, and as one of 1.0 where that is asked", async () => {
+  test("checks a card of an older A2A by its own version, or by 1.0 if asked", async () => {
     const { supportedInterfaces: _, ...others } = Object(card());
     const old = { ...others, url: "https://a.example", protocolVersion: "0.3.0" };
     write("old.json", old);
@@ -50,7 +50,7 @@ describe("lint", () => {
     expect([none.status, none.stderr]).toEqual([2, expect.stringContaining("0.1, 0.2, 0.3, 1.0")]);
   });
 
-  test("a card that is not: the place, what is wrong, and the line", async () => {
+  test("shows the place, the fault and the line of a wrong card", async () => {
     write("bad.json", changed(CARD, "/skills/0/tags", "t"));
     const { status, stdout } = await bench.run(["card", "lint", "bad.json"]);
     expect(status).toBe(1);
@@ -59,7 +59,7 @@ describe("lint", () => {
     expect(excerpt).toBe('  "tags": "t"');
   });
 
-  test.each(["lint", "diff"])("a file of more than 1 MiB is not read: %s", async (verb) => {
+  test.each(["lint", "diff"])("refuses a file of more than 1 MiB: %s", async (verb) => {
     bench.write("large.json", `{"name":"${"x".repeat(1024 * 1024)}"}`);
     const more = verb === "diff" ? ["card.json"] : [];
     const { status, stderr } = await bench.run(["card", verb, "large.json", ...more]);
@@ -67,13 +67,13 @@ describe("lint", () => {
     expect(stderr).toContain("large.json: it is larger than 1048576 bytes");
   });
 
-  test("warnings alone are no failure", async () => {
+  test("exits with 0 if there are only warnings", async () => {
     write("warned.json", changed(CARD, PAUSE.replace("pause_resume", "artifact_streaming"), true));
     const { status, stdout } = await bench.run(["card", "lint", "warned.json"]);
     expect([status, stdout]).toEqual([0, expect.stringContaining("use streaming_message")]);
   });
 
-  test("--json", async () => {
+  test("with --json prints the findings", async () => {
     const { status, stdout } = await bench.run(["card", "lint", "bad.json", "--json"]);
     expect(status).toBe(1);
     expect(document(stdout)).toMatchObject({
@@ -84,12 +84,12 @@ describe("lint", () => {
     });
   });
 
-  test("an agent's own card has no error", async () => {
+  test("finds no error in a served agent's card", async () => {
     const { status, stdout } = await bench.run(["card", "lint", agent.url, "--timeout", "30s"]);
     expect([status, stdout]).toEqual([0, expect.not.stringContaining("error")]);
   });
 
-  test.each(["lint", "diff"])("a card of an agent that is not UTF-8: %s", async (verb) => {
+  test.each(["lint", "diff"])("refuses an agent's card that is not UTF-8: %s", async (verb) => {
     const odd = await httpServer((_, response) => {
       response.setHeader("Content-Type", "application/json");
       response.end(Buffer.from('{"name":"caf\u00e9"}', "latin1"));
@@ -99,7 +99,7 @@ describe("lint", () => {
     expect([status, stderr]).toEqual([6, expect.stringContaining("is not UTF-8")]);
   });
 
-  test("what a card has in it does not reach the terminal raw", async () => {
+  test("escapes control characters of a card", async () => {
     const odd = await httpServer((_, response) => {
       response.setHeader("Content-Type", "application/json");
       response.end(JSON.stringify({ "\u001b[31m\u202ex": "\u001b[31m" }));
@@ -115,7 +115,7 @@ describe("lint", () => {
     ["a folder", ["."], 6, /it is a folder/],
     ["an empty name", [""], 2, /empty/],
     ["no agent", ["http://127.0.0.1:1"], 6, /could not reach|no agent is at this port/],
-  ])("%s", async (_, args, status, message) => {
+  ])("explains a card that cannot be read: %s", async (_, args, status, message) => {
     const run = await bench.run(["card", "lint", ...args]);
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(message)]);
   });
@@ -124,7 +124,7 @@ describe("lint", () => {
 describe("a card from standard input", () => {
   const input = JSON.stringify(CARD);
 
-  test("is checked, shown, compared and judged", async () => {
+  test("works with card lint, card, card diff and discover", async () => {
     const lint = await bench.run(["card", "lint", "-"], { input });
     expect(lint).toMatchObject({ status: 0, stdout: "standard input: nothing is wrong\n" });
     const shown = await bench.run(["card", "-"], { input });
@@ -138,7 +138,7 @@ describe("a card from standard input", () => {
     expect((await bench.run(judged, { input: JSON.stringify(next) })).status).toBe(1);
   });
 
-  test("is one card alone", async () => {
+  test("cannot be given twice in one command", async () => {
     const { status, stderr } = await bench.run(["card", "diff", "-", "-"], { input });
     expect([status, stderr]).toEqual([2, expect.stringContaining("only one card can come from")]);
   });
@@ -148,14 +148,14 @@ describe("a card from standard input", () => {
     ["no JSON", "{", 3, /standard input: this is not JSON\n.*card lint - shows where/],
     ["not UTF-8", Buffer.from('{"name":"\u00e9"}', "latin1"), 6, /this is not UTF-8/],
     ["UTF-16", Buffer.from('\ufeff{"name":"a"}', "utf16le"), 6, /this is not UTF-8/],
-  ])("that is none: %s", async (_, given, status, said) => {
+  ])("is refused: %s", async (_, given, status, said) => {
     const run = await bench.run(["card", "diff", "card.json", "-"], { input: given });
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(said)]);
   });
 });
 
-describe("diff", () => {
-  test("a card with a member twice is none, as for discover", async () => {
+describe("card diff", () => {
+  test("refuses a card with a property twice, as discover does", async () => {
     bench.write("twice.json", JSON.stringify(CARD).replace("{", '{"name":"other",'));
     const { status, stderr } = await bench.run(["card", "diff", "card.json", "twice.json"]);
     expect([status, stderr]).toEqual([
@@ -166,7 +166,7 @@ describe("diff", () => {
     expect([lint.status, lint.stdout]).toEqual([1, expect.stringContaining("name_repeated")]);
   });
 
-  test("--registry says what is deprecated", async () => {
+  test("with --registry judges deprecations by that registry", async () => {
     const own = await bench.json("card", "registry");
     const capabilities = own["capabilities"].map((entry: { name: string }) =>
       entry.name === "pause_resume" ? { ...entry, deprecated: "2.0" } : entry,
@@ -192,13 +192,13 @@ describe("diff", () => {
       "deprecating  capabilities/artifact_streaming: true is new",
     ],
     ["what breaks", PAUSE, undefined, 8, "breaking  capabilities/pause_resume: true is gone"],
-  ])("%s", async (_, path, to, status, line) => {
+  ])("finds %s", async (_, path, to, status, line) => {
     write("new.json", changed(CARD, path, to));
     const run = await bench.run(["card", "diff", "card.json", "new.json"]);
     expect(run).toEqual({ status, stderr: "", stdout: `${line}\n` });
   });
 
-  test("--json, and a card from an agent that runs", async () => {
+  test("with --json prints the changes, also for a served agent's card", async () => {
     bench.write("served.json", await bench.output("card", agent.url, "--json"));
     const same = await bench.run(["card", "diff", "served.json", agent.url, "--json"]);
     expect(document(same.stdout)).toEqual({ impact: "safe", changes: [] });
@@ -211,7 +211,7 @@ describe("diff", () => {
     });
   });
 
-  test("a text that is no card", async () => {
+  test("points to card lint for a file that is not JSON", async () => {
     bench.write("text.json", '{"name": ');
     bench.write("deep.json", `${"[".repeat(20_000)}${"]".repeat(20_000)}`);
     for (const name of ["text.json", "deep.json"]) {
@@ -221,14 +221,14 @@ describe("diff", () => {
   });
 });
 
-describe("registry", () => {
+describe("card registry", () => {
   const pause = { name: "pause", tier: "declared", introduced: "1.0", deprecated: "2.0" };
   const registry = (version: string, more = {}): Json => ({
     version,
     capabilities: [{ ...pause, ...more }],
   });
 
-  test("what can be required, by tier", async () => {
+  test("shows what can be required, by tier", async () => {
     const text = await bench.output("card", "registry");
     expect(text).toMatch(/^implicit: [^\n]*\n {2}send_message {4}takes one message/m);
     expect(text).toMatch(/^ {2}streaming .*; A2A's own streaming$/m);
@@ -236,7 +236,7 @@ describe("registry", () => {
     expect(await bench.json("card", "registry")).toMatchObject({ ...CAPABILITY_REGISTRY });
   });
 
-  test("one that is written as it is shown keeps the rules", async () => {
+  test("accepts its own output as a registry without faults", async () => {
     bench.write("own.json", await bench.output("card", "registry", "--json"));
     const input = bench.read("own.json");
     expect((await bench.run(["card", "registry", "-"], { input })).stdout).toBe(
@@ -251,7 +251,7 @@ describe("registry", () => {
     }
   });
 
-  test("the proposal's example, declared, deprecated in 2.0 and removed in 3.0", async () => {
+  test("accepts the proposal's example: deprecated in 2.0, removed in 3.0", async () => {
     write("example.json", registry("3.0", { removed: "3.0" }));
     expect((await bench.run(["card", "registry", "example.json"])).status).toBe(0);
     write("before.json", registry("2.0"));
@@ -261,7 +261,7 @@ describe("registry", () => {
     expect((await bench.run(back)).stdout).toContain("version 2.0 does not follow 3.0");
   });
 
-  test("a broken rule, by its number", async () => {
+  test("names a broken rule by its number", async () => {
     write("early.json", registry("3.0", { removed: "2.1" }));
     const { status, stdout } = await bench.run(["card", "registry", "early.json"]);
     expect([status, stdout]).toEqual([
@@ -284,14 +284,14 @@ describe("registry", () => {
       /capabilities\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
     ],
     ["a card", JSON.stringify(CARD), /registry\.name: unknown member/],
-  ])("what is none: %s", async (_, text, message) => {
+  ])("refuses a registry: %s", async (_, text, message) => {
     bench.write("no.json", text);
     const { status, stderr } = await bench.run(["card", "registry", "no.json"]);
     expect([status, stderr]).toEqual([3, expect.stringMatching(message)]);
   });
 });
 
-test("a verb of card is no address, and an address is no verb", async () => {
+test("an argument of card that is neither a verb nor an address is refused", async () => {
   expect(await bench.output("card", agent.url)).toContain("documents-agent 1.2.3");
   const { status, stderr } = await bench.run(["card", "lnit"]);
   expect([status, stderr]).toEqual([2, expect.stringContaining("https://")]);

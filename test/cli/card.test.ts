@@ -19,7 +19,7 @@ afterAll(() => Promise.all([required.stop(), preferred.stop()]));
 const CARD_PATH = "/.well-known/agent-card.json";
 const PLAIN = { name: "plain", version: "1", skills: [{ id: "chat", name: "Chat" }] };
 
-test("what an agent offers", async () => {
+test("card shows what an agent offers", async () => {
   const { status, stdout, stderr } = await bench.run(["card", required.url]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const lines = stdout.split("\n");
@@ -51,7 +51,7 @@ test("what an agent offers", async () => {
   expect(stdout).toMatch(/^ {4}legacy {6}wraps a service that knows no capabilities/m);
 });
 
-test("whether ambient authority is accepted is always said", async () => {
+test("card says whether ambient authority is accepted", async () => {
   expect(await bench.output("card", preferred.url)).toContain(
     "Ambient authority is still accepted: calls without a capability use the caller's own.",
   );
@@ -72,7 +72,7 @@ test("whether ambient authority is accepted is always said", async () => {
   expect(text).toContain("with reduced guarantees, of which the card says no more");
 });
 
-test("--json is the card as it is served", async () => {
+test("card --json prints the card as it is served", async () => {
   const served: unknown = await (await fetch(required.cardUrl)).json();
   const { stdout } = await bench.run(["card", required.cardUrl, "--json"]);
   expect(document(stdout)).toEqual(served);
@@ -88,7 +88,7 @@ const CONTRACT: JsonObject = {
   ],
 };
 
-test("what a card declares, its versions and its delegates, from an agent or a file", async () => {
+test("card shows declarations, versions and delegates, of an agent or a file", async () => {
   const document = card({ params: CONTRACT, extensions: [{ uri: "urn:acme:voice" }] });
   const agent = await httpServer((_, response) => sendJson(response, document));
   bench.write("declared.json", JSON.stringify(document));
@@ -107,7 +107,7 @@ test("what a card declares, its versions and its delegates, from an agent or a f
   }
 });
 
-test("what a card leaves open, and that it contradicts itself", async () => {
+test("card shows what a card leaves open, and that it contradicts itself", async () => {
   bench.write("open.json", JSON.stringify({ ...card(), signatures: [{}, {}] }));
   const open = await bench.output("card", "open.json");
   expect(open).toContain("  delegates   the card does not say\n");
@@ -118,7 +118,7 @@ test("what a card leaves open, and that it contradicts itself", async () => {
   );
 });
 
-test("a card of A2A before 1.0 is shown with its versions", async () => {
+test("card shows a card of A2A before 1.0 with its versions", async () => {
   const { supportedInterfaces: _, ...others } = Object(card());
   const old = { ...others, url: "https://old.example" };
   bench.write("old.json", JSON.stringify({ ...old, protocolVersion: "0.3.0" }));
@@ -127,7 +127,7 @@ test("a card of A2A before 1.0 is shown with its versions", async () => {
   expect(await bench.output("card", "oldest.json")).toContain("(A2A 0.1 to 0.2)");
 });
 
-test("a card where A2A before 0.3 has it is found, and that is said", async () => {
+test("card finds a card at the path of A2A before 0.3, and says so", async () => {
   const older = await httpServer((request, response) =>
     request.url === "/.well-known/agent.json"
       ? sendJson(response, PLAIN)
@@ -154,7 +154,7 @@ test("a card where A2A before 0.3 has it is found, and that is said", async () =
   expect(failing.requests.map(({ url }) => url)).toEqual([CARD_PATH]);
 });
 
-test("an agent that knows nothing of capabilities", async () => {
+test("card shows an agent without capabilities", async () => {
   const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const { status, stdout } = await bench.run(["card", plain.url]);
   expect(status).toBe(0);
@@ -163,7 +163,7 @@ test("an agent that knows nothing of capabilities", async () => {
   expect(stdout).toContain("  chat  Chat");
 });
 
-test("the address of the card, or that below which it is; and no token goes there", async () => {
+test("card accepts the card's address or one above it, and sends no access token there", async () => {
   const plain = await httpServer((_, response) => sendJson(response, PLAIN));
   const env = { PROVISO_ACCESS_TOKEN: ALICE };
   for (const path of ["", "/", "/agents/one", "/agents/one/?x=1#y", "/cards/one.json?x=1"]) {
@@ -179,7 +179,7 @@ test("the address of the card, or that below which it is; and no token goes ther
   for (const { headers } of plain.requests) expect(headers.authorization).toBeUndefined();
 });
 
-test("nothing in a card makes a terminal act", async () => {
+test("card escapes control characters of a card", async () => {
   const nasty = await httpServer((_, response) =>
     sendJson(response, {
       name: NASTY,
@@ -206,7 +206,7 @@ test("nothing in a card makes a terminal act", async () => {
   }
 });
 
-describe("no card", () => {
+describe("card explains why there is no card", () => {
   test.each<[string, readonly string[], number, RegExp]>([
     ["no scheme", ["localhost:8080"], 2, /does not begin with https:\/\//],
     ["another scheme", ["ftp://agent.example"], 2, /does not begin with https:\/\//],
@@ -287,7 +287,7 @@ describe("no card", () => {
     expect(error.message).toMatch(message);
   });
 
-  test("redirects are told, not followed", async () => {
+  test("a redirect is shown, not followed", async () => {
     const target = await httpServer((_, response) => sendJson(response, PLAIN));
     const { url } = await httpServer((_, response) =>
       response.writeHead(302, { Location: `${target.url}/x?secret=1` }).end(),
@@ -298,7 +298,7 @@ describe("no card", () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  test("nothing there, no HTTP there, no TLS there", async () => {
+  test("no server, no HTTP and no TLS are told apart", async () => {
     const free = await listening(createSocketServer());
     await new Promise((resolve) => free.server.close(resolve));
     const mail = await listening(
@@ -320,7 +320,7 @@ describe("no card", () => {
   });
 
   const pem = certificate();
-  test.runIf(pem !== "")("a certificate that nobody vouches for", async () => {
+  test.runIf(pem !== "")("a certificate of an unknown authority is refused", async () => {
     const { server, port } = await listening(
       createTlsServer({ key: pem, cert: pem }, (_, response) => sendJson(response, PLAIN)),
     );

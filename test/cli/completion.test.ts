@@ -80,7 +80,7 @@ for (const shell of SHELLS) {
     });
 
     if (FULL) {
-      test("offers the flags of grants: where one is named, where several are, and any", async () => {
+      test("offers the flags of grants: of one that is named, of all that are named, and of any", async () => {
         const [mint, verify, init] = await offers(
           "proviso mint --",
           "proviso verify --",

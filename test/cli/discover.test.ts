@@ -18,7 +18,7 @@ function discover(...args: readonly string[]) {
   return bench.json("discover", agent.url, ...args);
 }
 
-test("an agent that will do is usable, with the interface to use", async () => {
+test("discover finds a suitable agent usable, and prints the interface to use", async () => {
   const args = ["--grant", "documents:read:retrieve", "--attenuable", "--binding", "HTTP+JSON"];
   expect(await discover(...args)).toEqual({
     usable: true,
@@ -34,7 +34,7 @@ test("an agent that will do is usable, with the interface to use", async () => {
   );
 });
 
-describe("an agent that will not do is refused, with every reason", () => {
+describe("discover refuses an unsuitable agent with every reason", () => {
   test.each<[args: readonly string[], codes: readonly string[]]>([
     [["--require", "streaming_message"], ["capability_undeclared"]],
     [["--require", "context_reuse", "--require", "pause_resume"], ["capability_undeclared"]],
@@ -58,7 +58,7 @@ describe("an agent that will not do is refused, with every reason", () => {
     });
   });
 
-  test("in words", async () => {
+  test("in words without --json", async () => {
     const { status, stdout } = await bench.run([
       "discover",
       agent.url,
@@ -78,12 +78,12 @@ describe("an agent that will not do is refused, with every reason", () => {
   });
 });
 
-test("a legacy grant is accepted where that is said, with a warning", async () => {
+test("discover --allow-legacy accepts a legacy grant, with a warning", async () => {
   const { status, warnings } = await discover("--grant", "documents:archive:x", "--allow-legacy");
   expect([status, warnings[0].code]).toEqual([0, "legacy_grant"]);
 });
 
-test("an agent whose card could not be had is not refused: its exit code is the environment's", async () => {
+test("discover exits with 6, not 1, if the card could not be fetched", async () => {
   for (const [url, code] of [
     ["http://127.0.0.1:9", "card_unreachable"],
     [`${agent.url}/none`, "card_unreachable"],
@@ -93,7 +93,7 @@ test("an agent whose card could not be had is not refused: its exit code is the 
   }
 });
 
-test("a signed card is trusted by a key from a file", async () => {
+test("discover trusts a signed card by a key from a file", async () => {
   const { privateKey, publicKey } = await jose.generateKeyPair("EdDSA", { extractable: true });
   const signed: JsonObject = await signCard(card(), { key: privateKey, alg: "EdDSA", kid: "k" });
   const server = await httpServer((_request, response) => sendJson(response, signed));
@@ -118,7 +118,7 @@ test("a signed card is trusted by a key from a file", async () => {
   expect([status, stderr]).toEqual([2, expect.stringMatching(/not a public key/)]);
 });
 
-describe("a chain", () => {
+describe("discover on a chain of agents", () => {
   const agents = async (last: JsonObject) => {
     const server = await httpServer((request, response) => {
       const [, name = ""] = (request.url ?? "").split("/");
@@ -132,7 +132,7 @@ describe("a chain", () => {
     return server.url;
   };
 
-  test("of agents that all will do is usable, with its links", async () => {
+  test("finds it usable if every agent is, and lists the links", async () => {
     const url = await agents({ context_reuse: true });
     const args = ["discover", `${url}/a`, "--end-to-end", "context_reuse"];
     const { chain, status } = await bench.json(...args);
@@ -143,7 +143,7 @@ describe("a chain", () => {
     );
   });
 
-  test("is refused by the link that fails, which is named", async () => {
+  test("refuses it naming the link that fails", async () => {
     const url = await agents({});
     const args = ["discover", `${url}/a`, "--chain", "--end-to-end", "context_reuse"];
     const { denials, link, status } = await bench.json(...args);
@@ -154,7 +154,7 @@ describe("a chain", () => {
   });
 });
 
-describe("misuse", () => {
+describe("a wrong discover command is a usage error", () => {
   test.each<[args: readonly string[], message: RegExp]>([
     [["--grant", "retrieve"], /--grant retrieve names no operation of a grant/],
     [["--grant", "documents:read"], /--grant documents:read names no operation of a grant/],
@@ -173,14 +173,14 @@ describe("misuse", () => {
   });
 });
 
-describe("a card from a file", () => {
+describe("discover on a card from a file", () => {
   const older = (members: object): string => {
     const { supportedInterfaces: _, ...others } = Object(card());
     return JSON.stringify({ ...others, url: "https://old.example", ...members });
   };
   const judged = (...args: readonly string[]) => bench.run(["discover", ...args]);
 
-  test("is judged as one from an agent, its chain too", async () => {
+  test("judges it like one from an agent, its chain too", async () => {
     bench.write("card.json", JSON.stringify(card({ params: { delegates: [] } })));
     for (const more of [[], ["--require", "streaming"], ["--end-to-end", "streaming"]]) {
       const { status, stdout } = await judged("card.json", ...more);
@@ -191,14 +191,14 @@ describe("a card from a file", () => {
     }
   });
 
-  test("of another version is refused with the version to ask for", async () => {
+  test("refuses another A2A version, and names the option to accept it", async () => {
     bench.write("old.json", older({ protocolVersion: "0.3.0" }));
     const { status, stdout } = await judged("old.json");
     expect([status, stdout]).toEqual([1, expect.stringContaining("--protocol 0.3 asks for what")]);
     expect((await judged("old.json", "--protocol", "0.3")).status).toBe(0);
   });
 
-  test("without a version is refused with a hint that leads somewhere", async () => {
+  test("refuses a card without a version, and names an option that works", async () => {
     bench.write("oldest.json", older({}));
     const { stdout } = await judged("oldest.json", "--protocol", "0.3");
     const [, version = ""] = /--protocol (\S+) asks/.exec(stdout) ?? [];
@@ -212,7 +212,7 @@ describe("a card from a file", () => {
     expect((await judged("nameless.json")).stdout).toContain("proviso card lint shows");
   });
 
-  test("that does not say to whom it delegates is refused with what to add", async () => {
+  test("refuses a card without delegates where one is needed, and says what to add", async () => {
     bench.write("silent.json", JSON.stringify(card({ capabilities: { context_reuse: true } })));
     const { status, stdout } = await judged("silent.json", "--require", "context_reuse");
     expect([status, stdout]).toEqual([1, expect.stringContaining('"delegates" in the')]);

@@ -22,7 +22,7 @@ afterAll(() => home.close());
 
 const grants = (...args: readonly string[]) => bench.run(["grants", ...args]);
 
-test("what waits is listed and shown, approved tighter, used under the tightened grant, and revoked", async () => {
+test("grants lists, shows, approves with limits and revokes an agent's grant, which is used within those limits", async () => {
   const { approval, agent, grants: made } = await asking(parties, host);
   const listed = await bench.output("grants", "list", "--principal", "alice");
   expect(listed).toMatch(
@@ -89,7 +89,7 @@ test("what waits is listed and shown, approved tighter, used under the tightened
   );
 });
 
-test("limits on single operations go to the grants that have the operation", async () => {
+test("grants approve --arg with an operation limits only the grants that have the operation", async () => {
   const asked = { capabilities: ["transfer_funds", "list_payments"] };
   const { approval, agent } = await asking(parties, host, asked);
   const mistaken = await grants("approve", approval.id, "--arg", "transfr:amount<=5");
@@ -111,7 +111,7 @@ test("limits on single operations go to the grants that have the operation", asy
   });
 });
 
-test("denied, with a reason for the one that asked", async () => {
+test("grants deny records the reason for the agent", async () => {
   const { approval, agent } = await asking(parties, host);
   const denied = await grants("deny", approval.id, "--reason", "not before Friday");
   expect(denied).toMatchObject({ status: 0, stderr: "" });
@@ -125,7 +125,7 @@ test("denied, with a reason for the one that asked", async () => {
   expect(again.stderr).toMatch(/^proviso: it is settled already: denied\nhint: /);
 });
 
-test("only part of what is asked for", async () => {
+test("grants approve --only grants part of a request", async () => {
   const asked = { capabilities: ["transfer_funds", "list_payments"] };
   const { approval, agent } = await asking(parties, host, asked);
   const { status, state } = await bench.json(
@@ -139,8 +139,8 @@ test("only part of what is asked for", async () => {
   });
 });
 
-describe("refused", () => {
-  test("what leaves nothing is a denial", async () => {
+describe("grants refuses", () => {
+  test("an approval that leaves nothing, which denies the request", async () => {
     const { approval, agent } = await asking(parties, host);
     const approved = await grants("approve", approval.id, "--op", "list");
     expect(approved.status).toBe(1);
@@ -150,7 +150,7 @@ describe("refused", () => {
     expect(await parties.grantsOf(agent.id)).toMatchObject([{ status: "denied" }]);
   });
 
-  test("another user's decision, and another name", async () => {
+  test("a decision by another user, and an agent's name in place of an id", async () => {
     const { approval } = await asking(parties, host);
     const foreign = await grants("approve", approval.id, "--as", "bob");
     expect(foreign).toMatchObject({ status: 1 });
@@ -172,7 +172,7 @@ describe("refused", () => {
     expect(line).toContain(approval.id);
   });
 
-  test("an id that there is not, with the nearest", async () => {
+  test("an unknown id, suggesting the nearest", async () => {
     const { approval, grants: made } = await asking(parties, host);
     const typo = `${approval.id.slice(0, -1)}!`;
     for (const verb of ["show", "approve", "deny", "revoke"]) {
@@ -184,7 +184,7 @@ describe("refused", () => {
     expect(grant.stderr).toContain(`its approval is ${approval.id}`);
   });
 
-  test("an approver has to be named where several decide", async () => {
+  test("a decision without --as if there are several approvers", async () => {
     const rule = { approvers: ["alice", "carol"], needed: 2 };
     const own = await partiesOn(bench.home, { approval: rule });
     const { approval, agent } = await asking(own.parties, host);
@@ -201,7 +201,7 @@ describe("refused", () => {
   });
 });
 
-test("texts of agents do nothing to a terminal", async () => {
+test("grants escapes control characters in an agent's strings", async () => {
   const { approval } = await asking(parties, host, { name: NASTY, purpose: NASTY });
   for (const args of [["list"], ["show", approval.id], ["deny", approval.id, "--reason", NASTY]]) {
     const { stdout, stderr } = await grants(...args);
@@ -211,14 +211,14 @@ test("texts of agents do nothing to a terminal", async () => {
   }
 });
 
-test("the token of a new host goes into a file that only its owner reads, where one is named", async () => {
+test("grants enrol -o writes the token into a file with mode 0600", async () => {
   const { status, stdout } = await grants("enrol", "--principal", "bob", "-o", "enrolment");
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   expect(bench.read("enrolment")).toMatch(/^\S{20,}\n$/);
   expect(statSync(bench.path("enrolment")).mode & 0o777).toBe(0o600);
 });
 
-test("a host is made for a user, with a token that works once", async () => {
+test("grants enrol makes a user's host with a token that works once", async () => {
   const { stdout, stderr } = await grants(
     "enrol",
     "--principal",
@@ -250,7 +250,7 @@ test("a host is made for a user, with a token that works once", async () => {
   ]);
 });
 
-test("everything of a user is revoked, as when the user is deleted, and nothing of another's", async () => {
+test("grants revoke --principal revokes everything of one user, and nothing of others", async () => {
   const own = await hostOf(parties, "dave");
   const { approval, agent } = await asking(parties, own, { name: "Dave's agent" });
   const token = home.issuer.mint({
@@ -284,7 +284,7 @@ test("everything of a user is revoked, as when the user is deleted, and nothing 
   }
 });
 
-test("--watch prints what waits, and each change, until it is stopped", async () => {
+test("grants list --watch prints pending requests and each change until it is stopped", async () => {
   const stopping = new AbortController();
   const lines: string[] = [];
   const { approval, grants: made } = await asking(parties, host, { name: "Watched" });
@@ -309,7 +309,7 @@ test("--watch prints what waits, and each change, until it is stopped", async ()
 });
 
 if (FULL) {
-  test("every verb explains itself, and its examples work", async () => {
+  test("the help of every grants verb is complete, and its examples work", async () => {
     const verbs = ["", "list", "show", "approve", "deny", "revoke", "enrol"];
     const shell = new Shell(bench);
     for (const verb of verbs) {
@@ -333,7 +333,7 @@ if (FULL) {
   });
 }
 
-test("a request of a host that no user has taken on is marked, and another's host is not approved", async () => {
+test("grants marks a request of an unlinked host, and refuses to approve one on another user's host", async () => {
   const [host, first, second] = [newKey(), newKey(), newKey()];
   const asked = async (own: ReturnType<typeof newKey>) => {
     const answer = await parties.register({

@@ -38,7 +38,7 @@ async function help(verb: string): Promise<string> {
 const examplesIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = ""]) => line);
 
-test("the overview shows the common path, every verb, exit codes and environment", async () => {
+test("proviso --help shows the common path, every verb, exit codes and environment variables", async () => {
   const text = await help("");
   for (const verb of VERBS.slice(0, 11)) expect(text).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
   expect(examplesIn(text).map((line) => line.split(" ")[1])).toEqual(
@@ -48,13 +48,13 @@ test("the overview shows the common path, every verb, exit codes and environment
   for (const name of ["PROVISO_HOME", "NO_COLOR"]) expect(text).toContain(name);
 });
 
-test("--version is the package's", async () => {
+test("--version prints the package's version", async () => {
   const path = new URL("../../package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(path, "utf8"));
   expect(await bench.output("--version")).toBe(version);
 });
 
-test("every verb explains itself: a description, every option, examples", async () => {
+test("the help of every verb has a description, every option and examples", async () => {
   const texts = await Promise.all(VERBS.map(help));
   for (const [at, text] of texts.entries()) {
     const verb = VERBS[at] ?? "";
@@ -72,7 +72,7 @@ test("every verb explains itself: a description, every option, examples", async 
 });
 
 if (FULL) {
-  test("all examples work, in the order in which they stand", async () => {
+  test("all examples in the help work in order", async () => {
     const texts = await Promise.all(["", ...VERBS].map(help));
     const [overview = [], ...verbs] = texts.map(examplesIn);
 
@@ -87,7 +87,7 @@ if (FULL) {
 }
 
 test.each([40, 60, 100])(
-  "no line is wider than a terminal of %i characters, but for examples",
+  "help lines fit a terminal of %i characters, except examples",
   async (width) => {
     for (const verb of ["", ...VERBS]) {
       const words = verb === "" ? [] : verb.split(" ");

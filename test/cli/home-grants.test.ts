@@ -32,7 +32,7 @@ describe("init --grant", () => {
     });
   });
 
-  test("--json tells of them; without --grant there is no list", async () => {
+  test("with --json prints them; without --grant writes no list", async () => {
     const made = await bench.json("init", "--issuer", "a", "--grant", "documents:read=list");
     expect(made["grants"]).toEqual([{ id: "documents:read", operations: ["list"] }]);
     const other = new Bench();
@@ -58,7 +58,7 @@ describe("init --grant", () => {
   });
 });
 
-describe("a list in config.json that is not right is config_malformed, and names its field", () => {
+describe("a wrong list of grants in config.json is config_malformed, naming the field", () => {
   const grant = { id: "a", operations: ["list"] };
   test.each<[unknown, string]>([
     [[], "grants: must be an array of at least one grant"],

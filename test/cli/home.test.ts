@@ -41,7 +41,7 @@ async function everyVerb(bench: Bench): Promise<Run[]> {
 }
 
 describe("init", () => {
-  test("makes a home that is its owner's alone", async () => {
+  test("makes a home that only its owner can read", async () => {
     const bench = new Bench();
     const made = await bench.json("init", "--issuer", "documents-agent");
     expect(made).toEqual({
@@ -58,7 +58,7 @@ describe("init", () => {
     expect(readdirSync(bench.folder)).toEqual(["home"]);
   });
 
-  test("names the issuer after the host, and says so", async () => {
+  test("names the issuer after the host by default, and says so", async () => {
     const bench = new Bench();
     const { status, stdout, stderr } = await bench.run(["init"]);
     expect(status).toBe(0);
@@ -104,7 +104,7 @@ describe("init", () => {
   });
 
   if (FULL) {
-    test("of several at once one wins, and the others leave nothing behind", async () => {
+    test("run four times at once makes one home and leaves nothing else behind", async () => {
       const bench = new Bench();
       const runs = await Promise.all(Array.from({ length: 4 }, () => bench.spawned(["init"])));
       expect(runs.map(({ status }) => status).sort()).toEqual([0, 6, 6, 6]);
@@ -114,7 +114,7 @@ describe("init", () => {
   }
 
   if (FULL) {
-    test("a kill at any moment leaves a whole home or none", async () => {
+    test("killed at any moment leaves a whole home or none", async () => {
       const bench = new Bench();
       const script = `node ${MAIN} init & sleep $1; kill -9 $!; wait`;
       for (const seconds of MOMENTS) {
@@ -129,7 +129,7 @@ describe("init", () => {
     });
   }
 
-  test("a place that can not be written", async () => {
+  test("explains a folder that cannot be written", async () => {
     const bench = new Bench();
     chmodSync(bench.folder, 0o555);
     const { status, stderr } = await bench.spawned(["init"], { unprivileged: true });
@@ -138,7 +138,7 @@ describe("init", () => {
     expect(stderr).toContain("could not make a home");
   });
 
-  test("a home in which no file can be made beside the database is named", async () => {
+  test("and other verbs name a home in which no file can be made beside the database", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o777);
@@ -179,7 +179,7 @@ describe("init", () => {
     expect(stderr).not.toContain("init");
   });
 
-  test("of which this user may list the files only, or may not read one", async () => {
+  test("and other verbs name a home of which this user may only list the files, or may not read one", async () => {
     const bench = new Bench();
     await bench.init();
     chmodSync(bench.folder, 0o755);
@@ -199,7 +199,7 @@ describe("init", () => {
     chmodSync(bench.home, 0o700);
   });
 
-  test("a place that is a file", async () => {
+  test("and other verbs refuse a home that is a file", async () => {
     const bench = new Bench();
     bench.write("file", "");
     for (const verb of ["init", "keys list"]) {
@@ -212,7 +212,7 @@ describe("init", () => {
     }
   });
 
-  test("a place below a file", async () => {
+  test("refuses a home below a file", async () => {
     const bench = new Bench();
     bench.write("file", "");
     const { status, stderr } = await bench.run(["init", "--home", "file/home"]);
@@ -221,8 +221,8 @@ describe("init", () => {
   });
 });
 
-describe("where the home is", () => {
-  test("--home, before or after the verb, goes before PROVISO_HOME", async () => {
+describe("the place of the home", () => {
+  test("is --home, before or after the verb, ahead of PROVISO_HOME", async () => {
     const bench = new Bench();
     await bench.output("init", "--home", "a", "--issuer", "a");
     await bench.output("--home", "b", "init", "--issuer", "b");
@@ -236,7 +236,7 @@ describe("where the home is", () => {
     expect((await bench.run(["keys", "list", "--home", ""])).status).toBe(2);
   });
 
-  test.runIf(process.platform === "linux")("the platform's data folder otherwise", async () => {
+  test.runIf(process.platform === "linux")("is the platform's data folder by default", async () => {
     const folder = temporaryFolder();
     const init = (env: Record<string, string>): Promise<Run> =>
       runProgram(process.execPath, [MAIN, "init", "--json"], { env });
@@ -253,7 +253,7 @@ describe("where the home is", () => {
   });
 });
 
-test("a home that has a file for each store is refused by its name", async () => {
+test("a home in the earlier format, with a file per store, is refused by name", async () => {
   const bench = new Bench();
   await bench.init();
   renameSync(join(bench.home, "proviso.db"), join(bench.home, "store.db"));
@@ -265,7 +265,7 @@ test("a home that has a file for each store is refused by its name", async () =>
   }
 });
 
-describe("a home that can not be used ends every verb with 6", () => {
+describe("a home that cannot be used makes every verb exit with 6", () => {
   test.each<[string, (home: string) => void, RegExp]>([
     [
       "none",
@@ -331,7 +331,7 @@ describe("a home that can not be used ends every verb with 6", () => {
     }
   });
 
-  test("a store that is damaged, and one that is locked", async () => {
+  test("because its store is damaged or locked", async () => {
     const bench = new Bench();
     await bench.init();
     const { default: Database } = await import("libsql");

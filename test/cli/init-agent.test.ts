@@ -19,7 +19,7 @@ const FILES = [
   "tokens.json",
 ];
 
-test("a new agent runs at once, and allows and refuses what its README says", async () => {
+test("an agent made by init agent runs at once, and does what its README says", async () => {
   const bench = new Bench();
   const made = await bench.run(["init", "agent", "my-agent"]);
   expect(made).toMatchObject({ status: 0, stderr: "" });
@@ -66,7 +66,7 @@ test("a new agent runs at once, and allows and refuses what its README says", as
   expect(refused.stderr).toContain("constraint_violated");
 });
 
-test("its own tests pass without anything installed beside it", async () => {
+test("the tests of a new agent pass without anything installed", async () => {
   const bench = new Bench();
   await bench.output("init", "agent", "calculator");
   const folder = bench.path("calculator");
@@ -75,8 +75,8 @@ test("its own tests pass without anything installed beside it", async () => {
   expect(status).toBe(0);
 });
 
-describe("the folder", () => {
-  test("may be there and empty, and stays the same one", async () => {
+describe("the folder of init agent", () => {
+  test("may exist if it is empty, and is kept", async () => {
     const bench = new Bench();
     mkdirSync(bench.path("empty"));
     const { ino } = statSync(bench.path("empty"));
@@ -90,7 +90,7 @@ describe("the folder", () => {
     expect(JSON.parse(bench.read("empty/agent.json"))).toMatchObject({ name: "empty" });
   });
 
-  test("that holds something is refused and left as it is", async () => {
+  test("is refused and unchanged if it holds anything", async () => {
     const bench = new Bench();
     bench.write("notes.txt", "mine");
     const { status, stdout, stderr } = await bench.run(["init", "agent"]);
@@ -99,7 +99,7 @@ describe("the folder", () => {
     expect(readdirSync(bench.folder)).toEqual(["notes.txt"]);
   });
 
-  test("that cannot be made leaves nothing behind", async () => {
+  test("is not left behind if it cannot be made whole", async () => {
     const bench = new Bench();
     bench.write("file", "mine");
     const { status, stderr } = await bench.run(["init", "agent", "file/agent"]);
@@ -109,7 +109,7 @@ describe("the folder", () => {
   });
 });
 
-test("two agents have different access tokens", async () => {
+test("two new agents have different access tokens", async () => {
   const bench = new Bench();
   await bench.output("init", "agent", "one");
   await bench.output("init", "agent", "two");
@@ -119,7 +119,7 @@ test("two agents have different access tokens", async () => {
 test.each([
   ["--issuer", "init", "--issuer", "other", "agent", "x"],
   ["--home", "init", "agent", "x", "--home", "y"],
-])("%s, which a new agent does not take, is refused", async (flag, ...words) => {
+])("init agent refuses %s, which it does not use", async (flag, ...words) => {
   const bench = new Bench();
   const { status, stderr } = await bench.run(words);
   expect(status).toBe(2);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   );
 });
 
-test("shows the tree, what is left, time, size and revocation id", async () => {
+test("inspect shows the tree, what is left, time, size and revocation id", async () => {
   const { status, stdout, stderr } = await bench.run(["inspect", child]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toMatch(/^Nothing was verified\. /);
@@ -49,7 +49,7 @@ test("shows the tree, what is left, time, size and revocation id", async () => {
   }
 });
 
-test("--json is the inspection", async () => {
+test("inspect --json prints the inspection", async () => {
   const inspection = await bench.json("inspect", child);
   expect(inspection).toMatchObject({
     status: 0,
@@ -64,7 +64,7 @@ test("--json is the inspection", async () => {
   expect(inspection["secondsLeft"]).toBeGreaterThan(240);
 });
 
-test("shows no signature and no token unless asked", async () => {
+test("inspect shows signature and token only with --reveal", async () => {
   const secrets = [child, ...signatureForms(child)];
   const [text, json, revealed, revealedJson] = await Promise.all([
     bench.run(["inspect", child]),
@@ -81,7 +81,7 @@ test("shows no signature and no token unless asked", async () => {
   expect(revealedJson).toMatchObject({ token: child, signature: signatureForms(child)[0] });
 });
 
-test("warns", async () => {
+test("inspect prints warnings", async () => {
   const anything = await bench.output("mint", "--grant", "documents:read", "--any-op");
   const { stdout } = await bench.run(["inspect", anything]);
   expect(stdout).toContain(
@@ -96,14 +96,14 @@ test("warns", async () => {
   );
 });
 
-describe("any macaroon", () => {
+describe("inspect on any macaroon", () => {
   const key = createRootKey(new TextEncoder().encode("an example key, not a good one"));
   const build = (identifier: string, ...caveats: (string | Uint8Array)[]): string =>
     macaroonToText(
       caveats.reduce(addFirstPartyCaveat, createMacaroon(key, { identifier, location: "files" })),
     );
 
-  test("is shown, caveats as they are", async () => {
+  test("shows its caveats raw", async () => {
     const bytes = Uint8Array.of(0xff, 0x00, 0x1b);
     const { status, stdout } = await bench.run(["inspect", build("id", "time < 2030", bytes)]);
     expect(status).toBe(0);
@@ -115,7 +115,7 @@ describe("any macaroon", () => {
     expect(stdout).toMatch(/warning: this is a macaroon, but not a capability of proviso/);
   });
 
-  test("with third-party caveats and discharges is shown too", async () => {
+  test("shows third-party caveats and discharges", async () => {
     const secret = new TextEncoder().encode("shared with the third party");
     const init = { key: secret, identifier: "ask", location: "https://third.example" };
     const root = addThirdPartyCaveat(parseMacaroon(token), init);
@@ -133,7 +133,7 @@ describe("any macaroon", () => {
   const hostile = "\u001b[2J\u001b]0;owned\u0007\u009b31m\nallowed\r\u202egnp\u200b\u{e0041}";
   const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-  test("never reaches the terminal raw", async () => {
+  test("escapes control characters from it", async () => {
     const hop = JSON.stringify({ purpose: hostile, operations: [hostile] });
     const canonical = JSON.stringify({ operations: [hostile], purpose: hostile });
     const tokens = [
@@ -159,7 +159,7 @@ describe("any macaroon", () => {
   });
 });
 
-test("a broken token says what is wrong and where", async () => {
+test("inspect says what is wrong with a broken token, and where", async () => {
   const cut = await bench.run(["inspect", token.slice(0, 116)]);
   expect(cut.status).toBe(3);
   expect(cut.stderr).toMatch(
@@ -177,7 +177,7 @@ test("a broken token says what is wrong and where", async () => {
   });
 });
 
-test("many handles are cut to a few, and --json has them all", async () => {
+test("inspect shows a few of many handles, and all with --json", async () => {
   const handles = Array.from({ length: 40 }, (_, at) => `rh_${String(at).padStart(22, "0")}`);
   const here = new Bench();
   await here.init();

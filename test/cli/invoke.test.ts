@@ -41,7 +41,7 @@ async function granted(...args: readonly string[]): Promise<string> {
 const invoke = (args: readonly string[], options: Parameters<Bench["run"]>[1] = {}): Promise<Run> =>
   bench.run(["invoke", agent.url, ...args], { ...options, env: { ...env, ...options.env } });
 
-test("what a skill answers, for people", async () => {
+test("invoke prints a skill's result for people", async () => {
   const { status, stdout, stderr } = await invoke([
     "retrieve_document",
     "@token",
@@ -74,7 +74,7 @@ test("what a skill answers, for people", async () => {
 });
 
 test.each(["jsonrpc", "rest"])(
-  "--json is the result, its task and its authority, over %s",
+  "invoke --json prints the result, its task and its authority, over %s",
   async (binding) => {
     const args = ["list_documents", "@token", "--binding", binding, "--json"];
     const { status, stdout, stderr } = await invoke(args);
@@ -87,7 +87,7 @@ test.each(["jsonrpc", "rest"])(
   },
 );
 
-test("the token as it is, from a file, from standard input, and several at once", async () => {
+test("invoke accepts a token as an argument, a file, standard input, or several tokens", async () => {
   const runs = await Promise.all([
     invoke(["list_documents", token]),
     invoke(["list_documents"], { input: `${token}\n` }),
@@ -102,7 +102,7 @@ test("the token as it is, from a file, from standard input, and several at once"
   expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
 });
 
-test("--resource goes into the argument that takes one", async () => {
+test("invoke --resource fills the argument that takes a handle", async () => {
   const both = ["First quarter", "Long ago"].flatMap((name) => [
     "--resource",
     handles.get(name) ?? "",
@@ -130,8 +130,8 @@ test("--resource goes into the argument that takes one", async () => {
   }
 });
 
-describe("refused, with every reason", () => {
-  test.each(["jsonrpc", "rest"])("as verify tells them, over %s", async (binding) => {
+describe("invoke prints a refusal with every reason", () => {
+  test.each(["jsonrpc", "rest"])("in the same words as verify, over %s", async (binding) => {
     const args = [
       "delete_document",
       "@token",
@@ -172,7 +172,7 @@ describe("refused, with every reason", () => {
     });
   });
 
-  test("of several tokens, which one each is about", async () => {
+  test("and says which of several tokens each reason is about", async () => {
     const { status, stderr } = await invoke(["delete_document", "@tokens", "--arg", "document=x"]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/ token 2, hop 1, /);
@@ -180,7 +180,7 @@ describe("refused, with every reason", () => {
     expect(stderr).toMatch(/ token 3, hop 1, /);
   });
 
-  test("with the exit codes of verify", async () => {
+  test("and with verify's exit codes", async () => {
     const foreign = new Bench();
     await foreign.output("init", "--issuer", "someone-else");
     const other = await foreign.output("mint", "--grant", "documents:read", "--any-op");
@@ -200,7 +200,7 @@ describe("refused, with every reason", () => {
     }
   });
 
-  test("what is no skill or no handle", async () => {
+  test("for an unknown skill, and for a handle that is not one", async () => {
     const [skill, handle] = await Promise.all([
       invoke(["list_document", "@token"]),
       invoke(["retrieve_document", "@token", "--arg", "resourceHandle=rh_1"]),
@@ -213,8 +213,8 @@ describe("refused, with every reason", () => {
   });
 });
 
-describe("without a token", () => {
-  test("ambient authority has to be asked for, is declared, and is marked", async () => {
+describe("invoke without a token", () => {
+  test("needs --ambient, declares it, and marks the result", async () => {
     const args = ["invoke", lenient.url, "list_documents"];
     const [unasked, asked, json] = await Promise.all([
       bench.run(args, { env }),
@@ -239,34 +239,34 @@ describe("without a token", () => {
     expect(kept).toContain('"declared":true');
   });
 
-  test("where it is not accepted, the refusal says what to do", async () => {
+  test("is refused with a hint if the agent does not accept ambient authority", async () => {
     const { status, stderr } = await invoke(["list_documents", "--ambient"]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/capability_missing .*\n.*\n {4}hint: proviso request asks for one/);
   });
 
-  test("not together with one", async () => {
+  test("refuses --ambient beside a token", async () => {
     const { status, stderr } = await invoke(["list_documents", "@token", "--ambient"]);
     expect(status).toBe(2);
     expect(stderr).toContain("--ambient is to call without a token, and one is given");
   });
 });
 
-test("legacy authority is marked", async () => {
+test("invoke marks legacy authority", async () => {
   const legacy = await granted("--grant", "documents:archive");
   const { status, stderr } = await invoke(["list_documents"], { input: legacy });
   expect(status).toBe(0);
   expect(stderr).toMatch(/^note: wraps a service that knows no capabilities/);
 });
 
-test("a skill that fails is the agent's matter", async () => {
+test("invoke exits with 6 if the skill itself fails, without its details", async () => {
   const { status, stdout, stderr } = await invoke(["fail", "@token", "--json"]);
   expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
   expect(document(stderr)["error"]).toMatchObject({ code: "skill_failed", exitCode: 6 });
   expect(stderr).not.toContain("a secret of the agent");
 });
 
-describe("what is no token stays here", () => {
+describe("invoke sends nothing if a token cannot be read", () => {
   test.each<[string, readonly string[], string, number, RegExp]>([
     ["nonsense", ["garbage"], "", 3, /neither a v1 nor a v2 macaroon/],
     ["a file without its @", ["token"], "", 3, /write @token/],
@@ -283,7 +283,7 @@ describe("what is no token stays here", () => {
   });
 });
 
-test("nothing in an answer makes a terminal act", async () => {
+test("invoke escapes control characters of an answer", async () => {
   const card: object = JSON.parse(await (await fetch(agent.cardUrl)).text());
   const metadata = { "urn:proviso:a2a:capabilities:1": { authority: NASTY, notice: NASTY } };
   const data = { [NASTY]: [NASTY, { [NASTY]: { a: [[], {}, null, 1.5, [NASTY, [true]]] } }] };

@@ -8,7 +8,7 @@ beforeAll(() => bench.init());
 const VERIFY = ["--grant", "g", "--op", "retrieve"];
 const mint = (): Promise<string> => bench.output("mint", ...VERIFY);
 
-test("a key's life: it mints, it verifies, it is retired", async () => {
+test("a key mints, then only verifies after rotation, then is retired", async () => {
   const old = await mint();
   const [first] = (await bench.json("keys", "list"))["keys"];
   expect(await bench.output("keys", "list")).toMatch(
@@ -56,7 +56,7 @@ test("an unknown key is a usage error with the nearest", async () => {
   }
 });
 
-test("an empty key id is said to be empty", async () => {
+test("an empty key id is refused as empty", async () => {
   for (const verb of ["retire", "export"]) {
     const { status, stderr } = await bench.run(["keys", verb, ""]);
     expect(status).toBe(2);
@@ -64,7 +64,7 @@ test("an empty key id is said to be empty", async () => {
   }
 });
 
-test("only export shows a secret, with a warning", async () => {
+test("only keys export shows a secret, with a warning", async () => {
   const secrets: string[] = JSON.parse(bench.read("home/keyring.json")).keys.map(
     ({ k }: { k: string }) => k,
   );
@@ -90,7 +90,7 @@ test("only export shows a secret, with a warning", async () => {
 });
 
 if (FULL) {
-  test("two processes rotate at once, and no key is lost", async () => {
+  test("two processes rotating at once lose no key", async () => {
     const before: unknown[] = (await bench.json("keys", "list"))["keys"];
     const runs = await Promise.all(
       Array.from({ length: 4 }, () => bench.spawned(["keys", "rotate"])),
@@ -102,14 +102,14 @@ if (FULL) {
   });
 }
 
-test("keys alone lists them, and knows what was meant by another word", async () => {
+test("keys alone lists the keys, and suggests the verb for a misspelt one", async () => {
   expect(await bench.output("keys")).toBe(await bench.output("keys", "list"));
   const wrong = await bench.run(["keys", "rotat"]);
   expect(wrong).toMatchObject({ status: 2, stdout: "" });
   expect(wrong.stderr).toBe("proviso: unknown command 'rotat'\nhint: did you mean rotate?\n");
 });
 
-test("an exported key verifies in another home once it is imported, and mints with --mint", async () => {
+test("an exported key verifies in another home after keys import, and mints with --mint", async () => {
   const token = await mint();
   const [key] = (await bench.json("keys", "list"))["keys"].filter(
     ({ mints }: { mints: boolean }) => mints,
@@ -146,7 +146,7 @@ test("an exported key verifies in another home once it is imported, and mints wi
   });
 });
 
-test("what is no root key is not imported, and no secret is shown", async () => {
+test("keys import refuses a file that is not a root key, without showing secrets", async () => {
   const services = await bench.output("keys", "service", "documents", "--json");
   bench.write("service.jwks", services);
   bench.write("half.jwk", '{"kty":"oct","k":"secret-of-mine');

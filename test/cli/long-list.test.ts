@@ -7,7 +7,7 @@ import { Bench } from "./run.js";
 const MANY = 100_000;
 const OP = ["--grant", "documents:read", "--op", "retrieve"];
 
-test("every verb goes by a long list", async () => {
+test("every verb obeys a long revocation list", async () => {
   const bench = new Bench();
   await bench.init();
   const token = await bench.output("mint", ...OP);
@@ -26,7 +26,7 @@ test("every verb goes by a long list", async () => {
   expect(await bench.json("revocations", "prune")).toMatchObject({ removed: 0 });
 }, 60_000);
 
-test("how far a list is read stands on a terminal from the second second on", () => {
+test("reading a long list shows progress on a terminal after a second", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const shownOn = (isTerminal: boolean, finishedBefore: boolean): string => {

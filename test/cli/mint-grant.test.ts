@@ -21,8 +21,8 @@ async function refusal(bench: Bench, ...args: readonly string[]): Promise<Record
   return { message, hint };
 }
 
-describe("without --op", () => {
-  test("the grant's operations are written into the hop, where the home lists them", async () => {
+describe("mint without --op", () => {
+  test("writes the grant's operations into the hop if the home lists them", async () => {
     const { status, stdout, stderr } = await listed.run(["mint", "--grant", "documents:read"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const [first] = inspect(stdout.trim()).links;
@@ -31,7 +31,7 @@ describe("without --op", () => {
     expect(hop).toMatchObject({ operations: ["put"], constraints: { n: { max: 1 } } });
   });
 
-  test("a home that does not list them refuses, and says what to do", async () => {
+  test("is refused with a hint if the home lists no grants", async () => {
     expect(await refusal(plain, "--grant", "documents:read", "--resource", "rh_1")).toEqual({
       message: "no operation is named, and this home does not list its grants",
       hint:
@@ -43,7 +43,7 @@ describe("without --op", () => {
   test.each<[string, Bench]>([
     ["does not list its grants", plain],
     ["lists its grants", listed],
-  ])("--any-op names none, in a home that %s", async (_what, bench) => {
+  ])("with --any-op writes no operations, in a home that %s", async (_what, bench) => {
     const token = await bench.output("mint", "--grant", "documents:read", "--any-op");
     expect(Object.keys(inspect(token).links[0]?.hop ?? {})).toEqual(["expires"]);
     const shown = await bench.output("inspect", token);
@@ -51,7 +51,7 @@ describe("without --op", () => {
     expect(shown).toContain("warning: no hop names operations");
   });
 
-  test("what --any-op leaves open the home's list still limits", async () => {
+  test("with --any-op is still limited by the home's list of grants", async () => {
     const token = await listed.output("mint", "--grant", "documents:read", "--any-op");
     const verify = (op: string): ReturnType<Bench["json"]> =>
       listed.json("verify", token, "--grant", "documents:read", "--op", op);
@@ -63,13 +63,13 @@ describe("without --op", () => {
   });
 });
 
-describe("with --op", () => {
-  test("those that are named are written, and no others", async () => {
+describe("mint with --op", () => {
+  test("writes exactly the operations given", async () => {
     const { hop } = await listed.json("mint", "--grant", "documents:read", "--op", "list");
     expect(hop.operations).toEqual(["list"]);
   });
 
-  test("what the grant does not have is refused, with those that it lists", async () => {
+  test("refuses an operation that the grant lacks, listing those it has", async () => {
     const asked = ["--grant", "documents:read", "--op", "list", "--op"];
     expect((await refusal(listed, ...asked, "retreive"))["message"]).toBe(
       'the grant "documents:read" has no operation "retreive"; did you mean "retrieve"?',
@@ -79,7 +79,7 @@ describe("with --op", () => {
     );
   });
 
-  test("--any-op is refused beside it, in any home", async () => {
+  test("refuses --any-op beside it, in any home", async () => {
     for (const bench of [plain, listed]) {
       const asked = ["--grant", "documents:read", "--any-op", "--op", "list"];
       expect(await refusal(bench, ...asked)).toEqual({
@@ -90,7 +90,7 @@ describe("with --op", () => {
   });
 });
 
-test("a grant that the home does not list is refused, with the nearest", async () => {
+test("mint refuses a grant that the home does not list, suggesting the nearest", async () => {
   for (const operations of [[], ["--op", "list"], ["--any-op"]]) {
     expect((await refusal(listed, "--grant", "documents:reed", ...operations))["message"]).toBe(
       'this issuer has no grant "documents:reed"; there are "documents:read", "documents:write"',

@@ -6,14 +6,14 @@ const bench = new Bench();
 const mint = ["mint", "--grant", "documents:read", "--op", "retrieve"];
 beforeAll(() => bench.init());
 
-test("prints the token, alone", async () => {
+test("mint prints the token alone", async () => {
   const { status, stdout, stderr } = await bench.run(mint);
   expect(status).toBe(0);
   expect(stdout.trimEnd()).toMatch(TOKEN);
   expect(stderr).toBe("");
 });
 
-test("takes every restriction", async () => {
+test("mint writes every restriction into the hop", async () => {
   const restrictions = [
     "--principal",
     "user_7",
@@ -80,12 +80,12 @@ test("takes every restriction", async () => {
   expect(Date.parse(minted["expires"]) - Date.parse(minted["issued"])).toBe(2 * 3600 * 1000);
 });
 
-test("lives for 15 minutes unless told otherwise", async () => {
+test("a minted token lives for 15 minutes by default", async () => {
   const { issued, expires } = await bench.json(...mint);
   expect(Date.parse(expires) - Date.parse(issued)).toBe(15 * 60 * 1000);
 });
 
-test("a life beyond the maximum is refused with the latest time allowed", async () => {
+test("a lifetime beyond the maximum is refused with the latest time allowed", async () => {
   const { status, stderr } = await bench.run([...mint, "--expires", "25h"]);
   expect(status).toBe(2);
   expect(stderr).toMatch(
@@ -94,7 +94,7 @@ test("a life beyond the maximum is refused with the latest time allowed", async 
   expect(stderr).toMatch(/hint: "maxLifetime" in .*config.json sets the longest life\n/);
 });
 
-test("a home can allow more, and less than the default life", async () => {
+test("a home's maximum lifetime may be higher, or lower than the default", async () => {
   const other = new Bench();
   await other.init("--max-lifetime", "5m");
   const { issued, expires } = await other.json(...mint);
@@ -105,7 +105,7 @@ test("a home can allow more, and less than the default life", async () => {
   });
 });
 
-describe("usage errors", () => {
+describe("a wrong mint command is a usage error", () => {
   test.each<[readonly string[], RegExp]>([
     [["--expires", "tomorrow"], /--expires "tomorrow": this is neither a duration nor a time/],
     [["--expires", "2030-01-31T00:00:00"], /the time zone is missing/],
@@ -136,7 +136,7 @@ describe("usage errors", () => {
   });
 });
 
-test("usage errors as JSON, commander's too", async () => {
+test("usage errors are JSON with --json, commander's own too", async () => {
   for (const args of [["mint"], [...mint, "--expires", "x"], ["frob"], ["session"], []]) {
     const { status, stdout, stderr } = await bench.run([...args, "--json"]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -5,7 +5,7 @@ import { CliError, EXIT } from "../../cli/exit.js";
 import { readLimits } from "../../cli/limit-expression.js";
 import { normalizeHop } from "../../src/caveats/write-hop.js";
 
-describe("limits on the arguments of an operation", () => {
+describe("--arg as a limit on an operation's argument", () => {
   test.each<[text: string, operation: string, constraints: unknown]>([
     ["send_money:amount<=50", "send_money", { amount: { max: 50 } }],
     [" send_money : amount >= 5 ", "send_money", { amount: { min: 5 } }],
@@ -66,7 +66,7 @@ describe("limits on the arguments of an operation", () => {
     expect(normalizeHop(limits)).toHaveProperty("operationConstraints");
   });
 
-  test("several combine by operation and argument, beside those of every call", () => {
+  test("several combine by operation and argument, beside limits on every operation", () => {
     const texts = ["a<=9", "p:a>=1", "q:to items<=3", "p:a<=5", "q:to items>=1", "q:to each in x"];
     expect(readLimits(texts)).toEqual({
       constraints: { a: { max: 9 } },
@@ -85,9 +85,12 @@ describe("limits on the arguments of an operation", () => {
     ['"a:b"<=5', { "a:b": { max: 5 } }],
     ['"x under y"=z', { "x under y": "z" }],
     ['"/to/iban"=z', { "/to/iban": "z" }],
-  ])("a colon behind the operator, or in quotes, separates nothing: %s", (text, constraints) => {
-    expect(readLimits([text])).toEqual({ constraints });
-  });
+  ])(
+    "a colon behind the operator, or in quotes, does not separate an operation: %s",
+    (text, constraints) => {
+      expect(readLimits([text])).toEqual({ constraints });
+    },
+  );
 
   test.each<[texts: readonly string[], problem: RegExp, hint: RegExp]>([
     [["calendar:read:limit<=5"], /which colon/, /'"calendar:read":limit<=5'/],
@@ -132,14 +135,14 @@ describe("limits on the arguments of an operation", () => {
       /would allow https:\/\/b\.example:443 too/,
       /every combination/,
     ],
-  ])("refused: %j", (texts, problem, hint) => {
+  ])("a wrong one is refused: %j", (texts, problem, hint) => {
     const error = errorOf(() => readLimits(texts));
     expect(error.message).toMatch(problem);
     expect(error.hint ?? "").toMatch(hint);
     expect(error).toMatchObject({ code: "usage", exitCode: EXIT.usage });
   });
 
-  test("nothing but a usage error comes of any text", () => {
+  test("any other string is refused with a usage error, never another error", () => {
     const unit = fc.constantFrom(
       ...["a", "*", ":", "?", "/", '"', "<=", "=", " in ", " under ", " at ", " each ", " items"],
       ...[" absent", " begins with ", "https://", ",", "5", "~", "[", "{", "}"],
@@ -157,7 +160,7 @@ describe("limits on the arguments of an operation", () => {
   });
 });
 
-describe("closed lists of arguments", () => {
+describe("--only-args", () => {
   test.each<[readonly string[], unknown]>([
     [["a,b"], { "*": ["a", "b"] }],
     [["read_file:path"], { read_file: ["path"] }],
@@ -166,7 +169,7 @@ describe("closed lists of arguments", () => {
     [["*:"], { "*": [] }],
     [['"a:b":c,"d,e"'], { "a:b": ["c", "d,e"] }],
     [["pay:to", "pay:amount,to", "b"], { pay: ["to", "amount"], "*": ["b"] }],
-  ])("%j", (texts, lists) => {
+  ])("reads %j", (texts, lists) => {
     expect(readClosedLists(texts)).toEqual(lists);
   });
 
@@ -178,7 +181,7 @@ describe("closed lists of arguments", () => {
     ["pay:a<=5", /"a<=5" is not the name/],
     ["pay:a:b", /"a:b" is not the name/],
     ["read_*:a", /no patterns of operations/],
-  ])("refused: %j", (text, problem) => {
+  ])("refuses %j", (text, problem) => {
     expect(errorOf(() => readClosedLists([text])).message).toMatch(problem);
   });
 });

@@ -57,7 +57,7 @@ describe("a token for three tools", () => {
     expect(await verify(token, operation, ...args)).toEqual({ status: 1, rules });
   });
 
-  test("is shown in words that --arg takes", async () => {
+  test("inspect shows its limits as --arg takes them", async () => {
     const words = await bench.output("inspect", token);
     for (const line of [
       "argument of     fetch: limit <= 10, if it is there",
@@ -71,7 +71,7 @@ describe("a token for three tools", () => {
     }
   });
 
-  test("is narrowed further, and diff says by what", async () => {
+  test("attenuate narrows it further, and diff says by what", async () => {
     const child = await bench.output(
       ...["attenuate", token, "--arg", "send_money:amount<=5"],
       ...["--arg", "read_file:path under /data/2026", "--only-args", "send_money:amount,to"],
@@ -89,13 +89,13 @@ describe("a token for three tools", () => {
   });
 });
 
-describe("an operation that the token does not have is a mistake", () => {
+describe("an operation that the token does not have is refused", () => {
   test.each([
     ["--arg", "send_mony:amount<=5"],
     ["--only-args", "send_mony:amount"],
     ["--arg", "send_mony:amount<=5", "--expires", "5m"],
     ["--only-args", "send_mony:amount", "--op", "send_money"],
-  ])("in attenuate, with %s; --intersect does not pass over it", async (...flag) => {
+  ])("by attenuate %s, even with --intersect", async (...flag) => {
     for (const more of [[], ["--intersect"]]) {
       const { status, stderr, stdout } = await bench.run(["attenuate", token, ...flag, ...more]);
       expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -104,7 +104,7 @@ describe("an operation that the token does not have is a mistake", () => {
     }
   });
 
-  test("in mint", async () => {
+  test("by mint", async () => {
     const { status, stderr } = await bench.run([
       "mint",
       "--grant",
@@ -118,7 +118,7 @@ describe("an operation that the token does not have is a mistake", () => {
     expect(stderr).toContain('the token does not have the operation "send"');
   });
 
-  test("a token that allows every operation has them all, and a note says so", async () => {
+  test("but not for a token that allows every operation, where a note says so", async () => {
     const whole = await bench.output("mint", "--grant", "g", "--any-op");
     const { status, stderr } = await bench.run(["attenuate", whole, "--arg", "a:b<=5"]);
     expect(status).toBe(0);
@@ -130,7 +130,7 @@ describe("an operation that the token does not have is a mistake", () => {
   });
 });
 
-test("--intersect narrows to what is left", async () => {
+test("attenuate --intersect lowers limits on operations to what is left", async () => {
   const args = ["--arg", "send_money:amount<=500", "--arg", "read_file:path under /"];
   const { status, stderr } = await bench.run(["attenuate", token, ...args]);
   expect(status).toBe(1);

@@ -19,7 +19,7 @@ if (!hasScript) {
   );
 }
 
-test("every verb's --json is one document on standard output", async () => {
+test("every verb's --json prints one document on standard output", async () => {
   const child = await bench.output("attenuate", token, "--purpose", "x");
   const runs = await Promise.all(
     [
@@ -43,7 +43,7 @@ test("every verb's --json is one document on standard output", async () => {
   for (const { stdout } of runs) document(stdout);
 });
 
-test("no colours in a pipe, unless they are forced; NO_COLOR goes first", async () => {
+test("colours are off in a pipe unless forced; NO_COLOR wins", async () => {
   const inspect = (env: Record<string, string>): Promise<string> =>
     bench.run(["inspect", token], { env }).then(({ stdout }) => stdout);
   const [piped, forced, off, both] = await Promise.all([
@@ -63,7 +63,7 @@ describe.runIf(hasScript)("in a terminal", () => {
       env: { PROVISO_HOME: bench.home, TERM: "xterm", ...env },
     }).then(({ stdout }) => stdout.replaceAll("\r\n", "\n"));
 
-  test("there are colours, unless they are not wanted", async () => {
+  test("colours are on, unless NO_COLOR or TERM=dumb is set", async () => {
     const [colour, none, dumb] = await Promise.all([
       terminal("inspect @token"),
       terminal("inspect @token", { NO_COLOR: "1" }),
@@ -74,7 +74,7 @@ describe.runIf(hasScript)("in a terminal", () => {
     expect(dumb).not.toContain("\u001b");
   });
 
-  test("mint and attenuate tell of the token on standard error, never the token", async () => {
+  test("mint and attenuate describe the token on standard error without showing it", async () => {
     const summary =
       /^cap_\S+ expires in 15 min \(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\), revocation id rv_\S{22}\n$/;
     const [minted, narrowed] = await Promise.all([
@@ -86,7 +86,7 @@ describe.runIf(hasScript)("in a terminal", () => {
     expect(minted).not.toContain(bench.read("out-mint").trim());
   });
 
-  test("a token that is left out is a usage error", async () => {
+  test("a missing token is a usage error", async () => {
     expect(await terminal("inspect; echo $?")).toBe(
       "proviso: no token is given\n" +
         "hint: give the token itself, @FILE, or pipe it in: proviso ... < FILE\n2\n",
@@ -94,8 +94,8 @@ describe.runIf(hasScript)("in a terminal", () => {
   });
 });
 
-describe("output that can not be written", () => {
-  test("a reader that leaves early is no error", async () => {
+describe("output that cannot be written", () => {
+  test("because a reader left early is no error", async () => {
     const script = `node ${MAIN} keys list | true; node ${MAIN} inspect @token | head -1`;
     const { stdout, stderr } = await runProgram("sh", ["-c", script], {
       cwd: bench.folder,
@@ -105,7 +105,7 @@ describe("output that can not be written", () => {
     expect(stdout).toMatch(/^Nothing was verified/);
   });
 
-  test.runIf(process.platform === "linux")("a full disk ends with 6", async () => {
+  test.runIf(process.platform === "linux")("because the disk is full exits with 6", async () => {
     const script = `node ${MAIN} mint --grant g --op x > /dev/full; echo $?`;
     const { stdout, stderr } = await runProgram("sh", ["-c", script], {
       env: { PROVISO_HOME: bench.home },
@@ -118,7 +118,7 @@ describe("output that can not be written", () => {
   });
 });
 
-describe("a token in the wrong place is not repeated", () => {
+describe("a token given in the wrong place is not repeated in the error", () => {
   test.each([
     [["TOKEN"]],
     [["mint", "--grant", "g", "--op", "x", "--expires", "TOKEN"]],

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { FULL } from "../support/size.js";
 import { Bench, document } from "./run.js";
 
-test("every step comes as it is told, and nothing is left behind", async () => {
+test("quickstart runs every step in order, and leaves nothing behind", async () => {
   const bench = new Bench();
   const { status, stdout, stderr } = await bench.spawned(["quickstart", "--json"], {
     // Neither the user's home nor another database is touched.
@@ -20,7 +20,7 @@ test("every step comes as it is told, and nothing is left behind", async () => {
 });
 
 if (FULL) {
-  test("it tells them in words, in colour where that is wanted", async () => {
+  test("quickstart prints its steps in words, in colour if forced", async () => {
     const bench = new Bench();
     const { status, stdout } = await bench.run(["quickstart"], {
       env: { TMPDIR: bench.folder, FORCE_COLOR: "1" },

@@ -193,24 +193,24 @@ const CARDS: Readonly<Record<string, Expected>> = {
   },
 };
 
-test("every card in the folder is expected to be something", () => {
+test("every card in the folder has an expected result", () => {
   const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ""));
   expect(names.sort()).toEqual(Object.keys(CARDS).sort());
   expect(names.length).toBeGreaterThanOrEqual(10);
 });
 
-describe.each(Object.entries(CARDS))("%s", (name, expected) => {
+describe.each(Object.entries(CARDS))("the card %s", (name, expected) => {
   const text = readFileSync(`${FOLDER}${name}.json`, "utf8");
   const file = bench.write(`${name}.json`, text);
 
-  test("card shows it", async () => {
+  test("is shown by card", async () => {
     // Columns are as wide as their widest entry.
     const plain = (line: string): string => line.trim().replace(/ {2,}/g, "  ");
     const lines = (await bench.output("card", file)).split("\n").map(plain);
     for (const line of expected.card) expect(lines).toContain(plain(line));
   });
 
-  test("card lint checks it as what it is, and as one of 1.0", async () => {
+  test("is checked by card lint as its own version, and as 1.0", async () => {
     const { findings, errors } = document(
       (await bench.run(["card", "lint", file, "--json"])).stdout,
     );
@@ -224,15 +224,24 @@ describe.each(Object.entries(CARDS))("%s", (name, expected) => {
     expect(in1.status).toBe(expected.errorsIn1 > 0 ? 1 : 0);
   });
 
-  test.each(Object.entries(expected.discover))("discover in %s", async (version, said) => {
-    const { status, stdout } = await bench.run(["discover", file, "--protocol", version, "--json"]);
-    const { usable, interface: chosen, denials } = document(stdout);
-    const codes: readonly { code: string }[] = denials ?? [];
-    expect(usable ? chosen.binding : codes.map(({ code }) => code).join(" ")).toBe(said);
-    expect(status).toBe(usable ? 0 : 1);
-  });
+  test.each(Object.entries(expected.discover))(
+    "is judged by discover in %s",
+    async (version, said) => {
+      const { status, stdout } = await bench.run([
+        "discover",
+        file,
+        "--protocol",
+        version,
+        "--json",
+      ]);
+      const { usable, interface: chosen, denials } = document(stdout);
+      const codes: readonly { code: string }[] = denials ?? [];
+      expect(usable ? chosen.binding : codes.map(({ code }) => code).join(" ")).toBe(said);
+      expect(status).toBe(usable ? 0 : 1);
+    },
+  );
 
-  test("card diff", async () => {
+  test("is compared by card diff", async () => {
     expect(await bench.output("card", "diff", file, file)).toBe("The cards are the same.");
     const [path, to, lines] = expected.diff;
     const next = bench.write(

@@ -29,7 +29,7 @@ async function pending(...args: readonly string[]): Promise<string> {
 }
 
 describe.each(["jsonrpc", "rest"])("over %s", (binding) => {
-  test("what waits for people is said, and collected later", async () => {
+  test("request reports a capability that waits for approval, and collects it later", async () => {
     const { status, stdout, stderr } = await request(...PAYMENTS, "--binding", binding);
     expect({ status, stdout }).toEqual({ status: 9, stdout: "" });
     expect(stderr).toMatch(/^documents-agent grants this once people have approved it\n/);
@@ -46,7 +46,7 @@ describe.each(["jsonrpc", "rest"])("over %s", (binding) => {
   });
 });
 
-test("--wait waits until people have decided", async () => {
+test("request --wait waits for the approvers' decision", async () => {
   let asked = "";
   const { status, stdout, stderr } = await runHere(words(...PAYMENTS, "--wait"), {
     cwd: bench.folder,
@@ -61,7 +61,7 @@ test("--wait waits until people have decided", async () => {
   expect(stderr).toContain("documents-agent granted a capability");
 });
 
-test("what needs no approval is there at once, beside what waits", async () => {
+test("request prints a capability that needs no approval at once, beside one that waits", async () => {
   const both = ["--grant", "documents:read", "--collection", "reports"];
   const { status, stdout, stderr } = await request(...PAYMENTS, ...both);
   expect(status).toBe(9);
@@ -70,7 +70,7 @@ test("what needs no approval is there at once, beside what waits", async () => {
   expect(stderr).toContain("hint: not decided yet");
 });
 
-test("denied, with the approver's words", async () => {
+test("request --collect prints the approver's reason for a denial", async () => {
   const id = await pending();
   await decideAll(agent, "deny");
   const { status, stdout, stderr } = await request("--collect", id);
@@ -79,7 +79,7 @@ test("denied, with the approver's words", async () => {
   expect(stderr).not.toMatch(UNSAFE);
 });
 
-test("stopped while it waits, it says how to go on", async () => {
+test("request --wait, interrupted, says how to continue", async () => {
   const stopping = new AbortController();
   const { status, stderr } = await runHere(words(...PAYMENTS, "--wait"), {
     cwd: bench.folder,
@@ -98,7 +98,7 @@ test.each<[readonly string[], number, string]>([
   [["--collect", "approval_x", "--grant", "documents:read"], 2, "--collect stands alone"],
   [["--collect", "approval_x", "--op", "transfer"], 2, "--collect stands alone"],
   [["--collect", "approval_x"], 1, "asked for nothing"],
-])("%j is refused", async (args, status, message) => {
+])("request with %j is refused", async (args, status, message) => {
   const answer = await request(...args);
   expect(answer).toMatchObject({ status, stdout: "" });
   expect(answer.stderr).toContain(message);

@@ -17,7 +17,7 @@ const read = ["--grant", "documents:read", "--collection", "reports"];
 const request = (...args: readonly string[]): Promise<Run> =>
   bench.run(["request", agent.url, "--access-token", "@access", ...args]);
 
-test("the token alone on standard output, and what it is good for beside it", async () => {
+test("request prints the token alone on standard output, and describes it on standard error", async () => {
   const { status, stdout, stderr } = await request(
     ...[...read, "--filter", "year=2025", "--op", "retrieve", "--arg", "format=text"],
     ...["--invoker", "assistant", "--expires", "5m", "--purpose", "sum up the year"],
@@ -46,27 +46,30 @@ test("the token alone on standard output, and what it is good for beside it", as
   for (const form of signatureForms(token)) expect(stderr).not.toContain(form);
 });
 
-test.each(["jsonrpc", "rest"])("--json is all that the agent answers, over %s", async (binding) => {
-  const { status, stdout, stderr } = await request(...read, "--json", "--binding", binding);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  expect(document(stdout)).toEqual({
-    capabilities: [
-      {
-        id: expect.stringMatching(/^cap_/),
-        grant: "documents:read",
-        principal: "alice",
-        token: expect.stringMatching(TOKEN),
-        operations: expect.any(Array),
-        attenuable: true,
-        expires: expect.any(String),
-        revocationId: expect.stringMatching(/^rv_/),
-        resourceHandles: expect.arrayContaining([
-          { handle: expect.stringMatching(/^rh_/), displayName: "Long ago", kind: "item" },
-        ]),
-      },
-    ],
-  });
-});
+test.each(["jsonrpc", "rest"])(
+  "request --json prints the agent's whole answer, over %s",
+  async (binding) => {
+    const { status, stdout, stderr } = await request(...read, "--json", "--binding", binding);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(document(stdout)).toEqual({
+      capabilities: [
+        {
+          id: expect.stringMatching(/^cap_/),
+          grant: "documents:read",
+          principal: "alice",
+          token: expect.stringMatching(TOKEN),
+          operations: expect.any(Array),
+          attenuable: true,
+          expires: expect.any(String),
+          revocationId: expect.stringMatching(/^rv_/),
+          resourceHandles: expect.arrayContaining([
+            { handle: expect.stringMatching(/^rh_/), displayName: "Long ago", kind: "item" },
+          ]),
+        },
+      ],
+    });
+  },
+);
 
 test.each<[readonly string[], readonly string[]]>([
   [["year=2025"], ["First quarter", "Third quarter"]],
@@ -79,13 +82,13 @@ test.each<[readonly string[], readonly string[]]>([
   [["quarter in [3]"], ["Third quarter"]],
   [["title>=M"], ["Third quarter"]],
   [['title="Long ago"'], ["Long ago"]],
-])("--filter %j", async (filters, expected) => {
+])("request reads --filter %j", async (filters, expected) => {
   const { stderr } = await request(...read, ...filters.flatMap((one) => ["--filter", one]));
   const found = [...stderr.matchAll(/^ {4}rh_\S+ {2}(.*)$/gm)].map(([, name]) => name);
   expect(found.sort()).toEqual(expected);
 });
 
-test("several capabilities, one on a line; and what was not granted", async () => {
+test("request prints several capabilities one per line, and names what was not granted", async () => {
   const grants = ["--grant", "documents:read", "--grant", "documents:write", "--collection"];
   const [notes, reports] = await Promise.all([
     request(...grants, "notes"),
@@ -106,12 +109,12 @@ test("several capabilities, one on a line; and what was not granted", async () =
   );
 });
 
-test("a legacy capability says what it does not promise", async () => {
+test("request describes a legacy capability as legacy", async () => {
   const { stderr } = await request("--grant", "documents:archive");
   expect(stderr).toMatch(/^ {2}legacy {9}wraps a service that knows no capabilities/m);
 });
 
-describe("refused, with every reason", () => {
+describe("request explains a refusal with every reason", () => {
   test.each<[readonly string[], string, RegExp]>([
     [["--grant", "documents:raed"], "unknown_grant", /there is no grant documents:raed; there are/],
     [["--grant", "documents:write"], "missing_required_grants", /require documents:read/],
@@ -139,7 +142,7 @@ describe("refused, with every reason", () => {
     expect(document(rest.stderr)["error"]).toMatchObject({ code, exitCode: 1 });
   });
 
-  test("what the policy takes away", async () => {
+  test("says what the policy took away", async () => {
     bench.write("bob", BOB);
     const run = await bench.run([
       "request",
@@ -158,7 +161,7 @@ describe("refused, with every reason", () => {
   });
 });
 
-describe("the command line", () => {
+describe("a wrong request command is a usage error", () => {
   test.each<[readonly string[], RegExp]>([
     [["--collection", "reports"], /required option '--grant <grant>' not specified/],
     [["--grant", "g", "--filter", "a=1"], /--filter needs --collection/],
@@ -179,7 +182,7 @@ describe("the command line", () => {
   });
 });
 
-test("a lifetime that the agent cuts is remarked, and the token goes whole into the named file", async () => {
+test("request notes a lifetime that the agent shortened, and writes the whole token into the file", async () => {
   const long = await request(...read, "--expires", "100d", "--output", "token");
   expect(long).toMatchObject({ status: 0, stdout: "" });
   expect(long.stderr).toMatch(

@@ -18,7 +18,7 @@ async function verified(...tokens: readonly string[]): Promise<(number | null)[]
   return runs.map(({ status }) => status);
 }
 
-test("a token, with all below it; parent and siblings live on", async () => {
+test("revoke ends a token and its descendants; parent and siblings stay valid", async () => {
   const parent = await mint();
   const [first, second] = await Promise.all([narrow(parent), narrow(parent)]);
   const below = await narrow(first);
@@ -43,7 +43,7 @@ test("a token, with all below it; parent and siblings live on", async () => {
   );
 });
 
-test("a token as it was minted is the whole capability", async () => {
+test("revoking the first token of a capability revokes the whole capability", async () => {
   const parent = await mint();
   const child = await narrow(parent);
   const { stdout } = await bench.run(["revoke", parent]);
@@ -51,7 +51,7 @@ test("a token as it was minted is the whole capability", async () => {
   expect(await verified(parent, child)).toEqual([5, 5]);
 });
 
-test("a token with a discharge that is revoked already is revoked all the same", async () => {
+test("revoke works on a token whose discharge is already revoked", async () => {
   const token = needing(await mint(), "q1");
   const dead = answering("q1", '{"purpose":"first"}');
   const [presented, another] = [dead, answering("q1", '{"purpose":"second"}')].map(
@@ -68,7 +68,7 @@ test("a token with a discharge that is revoked already is revoked all the same",
   expect(again.stdout).toContain(`already revoked ${revocationId(token)}: `);
 });
 
-test("by revocation id and by capability", async () => {
+test("revoke accepts a revocation id or a capability id", async () => {
   const [one, two] = await Promise.all([bench.json("mint", ...OP), bench.json("mint", ...OP)]);
   const child = await narrow(one["token"]);
   expect((await bench.run(["revoke", "--id", revocationId(child)])).status).toBe(0);
@@ -77,7 +77,7 @@ test("by revocation id and by capability", async () => {
   expect(await verified(one["token"], two["token"])).toEqual([5, 0]);
 });
 
-test("by principal: all tokens so far, none from the next second on", async () => {
+test("revoke --principal ends all tokens so far, and none minted from the next second on", async () => {
   const [theirs, others] = await Promise.all([
     mint("--principal", "user_1"),
     mint("--principal", "user_2"),
@@ -92,7 +92,7 @@ test("by principal: all tokens so far, none from the next second on", async () =
   expect(await verified(await mint("--principal", "user_1"))).toEqual([0]);
 });
 
-test("by key: the minting key's note says to rotate, and mint refuses until then", async () => {
+test("revoke --key of the minting key says to rotate, and mint refuses until then", async () => {
   const own = new Bench();
   await own.init();
   const token = await own.output("mint", ...OP);
@@ -112,7 +112,7 @@ test("by key: the minting key's note says to rotate, and mint refuses until then
   expect(entries).toEqual([{ kind: "key", id: kid, at: expect.any(String) }]);
 });
 
-describe("what can not be revoked", () => {
+describe("revoke refuses", () => {
   test.each<[readonly string[], number, RegExp]>([
     [["--id", "rv_1"], 2, /--id "rv_1" is not a revocation id\nhint: it is rv_ and 22 characters/],
     [["--capability", "cap_1"], 2, /--capability "cap_1" is not a capability's id/],
@@ -143,7 +143,7 @@ describe("what can not be revoked", () => {
 });
 
 if (FULL) {
-  test("two processes revoke at once, and neither loses", async () => {
+  test("processes revoking at once all succeed", async () => {
     const tokens = await Promise.all(Array.from({ length: 6 }, () => mint()));
     const runs = await Promise.all(tokens.map((token) => bench.spawned(["revoke", token])));
     expect(runs.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
@@ -153,7 +153,7 @@ if (FULL) {
   });
 }
 
-test("the list, and pruning it", async () => {
+test("revocations list shows the entries, and prune removes expired ones", async () => {
   const own = new Bench();
   await own.init();
   expect(await own.output("revocations", "list")).toBe("Nothing is revoked.");

@@ -22,7 +22,7 @@ const config = {
   ],
 };
 
-test("what the configuration says needs an approval waits for its approvers", async () => {
+test("a grant with an approval rule in the configuration waits for its approvers", async () => {
   const { running, url } = await serve(bench, config);
   const request = ["request", url, "--access-token", "@access"];
   const query = ["--grant", grant?.id ?? "", "--op", "read", "--collection", "notes"];
@@ -65,7 +65,7 @@ test.each([
   [{ approver: "alice" }, "grants[0].approval"],
   [{ lifetime: 60 }, "grants[0].approval.lifetime"],
   [{ lifetime: "31d" }, "grants[0].approval.lifetime: must be 1 to 2592000 whole seconds"],
-])("an approval of %j is refused at the start", async (approval, where) => {
+])("the approval rule %j is refused at the start", async (approval, where) => {
   bench.write("wrong.json", JSON.stringify({ ...config, grants: [{ ...grant, approval }] }));
   const { status, stderr } = await bench.run(["serve", "wrong.json"]);
   expect(status).toBe(6);

@@ -12,8 +12,8 @@ beforeAll(async () => {
 const LOGIN = { issuer: "https://login.example", clientId: "console" };
 const PROTOCOLS = ["a2a", "approvals"];
 
-describe("the approvals console of an agent that is served", () => {
-  test("is beside the other protocols; users sign in by the development tokens of callers", async () => {
+describe("the approvals console of a served agent", () => {
+  test("is served beside the other protocols; users sign in with development tokens", async () => {
     const { running, url } = await serveSpawned(bench, { ...CONFIG, protocols: PROTOCOLS });
     expect(document(running.stdout)).toMatchObject({
       approvalsUrl: `${url}/approvals`,
@@ -30,7 +30,7 @@ describe("the approvals console of an agent that is served", () => {
     expect(running.stderr).not.toContain(TOKENS.alice);
   });
 
-  test("with an identity provider, its secret comes from a file or the environment", async () => {
+  test("with an identity provider reads the client secret from a file or the environment", async () => {
     bench.write("secret.txt", "a-secret-of-the-client\n");
     const login = {
       ...LOGIN,
@@ -51,7 +51,7 @@ describe("the approvals console of an agent that is served", () => {
   });
 });
 
-describe("a configuration of the console that does not do", () => {
+describe("serve refuses a configuration of the console", () => {
   const jwt = { issuer: "https://a.example", audience: "a", jwks: "https://a.example/jwks" };
   test.each<[string, Document, string]>([
     ["a section without the protocol", { approvals: {} }, "approvals: has no effect"],

@@ -13,7 +13,7 @@ async function served(more: Document) {
   return { bench, ...(await serve(bench, { ...CONFIG, ...more })) };
 }
 
-test("the card lists the collections that the configuration lists, and no other", async () => {
+test("the card lists exactly the collections that the configuration lists", async () => {
   const listed = await served({ collections: [{ name: "notes", fields: ["title", "year"] }] });
   const text = await listed.bench.output("card", listed.url);
   expect(text).toContain("\ncollections\n  notes\n    fields  title, year\n");
@@ -21,7 +21,7 @@ test("the card lists the collections that the configuration lists, and no other"
   expect(await silent.bench.output("card", silent.url)).not.toContain("collections");
 });
 
-test("a request without a collection gets those that the policy is about, and bob gets none", async () => {
+test("a refused request without a collection names those in the caller's policy only", async () => {
   const { rpc } = await served({});
   const bare = { grants: NOTES["grants"], purpose: "a test" };
   const problem = async (who: string): Promise<string> =>
@@ -30,7 +30,7 @@ test("a request without a collection gets those that the policy is about, and bo
   expect(await problem(TOKENS.bob)).not.toMatch(/"notes\\?"/);
 });
 
-test("a browser gets a page unless the configuration turns it off", async () => {
+test("a browser gets a page, unless the configuration turns it off", async () => {
   const shown = await served({});
   expect((await fetch(`${shown.url}/`, BROWSER)).status).toBe(200);
   const hidden = await served({ page: false });

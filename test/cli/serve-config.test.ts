@@ -31,7 +31,7 @@ async function problems(config: Document): Promise<string[]> {
   return messages;
 }
 
-test("everything that fails the schema is told at once, by the name of its field", async () => {
+test("every fault against the schema is reported at once, by its field", async () => {
   const { description, ...others } = CONFIG;
   const config = {
     ...others,
@@ -73,12 +73,12 @@ test("everything that fails the schema is told at once, by the name of its field
   expect((await problems(config)).sort()).toEqual(expected.sort());
 });
 
-test("a proxy that is trusted is an address or a range", async () => {
+test("a trusted proxy must be an address or a range", async () => {
   const found = await problems({ ...CONFIG, trustedProxies: ["10.0.0.0/8", "proxy.example"] });
   expect(found).toEqual(["trustedProxies: invalid IP address: proxy.example"]);
 });
 
-describe("what the parts say of each other", () => {
+describe("settings that contradict each other are refused", () => {
   const rule = POLICY["rules"][1];
   const jwt = { issuer: "https://login.example", audience: "a", jwks: { keys: [] } };
   test.each<[string, Document, string]>([
@@ -162,7 +162,7 @@ describe("what the parts say of each other", () => {
   }
 });
 
-describe("what is not JSON is told by line and column", () => {
+describe("a configuration that is not JSON is refused with line and column", () => {
   const text = JSON.stringify(CONFIG, undefined, 2);
   test.each([
     ["a comment", text.replace('  "name"', '  // mine\n  "name"'), "2:3", "JSON has no comments"],
@@ -182,14 +182,14 @@ describe("what is not JSON is told by line and column", () => {
     expect(words).not.toContain(TOKENS.alice);
   });
 
-  test("a member that is there twice", async () => {
+  test("because a property is there twice", async () => {
     const twice = text.replace('  "name"', '  "mode": "require",\n  "mode": "prefer",\n  "name"');
     const { error } = await refusal(twice);
     expect(error["message"]).toBe('broken.json:3:3: "mode" is there twice');
   });
 });
 
-describe("what the configuration leads to", () => {
+describe("a fault in what the configuration refers to is refused by its field", () => {
   test.each<[string, Document, string, string]>([
     [
       "a policy file that is not there",
@@ -262,7 +262,9 @@ describe("what the configuration leads to", () => {
     ["an import that there is not", 'import "./absent.mjs";', "Cannot find module "],
     ["a package that there is not", 'import "no-such-package";', "Cannot find package "],
     ["an error as it loads", '\nthrow new Error("no index");', /: no index \(at .*mjs:2:7\)$/],
-  ])("a module of skills with %s", (_, text, message) => refusesSkills("run", text, message));
+  ])("because its module of skills has %s", (_, text, message) =>
+    refusesSkills("run", text, message),
+  );
 
   // Vitest would tell of these in its own words, so the built command does.
   test.each<[string, string, RegExp]>([
@@ -277,9 +279,11 @@ describe("what the configuration leads to", () => {
       /: .*, in it or in a module that it imports$/,
     ],
     ["a name that is not exported", '\nimport { b } from "./one.mjs";', /mjs:2: .* named 'b'$/],
-  ])("a module of skills with %s", (_, text, message) => refusesSkills("spawned", text, message));
+  ])("because its module of skills has %s", (_, text, message) =>
+    refusesSkills("spawned", text, message),
+  );
 
-  test("a file of policy or tokens is judged like what stands in the configuration", async () => {
+  test("also in a separate file of policy or tokens", async () => {
     bench.write("policy.json", JSON.stringify({ rules: [{ grant: "g", operation: "*" }] }));
     const policy = await refusal({ ...CONFIG, policy: "policy.json" });
     expect(policy.error["message"]).toContain(`${bench.folder}/policy.json: 3 things are wrong`);
@@ -297,7 +301,7 @@ describe("what the configuration leads to", () => {
   }
 });
 
-test("a file that is none, and a port that is none", async () => {
+test("a missing configuration file, a folder, and a wrong port are refused", async () => {
   mkdirSync(bench.path("folder"), { recursive: true });
   const runs = await Promise.all([
     bench.run(["serve", "nowhere.json"]),
@@ -312,7 +316,7 @@ test("a file that is none, and a port that is none", async () => {
   expect(runs[3]?.stderr).toContain("no.such.host.invalid is no address of this machine");
 });
 
-test("--home, --host and --port go before the configuration", async () => {
+test("--home, --host and --port override the configuration", async () => {
   const port = await freePort();
   const config = {
     ...CONFIG,
@@ -327,7 +331,7 @@ test("--home, --host and --port go before the configuration", async () => {
 });
 
 test.each(["agent", "session"])(
-  "the schema of the %s configuration is one of JSON Schema",
+  "the schema of the %s configuration is a valid JSON Schema",
   (name) => {
     const file = new URL(`../../schemas/${name}-config.schema.json`, import.meta.url);
     const ajv = new Ajv2020({ strict: false });
@@ -336,7 +340,7 @@ test.each(["agent", "session"])(
   },
 );
 
-test("a database's tables are resources too, and the schema says so to editors", async () => {
+test("database tables can be resources, and the schema describes every property", async () => {
   const schema = new URL("../../schemas/agent-config.schema.json", import.meta.url);
   const { properties } = JSON.parse(readFileSync(schema, "utf8"));
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(CONFIG)));

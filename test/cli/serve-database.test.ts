@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const WAITING = { ms: 1 };
 
-test("a database of another name is the agent's and the commands'", async () => {
+test("a database with another name is used by the agent and by the commands", async () => {
   const own = new Bench();
   await own.init("--database", "other.db");
   writeAgent(own);
@@ -38,7 +38,7 @@ test("a database of another name is the agent's and the commands'", async () => 
 });
 
 test.skipIf(process.env[ADDRESS] === undefined)(
-  "PostgreSQL, by an address whose password nobody sees",
+  "PostgreSQL works by an address whose password is never shown",
   async () => {
     const own = new Bench();
     const address = new URL(await postgresPlace());
@@ -72,7 +72,7 @@ test.skipIf(process.env[ADDRESS] === undefined)(
   },
 );
 
-test("readiness is honest, a key file or a database lost, while the process says that it lives", async () => {
+test("readiness fails while a key file or the database is gone, and liveness does not", async () => {
   const { url } = await serve(bench);
   const ready = async (): Promise<unknown> => {
     const [live, { status, body }] = await Promise.all([
@@ -102,7 +102,7 @@ test("readiness is honest, a key file or a database lost, while the process says
   await becomes({ status: "ok" });
 });
 
-test("how long an agent that is cut off from its database goes on is configured", async () => {
+test("revocationList.staleAfterMs sets how long an agent without its database still answers", async () => {
   const revocationList = { refreshMs: 20, staleAfterMs: 500 };
   const { capability, outcome } = await serve(bench, { ...CONFIG, revocationList });
   const token = await capability(WAIT);
@@ -128,7 +128,7 @@ test("how long an agent that is cut off from its database goes on is configured"
   ]);
 });
 
-test("metrics are nowhere unless they are given an address", async () => {
+test("metrics are served only at an address given for them", async () => {
   const { url, running } = await serve(bench, CONFIG, ["--metrics", "127.0.0.1:0"]);
   expect((await send(`${url}/metrics`)).status).toBe(404);
   const [, metrics = ""] = /^metrics (\S+)$/m.exec(running.stderr) ?? [];

@@ -96,7 +96,7 @@ async function writes({ url, rpc }: Serving, token: string): Promise<readonly st
 const AGAIN = "503 after 5";
 
 test.skipIf(postgresIsMissing)(
-  "a database that takes only reads, as after a failover",
+  "an agent whose database becomes read-only, as after a failover, stays up and recovers",
   async () => {
     const place = await postgresPlace();
     const serving = await served(place);
@@ -155,33 +155,38 @@ test.skipIf(postgresIsMissing)(
   },
 );
 
-test.skipIf(postgresIsMissing)("a database that takes no more connections", async () => {
-  const place = await postgresPlace();
-  const role = `proviso_test_${crypto.randomUUID().slice(0, 8)}`;
-  await administer(place, `CREATE ROLE ${role} LOGIN`, `GRANT ALL ON SCHEMA public TO ${role}`);
-  onTestFinished(() => administer(place, END_OTHERS, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
-  const address = new URL(place);
-  address.username = role;
-  const serving = await served(address.href);
-  const { url, rpc, running } = serving;
-  const token = await serving.capability(WAIT);
-  const alice = new Visitor(`${url}/approvals`);
-  await alice.post("/login", { token: TOKENS.alice, to: "/" }, "/");
+test.skipIf(postgresIsMissing)(
+  "an agent whose database accepts no more connections stays up and recovers",
+  async () => {
+    const place = await postgresPlace();
+    const role = `proviso_test_${crypto.randomUUID().slice(0, 8)}`;
+    await administer(place, `CREATE ROLE ${role} LOGIN`, `GRANT ALL ON SCHEMA public TO ${role}`);
+    onTestFinished(() =>
+      administer(place, END_OTHERS, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`),
+    );
+    const address = new URL(place);
+    address.username = role;
+    const serving = await served(address.href);
+    const { url, rpc, running } = serving;
+    const token = await serving.capability(WAIT);
+    const alice = new Visitor(`${url}/approvals`);
+    await alice.post("/login", { token: TOKENS.alice, to: "/" }, "/");
 
-  await administer(place, `ALTER ROLE ${role} CONNECTION LIMIT 0`, END_OTHERS);
-  const asked = await rpc("a2a/capabilities/request", WAIT);
-  expect(seen(asked)).toBe(AGAIN);
-  expect(
-    seen(await rpc("a2a/capabilities/introspect", { capabilityId: "cap_0123456789abcdef" })),
-  ).toBe(AGAIN);
-  expect(seen(await alice.get("/"))).toBe(AGAIN);
-  const { status, body } = await send(`${url}/readyz`);
-  expect([status, body]).toMatchObject([503, { problems: ["store_too_many_connections"] }]);
-  expect(running.stderr).toContain("the database takes no more connections");
-  expect(running.stderr).not.toContain("cannot be reached (53300)");
+    await administer(place, `ALTER ROLE ${role} CONNECTION LIMIT 0`, END_OTHERS);
+    const asked = await rpc("a2a/capabilities/request", WAIT);
+    expect(seen(asked)).toBe(AGAIN);
+    expect(
+      seen(await rpc("a2a/capabilities/introspect", { capabilityId: "cap_0123456789abcdef" })),
+    ).toBe(AGAIN);
+    expect(seen(await alice.get("/"))).toBe(AGAIN);
+    const { status, body } = await send(`${url}/readyz`);
+    expect([status, body]).toMatchObject([503, { problems: ["store_too_many_connections"] }]);
+    expect(running.stderr).toContain("the database takes no more connections");
+    expect(running.stderr).not.toContain("cannot be reached (53300)");
 
-  await administer(place, `ALTER ROLE ${role} CONNECTION LIMIT -1`);
-  await eventually(async () => (await send(`${url}/readyz`)).status === 200);
-  await sleep(50);
-  expect(await serving.outcome("wait", { ms: 1 }, token)).toBe("allowed");
-});
+    await administer(place, `ALTER ROLE ${role} CONNECTION LIMIT -1`);
+    await eventually(async () => (await send(`${url}/readyz`)).status === 200);
+    await sleep(50);
+    expect(await serving.outcome("wait", { ms: 1 }, token)).toBe("allowed");
+  },
+);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const WAITING = { ms: 1 };
 
-test("keys that other commands rotate and retire are the running agent's at once", async () => {
+test("a running agent follows keys rotated and retired by other commands", async () => {
   const { capability, outcome } = await serve(bench);
   const old = await capability(WAIT);
   const [first]: Document[] = (await bench.json("keys", "list"))["keys"];
@@ -43,7 +43,7 @@ test("keys that other commands rotate and retire are the running agent's at once
   expect(await outcome("wait", WAITING, fresh)).toBe("allowed");
 });
 
-test("what other commands revoke is refused, and its sibling is not", async () => {
+test("a running agent refuses a token revoked by another command, and still allows its sibling", async () => {
   const { capability, outcome, running } = await serve(bench, CONFIG, ["--metrics", "127.0.0.1:0"]);
   const parent = await capability(WAIT);
   const children = await Promise.all(
@@ -62,7 +62,7 @@ test("what other commands revoke is refused, and its sibling is not", async () =
   expect(metrics).toMatch(/^proviso_decisions_total\{.*code="revoked".*\} [1-9]/m);
 });
 
-test("what the agent itself revokes is known to other commands", async () => {
+test("a revocation by the running agent is visible to other commands", async () => {
   const { capability, rpc } = await serve(bench);
   const token = await capability(WAIT);
   const { body } = await rpc("a2a/capabilities/revoke", { token });
@@ -85,7 +85,7 @@ function serveWithPolicy(policy: Document): Promise<Serving> {
   return serve(bench, { ...CONFIG, policy: "policy.json" });
 }
 
-test("a policy file is followed; one that is broken leaves the policy as it was, and is told", async () => {
+test("a changed policy file takes effect; a broken one is reported and leaves the policy unchanged", async () => {
   const { running, capability, outcome, rpc } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
@@ -121,7 +121,7 @@ test("a policy file is followed; one that is broken leaves the policy as it was,
   expect(await running.ended).toBe(0);
 });
 
-test("a policy file that stays broken is told of once, and again when it is changed", async () => {
+test("a broken policy file is reported once, and again when it changes", async () => {
   const { running, outcome, capability } = await serveWithPolicy(POLICY);
   const token = await capability(WAIT);
   const warnings = (): number =>
@@ -135,7 +135,7 @@ test("a policy file that stays broken is told of once, and again when it is chan
   expect(await outcome("wait", WAITING, token)).toBe("allowed");
 });
 
-test("a grant can have the query of its request asked again at each call", async () => {
+test("recheck: true in a grant asks the request's query again at each call", async () => {
   const [read, wait]: Document[] = CONFIG["grants"];
   const { capability, outcome } = await serve(bench, {
     ...CONFIG,

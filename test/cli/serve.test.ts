@@ -34,8 +34,8 @@ beforeAll(async () => {
   writeAgent(bench);
 });
 
-describe("what it says", () => {
-  test("the first line of standard output comes when it takes calls, and not before", async () => {
+describe("the output of serve", () => {
+  test("prints the first line on standard output once the agent accepts calls", async () => {
     bench.write("first-line.json", JSON.stringify(CONFIG));
     const port = await freePort();
     const card = `http://127.0.0.1:${port}/.well-known/agent-card.json`;
@@ -46,7 +46,7 @@ describe("what it says", () => {
     expect((await fetch(card)).status).toBe(200);
   });
 
-  test("--json: one line when it is ready, and all talk on standard error", async () => {
+  test("with --json is one line when ready, and messages on standard error", async () => {
     const { running, url } = await serveSpawned(bench);
     expect(document(running.stdout)).toEqual({
       url,
@@ -78,7 +78,7 @@ describe("what it says", () => {
   });
 
   if (FULL) {
-    test("in words without it; the configuration's home goes before the environment's", async () => {
+    test("without --json is in words; the configuration's home overrides the environment's", async () => {
       const env = { PROVISO_HOME: "/nowhere" };
       const running = new RunningProgram([MAIN, "serve", "agent.json"], env, bench.folder);
       const said = await running.says(/^Serving at \S+[\s\S]* mode {7}require\n/m);
@@ -90,7 +90,7 @@ describe("what it says", () => {
     });
   }
 
-  test("the log is JSON lines, and no token is in anything it says", async () => {
+  test("logs JSON lines, and shows no token anywhere", async () => {
     const { running, capability, rpc } = await serve(bench);
     const token = await capability();
     const given = { skill: "read_note", arguments: { note: "rh_nothing" } };
@@ -104,7 +104,7 @@ describe("what it says", () => {
     }
   });
 
-  test("a silent log logs nothing, and the warning is there all the same", async () => {
+  test('with log: "silent" has no log, but still the warning', async () => {
     const { running, capability } = await serve(bench, { ...CONFIG, log: "silent" });
     await capability();
     running.stop();
@@ -113,7 +113,7 @@ describe("what it says", () => {
     expect(running.stderr).toContain("WARNING: fixed development tokens");
   });
 
-  test("its help says what it is and how it is called", async () => {
+  test("has a --help that says what it is and how to call it", async () => {
     const text = await bench.output("serve", "--help");
     expect(text).toMatch(/^Usage: proviso serve \[options\] <config>\n\nServes an issuing agent/);
     expect(text).toContain("$ proviso serve agent.json");
@@ -121,8 +121,8 @@ describe("what it says", () => {
   });
 });
 
-describe("how it stops", () => {
-  test("what is under way is finished, and everything is written and closed", async () => {
+describe("stopping serve", () => {
+  test("finishes calls under way, and writes and closes everything", async () => {
     const { running, capability, outcome, url } = await serveSpawned(bench);
     const token = await capability(WAIT);
     const waiting = outcome("wait", { ms: 700 }, token);
@@ -142,7 +142,7 @@ describe("how it stops", () => {
   });
 
   if (FULL) {
-    test("a second signal ends it at once", async () => {
+    test("ends at once at a second signal", async () => {
       const { running, capability, outcome } = await serveSpawned(bench);
       const token = await capability(WAIT);
       const waiting = outcome("wait", { ms: 20_000 }, token).catch(() => "cut");
@@ -157,7 +157,7 @@ describe("how it stops", () => {
     });
   }
 
-  test("a port that is taken: nothing is left open, and the next start succeeds", async () => {
+  test("when the port is taken leaves nothing open, so the next start succeeds", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const address = other.address();
@@ -175,8 +175,8 @@ describe("how it stops", () => {
   });
 });
 
-describe("what the configuration does", () => {
-  test("the module has resources, paths and the home; messages in words reach it", async () => {
+describe("the configuration of serve", () => {
+  test("gives the module resources, paths and home; messages in words reach it", async () => {
     const { rpc, capability } = await serve(bench);
     const granted = (await rpc("a2a/capabilities/request", { ...NOTES, purpose: "p" })).body;
     const [token, note] = [
@@ -199,7 +199,7 @@ describe("what the configuration does", () => {
     expect(sent.text).toContain('{"heard":"hello"}');
   });
 
-  test("how long the ledger keeps events", async () => {
+  test("sets how long the ledger keeps events", async () => {
     const database = await openStores(join(bench.home, "proviso.db"), "create");
     const ledger = openLedger(database);
     for (const [days, purpose] of [
@@ -216,7 +216,7 @@ describe("what the configuration does", () => {
     expect(await kept()).toContain("of late");
   });
 
-  test("how long tasks are kept", async () => {
+  test("sets how long tasks are kept", async () => {
     const database = await openStores(join(bench.home, "proviso.db"));
     const context = new ServerCallContext();
     setTaskAccess(context, { principal: "alice", paths: [] });
@@ -271,7 +271,7 @@ describe("what the configuration does", () => {
     expect(await waiting).not.toBe("allowed");
   });
 
-  test("mode, lifetimes, caps, and values in the ledger", async () => {
+  test("sets mode, lifetimes, limits and the argument values in the ledger", async () => {
     const { rpc, capability } = await serve(bench, {
       ...CONFIG,
       mode: "prefer",
@@ -300,7 +300,7 @@ describe("what the configuration does", () => {
     await expect.poll(() => bench.output("audit", "--json")).toContain('"values":{"lines":7}');
   });
 
-  test("whether ambient authority must be declared", async () => {
+  test("sets whether ambient authority must be declared", async () => {
     const { rpc } = await serve(bench, {
       ...CONFIG,
       mode: "advertise",
@@ -313,7 +313,7 @@ describe("what the configuration does", () => {
     expect(declared.text).toContain('"declared":true');
   });
 
-  test("callers show tokens of an authorization server, checked by its keys", async () => {
+  test("accepts access tokens of an authorization server, checked with its keys", async () => {
     const agent = "https://notes.example";
     const server = await startAuthorizationServer({
       users: ["alice"],
@@ -339,7 +339,7 @@ describe("what the configuration does", () => {
   });
 });
 
-test("what is written to the console stands in the log; of a refused stream, nothing is", async () => {
+test("console output of a skill is in the log; a refused stream logs no token", async () => {
   const { running, rpcUrl, capability } = await serve(bench);
   const token = await capability({ grants: ["notes:wait"] });
   const rpc = (method: string, params: object) =>

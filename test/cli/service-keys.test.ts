@@ -17,7 +17,7 @@ const CALL = ["--grant", "documents:read", "--op", "retrieve"];
 const WARNING =
   "warning: this is secret: any party that has it can mint tokens for files, and for no other\n";
 
-test("keys of a service go into a file of their own, and check where there is no home", async () => {
+test("keys service writes a service's keys into a file, and verify uses it without a home", async () => {
   const { status, stdout, stderr } = await bench.run([
     "keys",
     "service",
@@ -64,7 +64,7 @@ test("keys of a service go into a file of their own, and check where there is no
   expect(nameless.stdout).toContain('made under the key of the service "files"');
 });
 
-test("mint and inspect say for which service a token is", async () => {
+test("mint and inspect name the service of a token", async () => {
   const minted = await bench.json("mint", ...CALL, "--service", "files");
   expect(minted).toMatchObject({ service: "files", hop: { audience: ["files"] } });
   expect(await bench.json("inspect", minted["token"])).toMatchObject({ service: "files" });
@@ -76,7 +76,7 @@ test("mint and inspect say for which service a token is", async () => {
   expect(other.stderr).toContain('a token for the service "files" has that audience alone');
 });
 
-test("without --output they are data, with a warning", async () => {
+test("keys service without --output prints the keys, with a warning", async () => {
   const { status, stdout, stderr } = await bench.run(["keys", "service", "files"]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: WARNING });
   expect(stdout).toBe(bench.read("f.jwks"));
@@ -85,7 +85,7 @@ test("without --output they are data, with a warning", async () => {
   expect(document(line)).toEqual(JSON.parse(stdout));
 });
 
-test("a terminal shows them only with --reveal", async () => {
+test("keys service shows the keys on a terminal only with --reveal", async () => {
   const shown = async (...more: readonly string[]): Promise<string> => {
     const written: string[] = [];
     const output = {
@@ -115,7 +115,7 @@ test("a terminal shows them only with --reveal", async () => {
   expect(await shown("--reveal")).toContain(secret);
 });
 
-test("a name, a file or a key that does not do is said to be so", async () => {
+test("keys service refuses a wrong name, file or key, naming it", async () => {
   const cases: readonly (readonly [readonly string[], number, string])[] = [
     [["keys", "service", "a b"], 2, "service must be 1 to 255 printable ASCII characters"],
     [["keys", "service", "mail", "--output", "f.jwks"], 6, "f.jwks"],
@@ -137,7 +137,7 @@ test("a name, a file or a key that does not do is said to be so", async () => {
   }
 });
 
-test("revoking a service's key leaves the others", async () => {
+test("revoking a service's key leaves other services' keys valid", async () => {
   const [files, mail] = [
     await bench.output("mint", ...CALL, "--service", "files"),
     await bench.output("mint", ...CALL, "--service", "mail"),
@@ -151,7 +151,7 @@ test("revoking a service's key leaves the others", async () => {
   expect(minted.stderr).toContain(`${kid}@files, is revoked`);
 });
 
-test("after a rotation the same file is renewed", async () => {
+test("keys service renews the same file after a rotation", async () => {
   await bench.output("keys", "rotate");
   expect(await bench.output("keys", "service", "files", "-o", "f.jwks")).toContain("has 2 keys");
   const { keys } = JSON.parse(bench.read("f.jwks"));

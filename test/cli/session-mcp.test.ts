@@ -22,7 +22,7 @@ beforeAll(async () => {
   await bench.output(...minted, "--output", "token");
 });
 
-describe("a tool of MCP that fails", () => {
+describe("a tool of an MCP server that fails", () => {
   const serve = async (): Promise<string> => {
     bench.write("session.json", config(GRAPH));
     const options = { cwd: bench.folder, env: { PROVISO_HOME: bench.home } };
@@ -32,7 +32,7 @@ describe("a tool of MCP that fails", () => {
   // The entity is not there, which the server's tool answers as an error.
   const FAILING = `mcp/call graph/add_observations observations=[{"entityName":"none","contents":["x"]}]`;
 
-  test("ends the one call of a command line with its own exit code, its answer printed", async () => {
+  test("gives a single --call its own exit code, and prints the answer", async () => {
     const words = FAILING.split(" ");
     const connect = ["session", "connect", await serve(), "--token", "@token"];
     const failed = await bench.run([...connect, "--call", ...words]);
@@ -44,7 +44,7 @@ describe("a tool of MCP that fails", () => {
   });
 
   if (FULL) {
-    test("ends a session of several calls with it too, and the calls behind it are made", async () => {
+    test("gives a session of several calls that exit code, and later calls are still made", async () => {
       const { status, stdout } = await bench.run(
         ["session", "connect", await serve(), "--token", "@token", "--json"],
         { input: `${FAILING}\nmcp/call graph/read_graph\n` },
@@ -57,7 +57,7 @@ describe("a tool of MCP that fails", () => {
   }
 });
 
-describe("a program that does not exist is found when the host starts", () => {
+describe("an MCP server's program that does not exist is refused when the host starts", () => {
   test.each<[string, Document, string]>([
     ["in PATH", { command: "no-such-program-of-mcp" }, "in PATH"],
     ["by its path", { command: "./no-such-program" }, `from ${bench.folder}`],

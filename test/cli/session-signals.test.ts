@@ -118,7 +118,7 @@ async function silentHost(got: (message: JsonObject) => void): Promise<string> {
   return listening(server, "silent.sock");
 }
 
-test("a call that the host does not answer ends at a signal", async () => {
+test("session connect ends at a signal while the host does not answer a call", async () => {
   const types: unknown[] = [];
   const address = await silentHost(({ type }) => types.push(type));
   const input = new PassThrough();

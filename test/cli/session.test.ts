@@ -101,8 +101,8 @@ beforeAll(async () => {
 describe.each([
   ["TCP", [] as string[]],
   ["a socket", ["--unix", "a2e.sock"]],
-])("over %s", (_, flags) => {
-  test("every plugin serves the calls of a session, a line each", async () => {
+])("session over %s", (_, flags) => {
+  test("every plugin answers calls, one line each", async () => {
     const { address } = await serve(CONFIG, ...flags);
     const key = `colour-${flags.length}`;
     const at = flags.length === 0 ? address : "./a2e.sock";
@@ -142,8 +142,8 @@ describe.each([
   });
 });
 
-describe("a session", () => {
-  test("makes one call, prints what it answers, and refuses with every reason by exit code", async () => {
+describe("session connect", () => {
+  test("makes one call, prints the answer, and exits with the code of a refusal", async () => {
     const { address, running } = await serve(CONFIG);
     const adding = await mint(
       "tools",
@@ -183,7 +183,7 @@ describe("a session", () => {
       .toMatchObject({ status: 6, stderr: expect.stringContaining("nothing listens") });
   });
 
-  test("prints parts of an answer, and ends when its token is revoked in the middle", async () => {
+  test("prints parts of an answer, and ends when its token is revoked meanwhile", async () => {
     const { address } = await serve(CONFIG);
     const token = await mint("tools", "--any-op", "--purpose", "to be revoked");
     const run = new RunningHere(
@@ -211,7 +211,7 @@ describe("a session", () => {
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "revoked" } });
   });
 
-  test("reads calls as long as the host and its own input go on", async () => {
+  test("reads calls until its input or the host ends", async () => {
     const { address, running } = await serve(CONFIG);
     const input = new PassThrough();
     const stdio = (): Duplex => Duplex.from({ readable: input, writable: new PassThrough() });
@@ -226,7 +226,7 @@ describe("a session", () => {
     expect(session.stderr).toContain("shutting down");
   });
 
-  test("without a token is refused, unless the host has a party for it and a policy", async () => {
+  test("without a token is refused, unless the host configures a party and a policy", async () => {
     const closed = await serve(CONFIG);
     expect(
       await connect(closed.address, ["--ambient", "--caps", "tools", "--call", "tool/list"]),
@@ -252,7 +252,7 @@ describe("a session", () => {
     );
   });
 
-  test("from a program that knows nothing but lines negotiates, calls, is refused, and ends its processes", async () => {
+  test("can be replaced by a program that only writes lines: it negotiates, calls, is refused, and its processes end", async () => {
     const { address } = await serve(CONFIG);
     const [host = "", port = ""] = address.split(":");
     const socket = createConnection({ host, port: Number(port) });
@@ -327,7 +327,7 @@ describe("a session", () => {
   });
 });
 
-describe("a host over standard streams", () => {
+describe("session serve --stdio", () => {
   test("serves one session to the process that started it", async () => {
     const config = bench.write("stdio.json", JSON.stringify(CONFIG));
     const host = new RunningProgram(
@@ -352,7 +352,7 @@ describe("a host over standard streams", () => {
 });
 
 test.each([[[]], [["serve"]], [["connect"]]])(
-  "the help of session %s explains itself",
+  "the help of session %s is complete",
   async (verb) => {
     const text = await bench.output("session", ...verb, "--help");
     expect(text).toMatch(/^Usage: proviso session\b.*\n\n[A-Z].*\.\n/s);
@@ -364,7 +364,7 @@ test.each([[[]], [["serve"]], [["connect"]]])(
   },
 );
 
-describe("what is wrong is said before anything is served", () => {
+describe("session serve refuses a wrong configuration before it serves", () => {
   test.each<[string, Document, string]>([
     [
       "an unknown member",
@@ -398,7 +398,7 @@ describe("what is wrong is said before anything is served", () => {
     expect(status).toBe(6);
   });
 
-  test("a home that lists its grants must list those of the plugins", async () => {
+  test("because the home lists grants, but not those of the plugins", async () => {
     const listed = new Bench();
     await listed.init(
       "--grant",
@@ -415,7 +415,7 @@ describe("what is wrong is said before anything is served", () => {
     );
   });
 
-  test("the command line", async () => {
+  test("because of wrong options", async () => {
     bench.write("ok.json", JSON.stringify({ home: "home", plugins: { memory: {} } }));
     const usage: [string[], string][] = [
       [["serve", "ok.json", "--stdio", "--unix", "x"], "exclude each other"],

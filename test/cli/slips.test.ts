@@ -25,7 +25,7 @@ async function slip(...args: readonly string[]): Promise<string> {
   return stderr;
 }
 
-describe("--arg takes no patterns, and no operators that it does not have", () => {
+describe("--arg refuses patterns and unknown operators", () => {
   test.each([
     ["lines=<100", "there is no =<", `use <=; for this very text, write 'lines="<100"'`],
     ["amount=>5", "there is no =>", `use >=; for this very text, write 'amount=">5"'`],
@@ -45,7 +45,7 @@ describe("--arg takes no patterns, and no operators that it does not have", () =
     }
   });
 
-  test("what the hint says is taken as it stands", async () => {
+  test("a value quoted as the hint says is taken literally", async () => {
     const quoted = ['lines="<100"', '"path~"=x', 'to in "/data/*",b'];
     const args = quoted.flatMap((text) => ["--arg", text]);
     const { stdout } = await bench.spawned(["attenuate", "@token", ...args, "--json"]);
@@ -56,7 +56,7 @@ describe("--arg takes no patterns, and no operators that it does not have", () =
     });
   });
 
-  test("a filter takes none either, and a call's argument is whatever it is", async () => {
+  test("--filter refuses patterns too; an argument of verify may have any value", async () => {
     const filter = ["--collection", "c", "--filter", "department=fin*"];
     const asking = ["request", "http://127.0.0.1:1", ...GRANT, ...filter];
     expect(await slip(...asking)).toContain("there are no patterns");
@@ -66,8 +66,8 @@ describe("--arg takes no patterns, and no operators that it does not have", () =
   });
 });
 
-describe("revoke takes an id in the place of a token", () => {
-  test("a capability's and a revocation id, also on standard input", async () => {
+describe("revoke accepts an id in place of a token", () => {
+  test("of a capability or a revocation, also on standard input", async () => {
     const minted = await bench.json("mint", ...GRANT);
     const child = await bench.output("attenuate", await bench.output("mint", ...GRANT));
     const runs = [
@@ -81,13 +81,13 @@ describe("revoke takes an id in the place of a token", () => {
     }
   });
 
-  test("one that is none is said to be none", async () => {
+  test("and refuses a malformed id as such", async () => {
     expect(await slip("revoke", "cap_1")).toContain('"cap_1" is not a capability\'s id');
     expect(await slip("revoke", "rv_1")).toContain('"rv_1" is not a revocation id');
   });
 });
 
-test("verify names an operation that no grant has, and lists those that there are", async () => {
+test("verify refuses an operation that no grant has, and lists the operations there are", async () => {
   expect(await slip("verify", "@token", "--op", "retreive")).toMatch(
     '--op: no grant has "retreive"; did you mean "retrieve"? There are "retrieve", "search", "update"',
   );
@@ -105,7 +105,7 @@ test("verify names an operation that no grant has, and lists those that there ar
   );
 });
 
-test("attenuate says that the token has expired", async () => {
+test("attenuate warns that the token has expired", async () => {
   const short = await bench.output("mint", ...GRANT, "--expires", "1s");
   await pause(1100);
   for (const args of [[], ["--json"]]) {
@@ -117,14 +117,14 @@ test("attenuate says that the token has expired", async () => {
   expect(stderr).toBe("");
 });
 
-test("~ that no shell has replaced is warned of", async () => {
+test("a ~ that the shell did not expand is warned of", async () => {
   const { status, stderr } = await bench.spawned(["init", "--home=~/x", "--issuer", "x"]);
   expect(status).toBe(0);
   expect(stderr).toBe("warning: ~ in ~/x is taken as it stands, not as a home; write $HOME/x\n");
   expect(existsSync(bench.path("~/x/config.json"))).toBe(true);
 });
 
-describe("an error names the path that was asked for, and no temporary one", () => {
+describe("an error names the path that was asked for, not a temporary one", () => {
   test.each([
     ["init", "--home", "/dev/null/home", "--issuer", "x"],
     ["init", "--home", "/proc/home", "--issuer", "x"],
@@ -137,7 +137,7 @@ describe("an error names the path that was asked for, and no temporary one", () 
   });
 });
 
-test("arguments that are too many or too few are said plainly", async () => {
+test("too many or too few arguments are counted in the error", async () => {
   expect(await slip("inspect", "a", "b")).toMatch(
     /^proviso: inspect takes one argument, and 2 are/,
   );
@@ -150,7 +150,7 @@ test("arguments that are too many or too few are said plainly", async () => {
   );
 });
 
-describe("every verb that needs no relative path works in a folder that was removed", () => {
+describe("a verb without relative paths works in a removed working folder", () => {
   /** Runs the command in a folder that is gone. */
   function inRemoved(...args: readonly string[]): Promise<Run> {
     const gone = bench.path("gone");
@@ -160,7 +160,7 @@ describe("every verb that needs no relative path works in a folder that was remo
     return runProgram("sh", command, { env: { PROVISO_HOME: bench.home } });
   }
 
-  test("the home is absolute, and so are the files", async () => {
+  test("if home and files are absolute", async () => {
     const minted = await inRemoved("mint", ...GRANT);
     expect(minted).toMatchObject({ status: 0, stderr: "" });
     expect(minted.stdout.trim()).toMatch(TOKEN);
@@ -181,7 +181,7 @@ describe("every verb that needs no relative path works in a folder that was remo
     }
   });
 
-  test("a relative path is refused in words", async () => {
+  test("and a relative path is refused with an explanation", async () => {
     for (const args of [
       ["inspect", "@token"],
       ["serve", "agent.json"],
@@ -196,13 +196,13 @@ describe("every verb that needs no relative path works in a folder that was remo
   });
 });
 
-describe("what stands alone", () => {
-  test("--version --json is a document", async () => {
+describe("a verb or option alone", () => {
+  test("--version --json prints a document", async () => {
     const { version } = document((await bench.spawned(["--version", "--json"])).stdout);
     expect(`${version}\n`).toBe((await bench.spawned(["--version"])).stdout);
   });
 
-  test.each(["keys", "revocations", "tasks", "grants"])("%s is its list", async (verb) => {
+  test.each(["keys", "revocations", "tasks", "grants"])("%s prints its list", async (verb) => {
     const [alone, list] = await Promise.all([
       bench.spawned([verb, "--json"]),
       bench.spawned([verb, "list", "--json"]),
@@ -217,7 +217,7 @@ describe("what stands alone", () => {
   });
 });
 
-test("a date without the time of day is asked for it", async () => {
+test("a date without a time of day is refused, suggesting both ends of the day", async () => {
   expect(await slip("mint", ...GRANT, "--expires", "2027-01-01")).toBe(
     'proviso: --expires "2027-01-01": the time of day is missing\n' +
       "hint: write 2027-01-01T00:00:00Z for the day's start in UTC, or 2027-01-01T23:59:59Z for its end\n",

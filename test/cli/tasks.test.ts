@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-test("tasks of every principal, the latest first, while the agent runs", async () => {
+test("tasks list shows tasks of every principal, latest first, while the agent runs", async () => {
   const lines = (await bench.output("tasks", "list", "--database", database)).trim().split("\n");
   expect(lines.map((line) => /(alice|bob) via orchestrator/.exec(line)?.[1])).toEqual([
     "bob",
@@ -50,7 +50,7 @@ test("tasks of every principal, the latest first, while the agent runs", async (
   expect(JSON.parse(limited.stdout)).toMatchObject({ tasks: [{ principal: "bob" }], more: true });
 });
 
-test("a task, with what was said, what came of it and what it was done with", async () => {
+test("tasks show prints a task's messages, result and authority", async () => {
   const text = await bench.output("tasks", "show", id, "--database", database);
   expect(text).toContain("with     work:do wait\n");
   expect(text).toContain('caller   {"skill":"wait","arguments":{"milliseconds":1}}\n');
@@ -73,7 +73,7 @@ test("a task, with what was said, what came of it and what it was done with", as
   );
 });
 
-test("what is not there is said in a sentence", async () => {
+test("tasks show of an unknown task, and tasks list without a database, are explained", async () => {
   const missing = await bench.run(["tasks", "show", "nothing", "--database", database]);
   expect([missing.status, missing.stderr]).toEqual([
     6,

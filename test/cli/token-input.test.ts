@@ -18,7 +18,7 @@ beforeAll(async () => {
   bench.write("token", `\n  ${token} \r\n`);
 });
 
-test("a token is itself, @FILE, - or standard input", async () => {
+test("a token is given directly, as @FILE, as - or on standard input", async () => {
   const verify = ["--grant", "documents:read", "--op", "retrieve"];
   const runs = await Promise.all([
     bench.run(["verify", token, ...verify]),
@@ -34,7 +34,7 @@ test("a token is itself, @FILE, - or standard input", async () => {
   }
 });
 
-test("white space around a token given as such is not dropped", async () => {
+test("white space around a token given as an argument is refused", async () => {
   const { status, stdout } = await bench.run([
     "verify",
     ` ${token}`,
@@ -47,7 +47,7 @@ test("white space around a token given as such is not dropped", async () => {
   expect(stdout).toContain("base64_whitespace");
 });
 
-test("a token that was wrapped when it was copied", async () => {
+test("a token with line breaks is refused, advising to join the lines", async () => {
   const wrapped = token.replace(/(.{60})/g, "$1\n");
   const { status, stderr } = await bench.run(["inspect"], { input: wrapped });
   expect(status).toBe(3);
@@ -55,7 +55,7 @@ test("a token that was wrapped when it was copied", async () => {
   expect(stderr).toContain("it was broken over lines when it was copied; join them");
 });
 
-describe("nothing to read", () => {
+describe("a missing or empty token is explained", () => {
   test.each<[string, readonly string[], number, RegExp]>([
     ["an empty argument", ["inspect", ""], 3, /the token is empty\nhint: if it comes from a shell/],
     ["empty input", ["inspect"], 3, /the token is empty/],
@@ -73,14 +73,14 @@ describe("nothing to read", () => {
   });
 });
 
-test("the name of a file is not taken for a token", async () => {
+test("a file name without @ is refused with a hint", async () => {
   bench.write("task.token", token);
   const { status, stdout, stderr } = await bench.run(["verify", "task.token", "--op", "retrieve"]);
   expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
   expect(stderr).toContain("hint: there is a file task.token: write @task.token\n");
 });
 
-describe("what people have a token in is taken off", () => {
+describe("a token is found inside what people copy with it", () => {
   const idOf = async (args: readonly string[], input = ""): Promise<string> => {
     const { status, stdout } = await bench.run(["inspect", ...args, "--json"], { input });
     expect(status).toBe(0);
@@ -103,7 +103,7 @@ describe("what people have a token in is taken off", () => {
     ["single quotes", (text) => `'${text}'`],
     ["what --json prints", (text) => JSON.stringify({ token: text, id: "cap_1" }, null, 2)],
     ["what request --json prints", (text) => JSON.stringify({ capabilities: [{ token: text }] })],
-  ])("%s", async (_what, around) => {
+  ])("in %s", async (_what, around) => {
     expect(await idOf([], `${around(token)}\n`)).toBe(id);
     expect(await idOf([around(token)])).toBe(id);
   });
@@ -112,7 +112,7 @@ describe("what people have a token in is taken off", () => {
     ["one a line", () => `${token}\n\n  ${other}\n`],
     ["one a line, each in quotes", () => `"${token}"\n"${other}"\n`],
     ["in JSON", () => JSON.stringify(issued(other))],
-  ])("several tokens: one is chosen by its number, %s", async (_how, text) => {
+  ])("one of several tokens is picked by its number, %s", async (_how, text) => {
     bench.write("tokens", text());
     expect(await idOf(["@tokens:1"])).toBe(id);
     expect(await idOf(["@tokens:2"])).toBe(otherId);
@@ -125,20 +125,20 @@ describe("what people have a token in is taken off", () => {
     expect(third.stderr).toContain("there is no token 3: there are 2");
   });
 
-  test("a file whose name ends in a number goes first", async () => {
+  test("a file whose name ends in :2 is preferred to the second token of a file", async () => {
     bench.write("tokens", `${other}\n${other}\n`);
     bench.write("tokens:2", token);
     expect(await idOf(["@tokens:2"])).toBe(id);
   });
 
-  test("by the command alone: the library takes nothing but a token", () => {
+  test("by the command only: the library accepts a bare token only", () => {
     for (const around of [`Bearer ${token}`, `"${token}"`, JSON.stringify({ token })]) {
       expect(() => inspect(around)).toThrow();
     }
   });
 });
 
-test("an error names the file that the token is from", async () => {
+test("an error names the file that the token came from", async () => {
   bench.write("broken", token.slice(0, -8));
   bench.write("header", `Bearer ${token.slice(0, -8)}`);
   const named = async (...args: string[]): Promise<string> => {
@@ -154,7 +154,7 @@ test("an error names the file that the token is from", async () => {
   expect(await named("convert", "@broken", "--to", "v1")).toMatch(/^proviso: broken: /);
 });
 
-test("a file that can not be read has the hint that helps", async () => {
+test("a file that cannot be read is explained with a hint", async () => {
   const secret = bench.write("secret", token);
   chmodSync(bench.folder, 0o755);
   chmodSync(secret, process.getuid?.() === 0 ? 0o600 : 0);
@@ -170,7 +170,7 @@ test("a file that can not be read has the hint that helps", async () => {
   expect(long.stderr).toContain("the name is too long\nhint: give a token as it is, without @\n");
 });
 
-test("input without end and input that is not text are refused", async () => {
+test("input without end, and input that is not text, are refused", async () => {
   const [endless, binary, noise] = await Promise.all([
     bench.run(["inspect", "@/dev/zero"]),
     bench.run(["verify", "--grant", "g", "--op", "o"], { input: Buffer.from(token, "base64url") }),
@@ -209,7 +209,7 @@ describe("a macaroon in binary, as lnd writes admin.macaroon", () => {
     expect(converted).toBe(macaroonToText(macaroon));
   });
 
-  test("and from standard input", async () => {
+  test("is inspected from standard input", async () => {
     const input = Buffer.from(macaroonToBytes(macaroon, "v2"));
     const { status, stdout } = await bench.run(["inspect"], { input });
     expect(status).toBe(0);
@@ -217,7 +217,7 @@ describe("a macaroon in binary, as lnd writes admin.macaroon", () => {
   });
 });
 
-describe("converting", () => {
+describe("convert", () => {
   test.each(["v1", "v2", "v1json", "v2json"])("to %s and back", async (form) => {
     const { token: converted, format } = await bench.json("convert", token, "--to", form);
     expect(format).toBe(form);
@@ -230,7 +230,7 @@ describe("converting", () => {
     if (form !== "v2") expect(verified.stdout).toContain("convert it: proviso convert --to v2");
   });
 
-  test("to what does not exist", async () => {
+  test("refuses an unknown format", async () => {
     const { status, stderr } = await bench.run(["convert", token, "--to", "v3"]);
     expect(status).toBe(2);
     expect(stderr).toContain("Allowed choices are v1, v2, v1json, v2json");
@@ -238,7 +238,7 @@ describe("converting", () => {
 });
 
 describe("diff", () => {
-  test("tells what was taken away", async () => {
+  test("prints what was taken away", async () => {
     const child = await bench.output(
       ...["attenuate", token, "--purpose", "one report", "--arg", "amount<=5"],
     );
@@ -257,7 +257,7 @@ describe("diff", () => {
     expect((await bench.run(["diff", token, token])).stdout).toBe("Both are the same token.\n");
   });
 
-  test("of tokens that are not related ends with 4", async () => {
+  test("exits with 4 for tokens that are not related", async () => {
     const other = await bench.output("mint", "--grant", "documents:read", "--op", "retrieve");
     const { status, stdout } = await bench.run(["diff", token, other]);
     expect(status).toBe(4);

@@ -14,12 +14,12 @@ beforeAll(async () => {
   bare = JSON.stringify(hop).length - 1;
 });
 
-test("the limits are those of the specification", () => {
+test("the sizes tested here are the limits of the specification", () => {
   expect([TOKEN_BYTES, HOP_BYTES]).toEqual([10_240, 8192]);
 });
 
-describe("a hop", () => {
-  test("of 8,192 bytes is minted, one of more is not", async () => {
+describe("a hop at its limit", () => {
+  test("of 8,192 bytes is minted, and refused with one byte more", async () => {
     const [most, more] = await Promise.all(
       [HOP_BYTES, HOP_BYTES + 1].map((size) => bench.run([...mint, "x".repeat(size - bare)])),
     );
@@ -30,8 +30,8 @@ describe("a hop", () => {
   });
 });
 
-describe("a token", () => {
-  test("of 10,240 bytes is made and judged, one of more is not", async () => {
+describe("a token at its limit", () => {
+  test("of 10,240 bytes is made and judged, and refused with one byte more", async () => {
     const parent = await bench.output(
       "mint",
       "--grant",
@@ -62,7 +62,7 @@ describe("a token", () => {
   });
 });
 
-test("a token that comes too large is malformed, and no fault of the restrictions", async () => {
+test("a token given too large is malformed, and the error does not name the restrictions", async () => {
   const parent = await bench.output("mint", "--grant", "g", "--op", "x");
   let large = parseMacaroon(parent);
   for (let at = 0; at < 2; at++) large = addFirstPartyCaveat(large, "x".repeat(6000));

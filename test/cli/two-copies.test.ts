@@ -55,7 +55,7 @@ const SKILLS = `
   export default async () => ({ skills: [narrow] });
 `;
 
-test("skills made and refused by the other copy are served", async () => {
+test("serve accepts skills and refusals made by another copy of the library", async () => {
   const bench = withLibrary();
   await bench.output("init", "agent", "agent");
   const folder = bench.path("agent");
@@ -96,7 +96,7 @@ const TOOLS = `
   ];
 `;
 
-test("an error of the other copy is what a session's peer gets", async () => {
+test("a session's peer gets the error that another copy of the library threw", async () => {
   const bench = withLibrary();
   await bench.init();
   bench.write("tools.mjs", TOOLS);
@@ -117,7 +117,7 @@ test("an error of the other copy is what a session's peer gets", async () => {
   expect(stderr).toContain("no room is left");
 });
 
-test("a module that does not find the library is told where to install it", async () => {
+test("a module that cannot find the library is told where to install it", async () => {
   const bench = new Bench();
   await bench.output("init", "agent", "agent");
   bench.write("agent/skills.mjs", SKILLS);

@@ -3,7 +3,7 @@ import { Bench } from "./run.js";
 
 const bench = new Bench();
 
-describe("an option that has one value is not given two", () => {
+describe("an option with one value is refused if it is given twice", () => {
   test.each([
     ["verify", "x", "--op", "delete", "--op", "retrieve"],
     ["verify", "x", "--op", "a", "--invoker", "a", "--invoker", "b"],
@@ -19,14 +19,14 @@ describe("an option that has one value is not given two", () => {
     expect(stderr).toMatch(/^proviso: --[a-z]+ is given twice[;\n]/);
   });
 
-  test("verify says what to do instead", async () => {
+  test("and verify says what to do instead", async () => {
     const { stderr } = await bench.run(["verify", "x", "--op", "delete", "--op", "retrieve"]);
     expect(stderr).toBe(
       "proviso: --op is given twice; one operation per check\nhint: check each one by itself\n",
     );
   });
 
-  test("but one that is collected is", async () => {
+  test("but an option that collects values may repeat", async () => {
     await bench.init("--grant", "g=a,b", "--grant", "h=c");
     const mint = [
       "mint",
@@ -47,7 +47,7 @@ describe("an option that has one value is not given two", () => {
   });
 });
 
-describe("what is misspelt is named, with the nearest", () => {
+describe("a misspelt option or command is named, suggesting the nearest", () => {
   test.each([
     [["mint", "--grnt", "x"], "unknown option '--grnt'", "did you mean --grant?"],
     [["help", "mnt"], "unknown command 'mnt'", "did you mean mint?"],
@@ -60,7 +60,7 @@ describe("what is misspelt is named, with the nearest", () => {
   });
 });
 
-describe("a token can not ask verify for help, and so for exit code 0", () => {
+describe("verify with --help beside other arguments is refused, so that a token cannot cause exit code 0", () => {
   test.each([
     ["--help", "--op", "x"],
     ["-h", "--op", "x", "--json"],
@@ -70,7 +70,7 @@ describe("a token can not ask verify for help, and so for exit code 0", () => {
     expect((await bench.run(["verify", ...args])).status).toBe(2);
   });
 
-  test("alone it is help", async () => {
+  test("but verify --help alone prints the help", async () => {
     expect((await bench.run(["verify", "--help"])).status).toBe(0);
   });
 });

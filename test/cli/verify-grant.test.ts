@@ -66,8 +66,8 @@ async function refused(
 const allowed = (bench: Bench, ...args: readonly string[]): Promise<string> =>
   bench.output("verify", ...args).then((text) => text.split("\n")[0] ?? "");
 
-describe("a home that does not list its grants", () => {
-  test("needs --grant: without it nothing is judged, not even what is refused anyway", async () => {
+describe("verify in a home that lists no grants", () => {
+  test("needs --grant: without it the token is not judged at all", async () => {
     for (const op of ["retrieve", "delete"]) {
       expect(await usage(plain, tokens.plain, "--op", op)).toEqual({
         message: "--grant is missing, and this home does not list its grants",
@@ -78,14 +78,14 @@ describe("a home that does not list its grants", () => {
     }
   });
 
-  test("allows under the token's own grant, alone or among several", async () => {
+  test("allows a token under its own grant, alone or among several", async () => {
     const op = ["--op", "retrieve"];
     expect(await allowed(plain, tokens.plain, "--grant", "documents:read", ...op)).toBe("allowed");
     const several = ["--grant", "documents:write", "--grant", "documents:read"];
     expect(await allowed(plain, tokens.plain, ...several, ...op)).toBe("allowed");
   });
 
-  test("refuses under any other, before the rules of the hops", async () => {
+  test("refuses a token under any other grant, before the rules of its hops", async () => {
     const asked = ["--grant", "documents:write", "--grant", "a", "--op", "delete"];
     const { denials, words } = await refused(plain, tokens.plain, ...asked);
     expect(denials).toEqual([
@@ -105,20 +105,20 @@ describe("a home that does not list its grants", () => {
     expect(words).toMatch(/\n {2}capability cap_\S+, documents:read for user_7\n$/);
   });
 
-  test("an empty grant is nearly always an unset variable of the shell", async () => {
+  test("names an empty --grant as an unset shell variable", async () => {
     const { stderr, status } = await plain.run(["verify", "x", "--op", "x", "--grant", ""]);
     expect(status).toBe(2);
     expect(stderr).toContain("option '--grant <grant>' argument '' is invalid. It is empty.");
   });
 });
 
-describe("a home that lists its grants", () => {
-  test("finds the one that has the operation", async () => {
+describe("verify in a home that lists its grants", () => {
+  test("finds the grant that has the operation", async () => {
     expect(await allowed(listed, tokens.read, "--op", "retrieve")).toBe("allowed");
     expect(await allowed(listed, tokens.write, "--op", "update")).toBe("allowed");
   });
 
-  test("which is not the token's: refused", async () => {
+  test("refuses the operation if that grant is not the token's", async () => {
     const { denials } = await refused(listed, tokens.any, "--op", "update");
     expect(denials).toMatchObject([
       { code: "grant_denied", rule: "grant", expected: ["documents:write"] },
@@ -126,7 +126,7 @@ describe("a home that lists its grants", () => {
     ]);
   });
 
-  test("does not choose where several have it, or none", async () => {
+  test("asks for --grant if several grants have the operation, or none", async () => {
     const hint = "--grant names the grant that the service acts under";
     const must = "--grant must say under which grant this service acts: ";
     expect(await usage(listed, tokens.read, "--op", "list")).toEqual({
@@ -142,7 +142,7 @@ describe("a home that lists its grants", () => {
     );
   });
 
-  test("does not judge under one that it does not have", async () => {
+  test("refuses a --grant that the home does not list", async () => {
     const near = await usage(listed, tokens.read, "--op", "list", "--grant", "documents:reed");
     expect(near["message"]).toBe(
       'this issuer has no grant "documents:reed"; there are "documents:read", "documents:write"',
@@ -171,7 +171,7 @@ describe("a home that lists its grants", () => {
   });
 });
 
-test("what is revoked ends with 5, whatever its grant", async () => {
+test("verify exits with 5 for a revoked token, whatever its grant", async () => {
   const token = await plain.output("mint", "--grant", "documents:read", "--op", "retrieve");
   await plain.output("revoke", token);
   const asked = ["verify", token, "--op", "retrieve", "--grant", "documents:write"];

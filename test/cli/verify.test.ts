@@ -37,7 +37,7 @@ const good = [
   "files",
 ];
 
-test("allowed", async () => {
+test("verify allows a call within the token", async () => {
   const { status, stdout, stderr } = await bench.run(["verify", token, ...good]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toMatch(
@@ -51,7 +51,7 @@ test("allowed", async () => {
   });
 });
 
-test("an argument is JSON if it is JSON, else a string", async () => {
+test("verify reads an argument as JSON if it is JSON, else as a string", async () => {
   const typed = await bench.output("mint", "--grant", "g", "--op", "x", "--arg", 'n="5"');
   const results = await Promise.all(
     ['n="5"', "n=5", "n=five"].map((arg) =>
@@ -64,7 +64,7 @@ test("an argument is JSON if it is JSON, else a string", async () => {
   expect(run.stderr).toContain("write it like amount=500 or to=acc_456");
 });
 
-test("refused, with every reason", async () => {
+test("verify refuses with every reason", async () => {
   const asked = [
     "--grant",
     "documents:read",
@@ -97,7 +97,7 @@ test("refused, with every reason", async () => {
   }
 });
 
-test("--at takes a time too", async () => {
+test("verify --at accepts a duration or a time", async () => {
   const at = new Date(Date.now() + 90 * 60 * 1000).toISOString();
   const runs = await Promise.all([
     bench.run(["verify", token, ...good, "--at", at]),
@@ -107,7 +107,7 @@ test("--at takes a time too", async () => {
   expect(runs.map(({ status }) => status)).toEqual([1, 0, 2]);
 });
 
-describe("a token that is not whole, not ours or not untouched", () => {
+describe("verify refuses a token that is cut, altered or another issuer's", () => {
   const flip = (text: string, at: number): string =>
     text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1);
 
@@ -137,7 +137,7 @@ describe("a token that is not whole, not ours or not untouched", () => {
     for (const form of signatureForms(token)) expect(stdout).not.toContain(form);
   });
 
-  test("another issuer's", async () => {
+  test("another issuer's, naming both", async () => {
     const { status, denials } = await other.json("verify", token, ...good);
     expect(status).toBe(4);
     expect(denials).toMatchObject([

@@ -27,7 +27,7 @@ describe("moments", () => {
     expect(momentFrom("--expires", text, NOW).toISOString()).toBe(expected);
   });
 
-  test("a fraction of a second never widens", () => {
+  test("with a fraction of a second are rounded in the narrowing direction", () => {
     const moment = momentFrom("--expires", "2030-01-31T23:59:59.5Z", NOW);
     const hop = normalizeHop({ expires: moment, notBefore: moment });
     expect(hop).toEqual({ expires: "2030-01-31T23:59:59Z", notBefore: "2030-02-01T00:00:00Z" });
@@ -54,7 +54,7 @@ describe("moments", () => {
     expect(() => momentFrom("--at", text, NOW)).toThrow(message);
   });
 
-  test("spans in their largest unit", () => {
+  test("durations are shown in their largest unit", () => {
     const spans = [0, 1.4, 109, 119, 299.9, 7141, 7200, 172_799, 172_800, 7_776_000];
     expect(spans.map((seconds) => spanInWords(seconds * 1000))).toEqual(
       ["0 s", "1 s", "109 s", "2 min", "5 min", "2 h", "2 h", "2 days", "2 days", "90 days"], // rounded
@@ -70,13 +70,13 @@ describe("moments", () => {
 });
 
 describe("text that came from a token", () => {
-  test("is shown with escapes for what a terminal would act on", () => {
+  test("has characters escaped that a terminal would act on", () => {
     expect(printable("a\u001b[31m\u009b\n\u202eb\u200b\ud800é漢😀")).toBe(
       "a\\u{1b}[31m\\u{9b}\\n\\u{202e}b\\u{200b}\\u{d800}é漢😀",
     );
   });
 
-  test("as JSON reads back as the same value, without unsafe characters", () => {
+  test("is written as JSON that reads back equal and has no unsafe characters", () => {
     fc.assert(
       fc.property(fc.json(), fc.string({ unit: anyCharacter }), (json, text) => {
         const value = [JSON.parse(json), text];
@@ -87,7 +87,7 @@ describe("text that came from a token", () => {
     );
   });
 
-  test("and could be a token is cut", () => {
+  test("is shortened if it could be a token", () => {
     const token = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
     expect(withoutTokens(`unknown command '${token}' here`)).toBe(
       "unknown command 'AgIBYQAA...' here",
