@@ -339,7 +339,7 @@ describe("the configuration of serve", () => {
   });
 });
 
-test("console output of a skill is in the log; a refused stream logs no token", async () => {
+test("console output of a skill is logged as JSON; nothing is logged about a refused stream", async () => {
   const { running, rpcUrl, capability } = await serve(bench);
   const token = await capability({ grants: ["notes:wait"] });
   const rpc = (method: string, params: object) =>

@@ -88,7 +88,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
   }
 
   if (FULL) {
-    test("from the agent's link over the identity provider to a grant with the user's limits", async () => {
+    test("the agent's link leads over the identity provider to a grant with the user's limits", async () => {
       const port = await freePort();
       const provider: AuthorizationServer = await startAuthorizationServer({
         users: ["alice"],
@@ -152,7 +152,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
   }
 
   if (FULL) {
-    test("by keyboard alone, and Enter in a field approves nothing", async () => {
+    test("everything works by keyboard alone, and Enter in a field approves nothing", async () => {
       const asked = await console.askInList("alice", { purpose: "By keyboard" });
       const page = await newPage();
       await page.goto(console.url);
@@ -193,7 +193,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
   }
 
   if (FULL) {
-    test("on a phone, the answer is on the first screen, and the form of limits is one press away", async () => {
+    test("on a phone the answer buttons are on the first screen, and the form of limits is one press away", async () => {
       const limits = { constraints: LIMITS, purpose: "Pay the open invoices of Northwind" };
       const asked = await console.askInList("alice", limits);
       const page = await signedIn(375);
@@ -220,7 +220,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
   }
 
   if (FULL) {
-    test("every page without a violation that axe-core finds, in light and dark, narrow and wide", async () => {
+    test("axe-core finds no violation on any page, in light and dark, narrow and wide", async () => {
       const capabilities = ["transfer_funds", "read_balance"];
       const asked = await console.askInList("alice", {
         capabilities,

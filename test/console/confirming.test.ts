@@ -43,8 +43,8 @@ async function stateOf({ id }: Approval, at: TestConsole = console): Promise<str
   return (await at.parties.approvals.get(id))?.state;
 }
 
-describe("approving", () => {
-  test("takes a sign-in of its own, with the credentials; what was entered is there afterwards", async () => {
+describe("approving a request", () => {
+  test("takes a new sign-in with credentials, and keeps what the user entered", async () => {
     const { approval, agent } = await console.askInList("alice");
     const alice = await signedIn("alice");
     expect(alice.asked).toBe(1);
@@ -84,7 +84,7 @@ describe("approving", () => {
     });
   });
 
-  test("by a user code takes it too", async () => {
+  test("by a user code takes a new sign-in too", async () => {
     const asked = await console.ask();
     const alice = await signedIn("alice");
     await alice.visitor.post("/device", { user_code: asked.userCode }, "/device");
@@ -95,7 +95,7 @@ describe("approving", () => {
     expect((await console.parties.host(asked.host))?.principal).toBe("alice");
   });
 
-  test("is refused at once where it would be in any case", async () => {
+  test("is refused before the sign-in if it would fail anyway", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const at = `/requests/${approval.id}`;
@@ -104,7 +104,7 @@ describe("approving", () => {
     expect(await console.recorded()).toContain("approval.refused digest_mismatch");
   });
 
-  test("denying takes the session alone", async () => {
+  test("needs it, while denying needs only the session", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const at = `/requests/${approval.id}`;
@@ -113,7 +113,7 @@ describe("approving", () => {
     expect(alice.asked).toBe(1);
   });
 
-  test("limits too long for a cookie are asked for again, and nothing is approved without them", async () => {
+  test("with limits too long for a cookie asks for them again, and approves nothing without them", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const payees = Array.from({ length: 90 }, (_, at) => `acc_${String(at).padStart(30, "0")}`);
@@ -126,8 +126,8 @@ describe("approving", () => {
   });
 });
 
-describe("a driven browser that strips what asks for the credentials", () => {
-  test.each([["prompt"], ["max_age"]])("%s alone: the provider asks all the same", async (name) => {
+describe("a browser driven by a program that strips the request for credentials", () => {
+  test.each([["prompt"], ["max_age"]])("strips %s alone: the provider still asks", async (name) => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const url = new URL(signInUrl(await approve(alice, approval)));
@@ -138,7 +138,7 @@ describe("a driven browser that strips what asks for the credentials", () => {
     expect(await stateOf(approval)).toBe("used");
   });
 
-  test("both: the provider does not ask, and its old auth_time confirms nothing", async () => {
+  test("strips both: the provider does not ask, and its old auth_time confirms nothing", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     await nextSecond();
@@ -154,7 +154,7 @@ describe("a driven browser that strips what asks for the credentials", () => {
     expect(await stateOf(approval)).toBe("pending");
   });
 
-  test("with a provider that says no auth_time then: refused, with words for the operator", async () => {
+  test("and a provider without auth_time: refused, with an explanation for the operator", async () => {
     const silent = await startProvider();
     const own = await consoleWith(await loginAt(silent), { running: true });
     try {
@@ -175,8 +175,8 @@ describe("a driven browser that strips what asks for the credentials", () => {
   });
 });
 
-describe("a sign-in is good for one thing, once", () => {
-  test("its answer cannot be sent again, not even with a copy of the cookie", async () => {
+describe("a confirming sign-in is good for one thing, once", () => {
+  test("its callback cannot be replayed, even with a copy of the cookie", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const leads = await approve(alice, approval);
@@ -193,7 +193,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(copy.cookies.has("proviso-confirmation")).toBe(false);
   });
 
-  test("made for one request, it approves no other", async () => {
+  test("it approves only the request it was made for", async () => {
     const [one, other] = [await console.askInList("alice"), await console.askInList("alice")];
     const alice = await signedIn("alice");
     await alice.confirm(await approve(alice, one.approval), "alice");
@@ -209,7 +209,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(await stateOf(other.approval)).toBe("pending");
   });
 
-  test("begun for two requests, it confirms the last alone", async () => {
+  test("begun for two requests, it confirms only the latest", async () => {
     const [one, other] = [await console.askInList("alice"), await console.askInList("alice")];
     const alice = await signedIn("alice");
     const first = await approve(alice, one.approval);
@@ -226,7 +226,7 @@ describe("a sign-in is good for one thing, once", () => {
     ]);
   });
 
-  test("a program with copies of the cookies cannot use it for a request that it began besides", async () => {
+  test("a program with copies of the cookies cannot use it for another request", async () => {
     const [own, users] = [await console.askInList("alice"), await console.askInList("alice")];
     const alice = await signedIn("alice");
     const url = new URL(signInUrl(await approve(alice, own.approval)));
@@ -246,7 +246,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(await stateOf(users.approval)).toBe("used");
   });
 
-  test("used up, a copy of it is none", async () => {
+  test("a copy of a used one is refused", async () => {
     const alice = await signedIn("alice");
     const leads = await alice.visitor.post("/hosts", { name: "Laptop" }, "/hosts");
     expect(await console.parties.hostsOf("alice")).not.toContainEqual(
@@ -265,7 +265,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(named).toHaveLength(1);
   });
 
-  test("for a host of one name, it adds none of another", async () => {
+  test("made to add a host of one name, it adds no host of another", async () => {
     const alice = await signedIn("alice");
     const leads = await alice.visitor.post("/hosts", { name: "Phone" }, "/hosts");
     await alice.confirm(leads, "alice");
@@ -276,7 +276,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(names).not.toContain("Server of Mallory");
   });
 
-  test("what is asked has changed since: it is good for nothing", async () => {
+  test("it is refused if the request has changed since", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     await alice.confirm(await approve(alice, approval), "alice");
@@ -291,7 +291,7 @@ describe("a sign-in is good for one thing, once", () => {
     expect(await stateOf(approval)).toBe("pending");
   });
 
-  test("and until 5 minutes after it was begun", async () => {
+  test("it expires 5 minutes after it was begun", async () => {
     const settings = { lifetimes: { approval: 3600, grant: 3600 } };
     const own = await consoleWith(await loginAt(provider), { running: true, settings });
     try {
@@ -314,8 +314,8 @@ describe("a sign-in is good for one thing, once", () => {
   });
 });
 
-describe("a sign-in that is not the right one", () => {
-  test("of another user: nothing is confirmed, and the session stays its user's", async () => {
+describe("a wrong confirming sign-in confirms nothing", () => {
+  test("by another user: the session stays its user's", async () => {
     const { approval } = await console.askInList("alice");
     const alice = await signedIn("alice");
     const url = signInUrl(await approve(alice, approval));
@@ -398,7 +398,7 @@ describe("a sign-in that is not the right one", () => {
   });
 });
 
-describe("presence", () => {
+describe("proof of presence at the confirming sign-in", () => {
   let keys: AuthorizationServer;
   let checking: TestConsole;
   beforeAll(async () => {
@@ -414,7 +414,7 @@ describe("presence", () => {
     await keys.close();
   });
 
-  test("is asked for where data changes, and a password alone does not show it", async () => {
+  test("is required to approve what changes data; a password alone is refused", async () => {
     const { approval } = await checking.askInList("bob");
     const bob = new UserAgent(checking, keys);
     await bob.signIn("bob");
@@ -431,7 +431,7 @@ describe("presence", () => {
     expect(await stateOf(approval, checking)).toBe("pending");
   });
 
-  test("a password is enough for what only reads, for a host that is linked already", async () => {
+  test("is not required for a read-only grant on a linked host", async () => {
     const { approval } = await checking.askInList("bob", { capabilities: ["read_balance"] });
     const bob = new UserAgent(checking, keys);
     await bob.signIn("bob");
@@ -442,7 +442,7 @@ describe("presence", () => {
     expect(await stateOf(approval, checking)).toBe("used");
   });
 
-  test("but not to take a host on, nor to add one", async () => {
+  test("is required to link a host, and to add one", async () => {
     const asked = await checking.ask({ capabilities: ["read_balance"] });
     const bob = new UserAgent(checking, keys);
     await bob.signIn("bob");
@@ -457,7 +457,7 @@ describe("presence", () => {
     expect(await stateOf(asked.approval, checking)).toBe("pending");
   });
 
-  test("with a security key, what changes data is approved", async () => {
+  test("by a security key approves what changes data", async () => {
     const { approval } = await checking.askInList("alice");
     const alice = new UserAgent(checking, keys);
     await alice.signIn("alice");
@@ -466,7 +466,7 @@ describe("presence", () => {
     expect(await stateOf(approval, checking)).toBe("used");
   });
 
-  test("where nothing is configured, page and start say that it is not checked", async () => {
+  test("is not checked unless configured, and page and start-up say so", async () => {
     const { approval } = await console.askInList("alice");
     const reading = await console.askInList("alice", { capabilities: ["read_balance"] });
     const alice = await signedIn("alice");
@@ -480,8 +480,8 @@ describe("presence", () => {
   });
 });
 
-describe("where clocks may differ", () => {
-  test("the sign-in to the console confirms nothing, though it is within the difference", async () => {
+describe("with an allowed clock difference", () => {
+  test("the sign-in to the console still confirms nothing", async () => {
     const own = await consoleWith(await loginAt(provider, { clockSkew: 60 }), { running: true });
     try {
       const { approval } = await own.askInList("alice");
@@ -505,8 +505,8 @@ describe("where clocks may differ", () => {
   });
 });
 
-describe("where nothing more can be noted as used", () => {
-  test("the user is told so, and neither that the sign-in was used nor to sign in again", async () => {
+describe("when the memory of used sign-ins is full", () => {
+  test("the user is told so, and not that the sign-in was used", async () => {
     // Room for the sign-in to the console and the one that confirms.
     const own = await consoleWith(await loginAt(provider), { running: true, mostUsed: 2 });
     try {

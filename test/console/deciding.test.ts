@@ -14,7 +14,7 @@ const KEY = { kty: "OKP", crv: "Ed25519", x: "a" };
 const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
 
 describe("a request with a code", () => {
-  test("is found by the code, shows what is asked, and is approved with limits that the user adds", async () => {
+  test("is found by its code, and approved with limits that the user adds", async () => {
     const asked = await console.ask({
       constraints: LIMITS,
       purpose: "Pay an invoice",
@@ -62,7 +62,7 @@ describe("a request with a code", () => {
     expect(ends).toBeLessThanOrEqual(15 * 60 * 1000);
   });
 
-  test("is denied with a reason, and the limits in the form do not matter", async () => {
+  test("is denied with a reason, whatever limits the form holds", async () => {
     const asked = await console.ask();
     const alice = await console.signedIn("alice");
     const { path } = await alice.post("/device", { user_code: asked.userCode }, "/device");
@@ -77,7 +77,7 @@ describe("a request with a code", () => {
 });
 
 describe("a request in the list", () => {
-  test("waits there, is approved in part, and stands in the history then", async () => {
+  test("is listed as waiting, approved in part, and then in the history", async () => {
     const asked = await console.askInList("bob", {
       capabilities: ["transfer_funds", "read_balance"],
       purpose: "Both, please",
@@ -110,7 +110,7 @@ describe("a request in the list", () => {
     expect(second).toContain("Earlier requests of this host (1)");
   });
 
-  test("approves only once: a second answer changes nothing and says so", async () => {
+  test("is approved once: a second answer changes nothing and says so", async () => {
     const asked = await console.askInList("bob");
     const [bob, again] = [await console.signedIn("bob"), await console.signedIn("bob")];
     const at = `/requests/${asked.approval.id}`;
@@ -126,7 +126,7 @@ describe("a request in the list", () => {
   });
 });
 
-describe("limits that are not right", () => {
+describe("an invalid limit shows the form again with an error", () => {
   const wrong: readonly (readonly [string, Record<string, string | string[]>, RegExp])[] = [
     ["no number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
     [
@@ -155,7 +155,7 @@ describe("limits that are not right", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("a field that no page has is refused, since it may be a limit that the user relies on", async () => {
+  test("an unknown form field is refused, since it may be a limit that the user relies on", async () => {
     const asked = await console.askInList("carol");
     const carol = await console.signedIn("carol");
     const at = `/requests/${asked.approval.id}`;
@@ -165,7 +165,7 @@ describe("limits that are not right", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("an answer to something else than is asked is shown again", async () => {
+  test("an answer to an outdated request shows the request again", async () => {
     const asked = await console.askInList("carol");
     const carol = await console.signedIn("carol");
     const at = `/requests/${asked.approval.id}`;
@@ -176,8 +176,8 @@ describe("limits that are not right", () => {
   });
 });
 
-describe("limits on what is not in the schema, and on choices", () => {
-  test("are hops as the user says", async () => {
+describe("limits outside the schema, and choices", () => {
+  test("become hops as the user entered them", async () => {
     const asked = await console.askInList("alice", { capabilities: ["read_balance"] });
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -198,7 +198,7 @@ describe("limits on what is not in the schema, and on choices", () => {
     });
   });
 
-  test("a box that is not ticked takes the value away", async () => {
+  test("unticking a value takes it away", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -211,8 +211,8 @@ describe("limits on what is not in the schema, and on choices", () => {
   });
 });
 
-describe("a request for no capability", () => {
-  test("of an agent that is only to be taken on", async () => {
+describe("a request without capabilities", () => {
+  test("asks only to link the agent to the user", async () => {
     const asked = await console.ask({ capabilities: [] });
     const bob = await console.signedIn("bob");
     const page = await bob.post("/device", { user_code: asked.userCode }, "/device");
@@ -224,7 +224,7 @@ describe("a request for no capability", () => {
     expect((await console.parties.host(asked.host))?.principal).toBe("bob");
   });
 
-  test("of a host whose user takes over an agent that acts on its own", async () => {
+  test("asks a user to take over an autonomous agent's host", async () => {
     const hosts = { hostKey: KEY, hostThumbprint: "alone", hostName: "Server" };
     const alone = await console.parties.register({
       ...hosts,
@@ -247,8 +247,8 @@ describe("a request for no capability", () => {
   });
 });
 
-describe("several approvers", () => {
-  test("each sees what the others decided, and the last one settles it", async () => {
+describe("with several approvers", () => {
+  test("each sees the others' decisions, and the last one settles the request", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
     });

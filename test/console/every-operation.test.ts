@@ -65,19 +65,22 @@ function allows(hop: Hop | undefined, operation: string, given: object): boolean
   return issuer.authorize(narrowed.token, call).allowed;
 }
 
-test.each(OPERATIONS)("a limit reaches %s, kept with the others and alone", (operation) => {
-  for (const kept of [OPERATIONS, [operation]]) {
-    const { hops, problems } = limits(kept, "max", "50");
-    expect(problems).toEqual([]);
-    expect(allows(hops["0"], operation, { amount: 50 })).toBe(true);
-    expect(allows(hops["0"], operation, { amount: 51 })).toBe(false);
-    expect(allows(hops["0"], operation, { amount: [51] })).toBe(false);
-    // Only a skill that shows the argument must have it.
-    expect(allows(hops["0"], operation, {})).toBe(operation !== "pay");
-  }
-});
+test.each(OPERATIONS)(
+  "an upper limit entered by the user holds for %s, kept with the others or alone",
+  (operation) => {
+    for (const kept of [OPERATIONS, [operation]]) {
+      const { hops, problems } = limits(kept, "max", "50");
+      expect(problems).toEqual([]);
+      expect(allows(hops["0"], operation, { amount: 50 })).toBe(true);
+      expect(allows(hops["0"], operation, { amount: 51 })).toBe(false);
+      expect(allows(hops["0"], operation, { amount: [51] })).toBe(false);
+      // Only a skill that shows the argument must have it.
+      expect(allows(hops["0"], operation, {})).toBe(operation !== "pay");
+    }
+  },
+);
 
-test("so does a single value", () => {
+test("a single value entered by the user holds for every operation", () => {
   const { hops } = limits(OPERATIONS, "in", "7");
   expect(hops["0"]?.operationConstraints).toMatchObject({
     pay: { amount: 7 },
@@ -87,7 +90,7 @@ test("so does a single value", () => {
   expect(allows(hops["0"], "all_of", { amount: 8 })).toBe(false);
 });
 
-test("a lower limit that is asked for stays, and is no mistake", () => {
+test("a stricter limit in the request stays, and the user's wider one is no error", () => {
   const asked: Hop = { operationConstraints: { all_of: { amount: { max: 5 } } } };
   const { hops, problems } = limits(OPERATIONS, "max", "50", asked);
   expect(problems).toEqual([]);

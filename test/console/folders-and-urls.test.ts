@@ -87,8 +87,8 @@ async function approved(
   };
 }
 
-describe("a folder", () => {
-  test("holds for each operation that is kept, also where its skill does not show the argument", async () => {
+describe("a folder entered as a limit", () => {
+  test("holds for each kept operation, even if its skill's schema lacks the argument", async () => {
     const { hop, allows } = await approved({ [TO.path]: " data " });
     expect(hop).toEqual({
       operationConstraints: {
@@ -106,7 +106,7 @@ describe("a folder", () => {
     expect(allows("balance", { to: "data" })).toBe(true);
   });
 
-  test("stands beside single values", async () => {
+  test("combines with single values", async () => {
     const { hop, allows } = await approved({
       "g-0-keep": "transfer",
       [TO.path]: "data",
@@ -122,7 +122,7 @@ describe("a folder", () => {
     expect(allows("transfer", { ...CALL, to: "data/secret" })).toBe(false);
   });
 
-  test("of an argument that the user names is required, as its other limits are", async () => {
+  test("on an argument that the user names makes it required", async () => {
     const { allows } = await approved({
       "g-0-other-0-name": "file",
       "g-0-other-0-rule": "path",
@@ -133,7 +133,7 @@ describe("a folder", () => {
     expect(allows("balance", {})).toBe(false);
   });
 
-  test("lies below the one that is asked for, which stays", async () => {
+  test("must lie below the folder in the request, which stays", async () => {
     const asked: Hop = { operationConstraints: { transfer: { to: { path: "data" } } } };
     const { allows } = await approved({ [TO.path]: "data/a" }, asked);
     expect(allows("transfer", CALL)).toBe(true);
@@ -149,8 +149,8 @@ describe("a folder", () => {
   });
 });
 
-describe("URLs", () => {
-  test("are written as for the command, one a line", async () => {
+describe("URLs entered as a limit", () => {
+  test("are written one per line, as on the command line", async () => {
     const { hop, allows } = await approved({
       [TO.url]: "https://*.example.com/docs\r\n\r\nhttps://example.com/docs\r\n",
     });
@@ -170,7 +170,7 @@ describe("URLs", () => {
     }
   });
 
-  test("of an argument that the user names", async () => {
+  test("apply to an argument that the user names", async () => {
     const { allows } = await approved({
       "g-0-other-1-name": "page",
       "g-0-other-1-rule": "url",
@@ -180,7 +180,7 @@ describe("URLs", () => {
     expect(allows("balance", { page: "http://127.0.0.1/x" })).toBe(false);
   });
 
-  test("beyond those that are asked for are an error at their field", async () => {
+  test("beyond the URLs in the request are an error at their field", async () => {
     const url = { schemes: ["https"], hosts: ["a.example"] };
     const { path } = await waits({ operationConstraints: { transfer: { to: { url } } } });
     const fields = { answer: "approve", ...SENT, [TO.url]: "https://b.example" };
@@ -193,8 +193,8 @@ describe("URLs", () => {
   });
 });
 
-describe("no other arguments", () => {
-  test("than the schema shows, of the operation that is ticked", async () => {
+describe('the choice "no other arguments"', () => {
+  test("allows only the schema's arguments for the ticked operation", async () => {
     const { hop, allows } = await approved({ [CLOSED.transfer]: "yes" });
     expect(hop).toEqual({ arguments: { transfer: ["amount", "currency", "to", "urgent"] } });
     expect(allows("transfer", CALL)).toBe(true);
@@ -202,7 +202,7 @@ describe("no other arguments", () => {
     expect(allows("balance", { bcc: "x" })).toBe(true);
   });
 
-  test("than those that are asked for, and that the user's limits require", async () => {
+  test("allows only the arguments of the request, and those that the user's limits require", async () => {
     const asked: Hop = {
       operationConstraints: {
         balance: { "/range/from": { min: 1 }, bcc: { absent: true }, depth: { max: 3 } },
@@ -233,13 +233,13 @@ describe("no other arguments", () => {
     expect(allows("balance", { ...call, other: 1 })).toBe(false);
   });
 
-  test("of an operation that is not kept is no limit", async () => {
+  test("is ignored for an operation that is not kept", async () => {
     const { hop } = await approved({ "g-0-keep": "balance", [CLOSED.transfer]: "yes" });
     expect(hop).toEqual({ operations: ["balance"] });
   });
 });
 
-test("what is left is named before anything is decided, and the fields keep what they have", async () => {
+test('"check" names what is left before anything is decided, and keeps the fields\' values', async () => {
   const { id, path } = await waits();
   const fields = {
     [TO.path]: "data",
@@ -263,7 +263,7 @@ test("what is left is named before anything is decided, and the fields keep what
   expect((await console.parties.approvals.get(id))?.state).toBe("pending");
 });
 
-describe("refused at the field, with nothing decided", () => {
+describe("a wrong folder or URL is an error at its field, and nothing is decided", () => {
   const long = "a".repeat(1001);
   test.each([
     ["a / at the end", TO.path, "data/", /"data\/" is not a folder; write it as in \/data/],
@@ -300,7 +300,7 @@ describe("refused at the field, with nothing decided", () => {
     expect((await console.parties.approvals.get(id))?.state).toBe("pending");
   });
 
-  test("a folder and URLs at once", async () => {
+  test("a folder and URLs for one argument", async () => {
     const { id, path } = await waits();
     const fields = { [TO.path]: "data", [TO.url]: "https://a.example" };
     const page = await alice.post(path, { answer: "approve", ...SENT, ...fields }, path);

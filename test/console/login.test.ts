@@ -39,7 +39,7 @@ function atProvider(begun: Page, user: string): Promise<string> {
 }
 
 describe("sign-in by OpenID Connect", () => {
-  test("code flow with PKCE, state and nonce; then the page that was wanted", async () => {
+  test("uses the code flow with PKCE, state and nonce, and returns to the wanted page", async () => {
     const one = console.visitor();
     const wanted = await one.once("/device?user_code=BCDF-GHJK");
     const path = (wanted.headers.get("location") ?? "").replace("/approvals", "");
@@ -65,12 +65,12 @@ describe("sign-in by OpenID Connect", () => {
     expect(words(again.text)).toContain("This browser has no sign-in under way");
   });
 
-  test("as another user: the provider asks again", async () => {
+  test("as another user makes the provider ask again", async () => {
     const begun = await console.visitor().once("/login?again=1");
     expect(new URL(begun.headers.get("location") ?? "").searchParams.get("prompt")).toBe("login");
   });
 
-  test("in another browser, the answer of the provider is good for nothing", async () => {
+  test("in another browser refuses the provider's answer", async () => {
     const [one, victim] = [console.visitor(), console.visitor()];
     const search = await atProvider(await one.once("/login"), "alice");
     expect((await victim.get(`/callback${search}`)).status).toBe(400);
@@ -102,7 +102,7 @@ describe("sign-in by OpenID Connect", () => {
     expect(twice.status).toBe(400);
   });
 
-  test("the principal is the claim that is configured", async () => {
+  test("takes the principal from the configured claim", async () => {
     const named = await consoleWith(await newLogin({ principalClaim: "nick" }));
     try {
       const page = await signIn(named.visitor(), "bob");
@@ -112,7 +112,7 @@ describe("sign-in by OpenID Connect", () => {
     }
   });
 
-  test("an e-mail address counts only where the provider has verified it", async () => {
+  test("accepts an e-mail address only if the provider verified it", async () => {
     const mailed = await consoleWith(await newLogin({ principalClaim: "email" }));
     try {
       expect((await signIn(mailed.visitor(), "alice")).text).toContain("alice@example.com");
@@ -124,7 +124,7 @@ describe("sign-in by OpenID Connect", () => {
     }
   });
 
-  test("without the claim, there is no sign-in", async () => {
+  test("is refused without the configured claim", async () => {
     const other = await consoleWith(await newLogin({ principalClaim: "upn" }));
     try {
       const page = await signIn(other.visitor(), "alice");
@@ -135,7 +135,7 @@ describe("sign-in by OpenID Connect", () => {
     }
   });
 
-  test("where the provider does not answer, or knows no such client, the page says so", async () => {
+  test("explains a provider that does not answer, or rejects the client", async () => {
     const gone = await consoleWith(await newLogin({ issuer: "http://127.0.0.1:9" }));
     const wrong = await consoleWith(await newLogin({ clientSecret: "not-the-secret" }));
     try {
@@ -152,7 +152,7 @@ describe("sign-in by OpenID Connect", () => {
   });
 });
 
-describe("options", () => {
+describe("wrong options are refused", () => {
   const right = { issuer: "https://login.example", clientId: "console" };
   test.each([
     [{ ...right, issuer: "http://login.example" }, /login.issuer: must be an https: URL/],

@@ -10,8 +10,8 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
-describe("active grants", () => {
-  test("show what agents may do and when they last did, and one click revokes", async () => {
+describe("the page of active grants", () => {
+  test("shows what agents may do and when they last did, and one click revokes", async () => {
     const asked = await console.askInList("alice", { purpose: "Rent" });
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -34,7 +34,7 @@ describe("active grants", () => {
     expect((await console.parties.grant(grant.id))?.status).toBe("revoked");
   });
 
-  test("of other users can be neither seen nor revoked", async () => {
+  test("neither shows nor revokes grants of other users", async () => {
     const asked = await console.askInList("alice");
     const [alice, bob] = [await console.signedIn("alice"), await console.signedIn("bob")];
     const at = `/requests/${asked.approval.id}`;
@@ -53,8 +53,8 @@ describe("active grants", () => {
   });
 });
 
-describe("hosts", () => {
-  test("are added with an enrolment token that is shown once, and revoked with their agents", async () => {
+describe("the page of hosts", () => {
+  test("adds a host with an enrolment token shown once, and revokes it with its agents", async () => {
     const carol = await console.signedIn("carol");
     expect(words((await carol.get("/hosts")).text)).toContain("You have no hosts.");
     const made = await carol.post("/hosts", { name: "Desk <b>assistant</b>" }, "/hosts");
@@ -85,7 +85,7 @@ describe("hosts", () => {
     expect(console.logged()).not.toContain(token);
   });
 
-  test("with a name that is too long are not added", async () => {
+  test("refuses a host with a name that is too long", async () => {
     const carol = await console.signedIn("carol");
     const page = await carol.post("/hosts", { name: "x".repeat(2000) }, "/hosts");
     expect(page.status).toBe(400);
@@ -93,7 +93,7 @@ describe("hosts", () => {
   });
 });
 
-describe("what other parties wrote", () => {
+describe("strings of other parties", () => {
   const hostile = [
     ["a script", "<script>alert(1)</script>", "&lt;script&gt;"],
     ["an attribute", '" onmouseover="alert(1)', "&quot; onmouseover"],
@@ -109,7 +109,7 @@ describe("what other parties wrote", () => {
     ],
     ["marks on marks", `a${"\u0301".repeat(9)}`, '<span class="escape">\\u{301}</span>'],
   ] as const;
-  test.each(hostile)("%s stays a text", async (_, text, shown) => {
+  test.each(hostile)("%s is shown as text", async (_, text, shown) => {
     const asked = await console.askInList("alice", { purpose: text, bindingMessage: text });
     const alice = await console.signedIn("alice");
     for (const path of ["", `/requests/${asked.approval.id}`, "/history"]) {
@@ -120,7 +120,7 @@ describe("what other parties wrote", () => {
     }
   });
 
-  test("names are in quotation marks, apart from the words around them", async () => {
+  test("stand in quotation marks, apart from the console's own words", async () => {
     const name = "Approve this. The console has checked it";
     const asked = await console.askInList("bob", { name });
     const bob = await console.signedIn("bob");

@@ -44,7 +44,7 @@ const ASKED: Hop = {
   arguments: { transfer: ["amount", "currency", "to"] },
 };
 
-test("the limits that are asked for stand in words, and no limited argument as any value", async () => {
+test('the request\'s limits are shown in words, and no limited argument as "any value"', async () => {
   const { path } = await waits("words", ASKED);
   const alice = await console.signedIn("alice");
   const page = words((await alice.get(path)).text);
@@ -61,7 +61,7 @@ test("the limits that are asked for stand in words, and no limited argument as a
   );
 });
 
-test("a limit on an argument holds for each operation that is kept, also where its skill does not show it", async () => {
+test("a user's limit on an argument holds for each kept operation, even if its skill's schema lacks it", async () => {
   const { id, path } = await waits("narrow", ASKED);
   const alice = await console.signedIn("alice");
   await alice.get(path);

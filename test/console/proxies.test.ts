@@ -25,7 +25,7 @@ async function statuses(console: TestConsole, path: string, from: readonly strin
   return found;
 }
 
-test("behind a trusted proxy, each address is counted by itself", async () => {
+test("behind a trusted proxy, each forwarded address has its own rate limit", async () => {
   await withConsole({ trustedProxies: ["loopback"] }, async (console) => {
     const flood = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"];
     expect(await statuses(console, "/signed-out", flood)).toEqual([200, 200, 200, 429, 200]);
@@ -62,7 +62,7 @@ test("without trusted proxies, forwarded addresses are ignored", async () => {
   }
 });
 
-test("the style sheet is not counted, and a sign-in is counted apart from pages", async () => {
+test("the style sheet does not count towards the rate limit, and sign-ins count apart from pages", async () => {
   await withConsole({}, async (console) => {
     const here = Array.from({ length: 5 }, () => "192.0.2.1");
     expect(await statuses(console, "/signed-out", here)).toEqual([200, 200, 200, 429, 429]);
@@ -71,7 +71,7 @@ test("the style sheet is not counted, and a sign-in is counted apart from pages"
   });
 });
 
-test("what is no address or range of a proxy is refused by name", async () => {
+test("a trusted proxy that is not an address or range is refused by name", async () => {
   for (const wrong of ["proxy.example", "10.0.0.0/33", "true"]) {
     const starting = startConsole({ trustedProxies: [wrong] });
     await expect(starting).rejects.toThrow(/^options\.trustedProxies: /);

@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 afterAll(() => console.close());
 
-describe("every answer", () => {
-  test("lets nothing run, nothing be framed and nothing be kept", async () => {
+describe("every answer of the console", () => {
+  test("forbids scripts, framing and caching", async () => {
     const alice = await console.signedIn("alice");
     for (const path of [
       "",
@@ -52,7 +52,7 @@ describe("every answer", () => {
     expect((await alice.get("/style.css", { "If-None-Match": tag })).status).toBe(304);
   });
 
-  test("its cookie cannot be read by scripts, nor sent from other sites' forms", async () => {
+  test("sets a cookie that scripts cannot read and other sites' forms do not send", async () => {
     const one = console.visitor();
     const body = new URLSearchParams({ token: "development-token-of-alice" });
     const { origin } = new URL(console.url);
@@ -63,7 +63,7 @@ describe("every answer", () => {
     );
   });
 
-  test("behind https, the cookie is bound to that and to the host, and the path is the public one", async () => {
+  test("behind https sets a cookie bound to https and the host, for the public path", async () => {
     const secure = await startConsole({
       publicUrl: "https://agent.example/pay",
       login: {
@@ -89,15 +89,15 @@ describe("every answer", () => {
     }
   });
 
-  test("development tokens are for loopback", async () => {
+  test("development tokens are refused outside loopback", async () => {
     await expect(startConsole({ publicUrl: "https://agent.example" })).rejects.toThrow(
       /options.login: development tokens are for loopback/,
     );
   });
 });
 
-describe("who is not signed in", () => {
-  test("signs in first, and comes back to the page", async () => {
+describe("a visitor who is not signed in", () => {
+  test("signs in first, and returns to the page", async () => {
     const one = console.visitor();
     const page = await one.get("/device?user_code=BCDF-GHJK");
     expect(page.path).toContain("/approvals/login?to=");
@@ -116,7 +116,7 @@ describe("who is not signed in", () => {
     "/\\evil.example",
     "/approvals/../elsewhere",
     "javascript:alert(1)",
-  ])("is not led to %s", async (to) => {
+  ])("is not redirected to %s", async (to) => {
     const one = console.visitor();
     const page = await one.get(`/login?${new URLSearchParams({ to })}`);
     expect(page.text).toContain('name="to" value=""');
@@ -128,7 +128,7 @@ describe("who is not signed in", () => {
     expect(location.pathname).toMatch(/^\/approvals/);
   });
 
-  test("a wrong development token is refused, and recorded", async () => {
+  test("with a wrong development token is refused, and recorded", async () => {
     const one = console.visitor();
     const page = await one.post("/login", { token: "development-token-of-mallory" }, "/");
     expect(page.status).toBe(403);
@@ -136,7 +136,7 @@ describe("who is not signed in", () => {
     expect(await console.recorded()).toContain("approval.refused login_refused");
   });
 
-  test("a form of a session that is over does nothing", async () => {
+  test("cannot use a form of an ended session", async () => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const alice = await console.signedIn("alice");
@@ -149,7 +149,7 @@ describe("who is not signed in", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("after signing out, not even a copy of the cookie is good", async () => {
+  test("cannot use a copy of the cookie after signing out", async () => {
     const alice = await console.signedIn("alice");
     const copy = console.visitor();
     for (const [name, value] of alice.cookies) copy.cookies.set(name, value);
@@ -159,7 +159,7 @@ describe("who is not signed in", () => {
     expect((await copy.get()).path).toContain("/approvals/login");
   });
 
-  test("a session ends in time", async () => {
+  test("is asked to sign in again when the session's lifetime is over", async () => {
     const brief = await startConsole({ lifetime: 60 });
     try {
       const alice = await brief.signedIn("alice");
@@ -172,7 +172,7 @@ describe("who is not signed in", () => {
     }
   });
 
-  test("a cookie that was changed, or made by another agent, is none", async () => {
+  test("with a changed cookie, or another agent's, is not signed in", async () => {
     const other = await startConsole();
     try {
       const foreign = await other.signedIn("alice");
@@ -188,7 +188,7 @@ describe("who is not signed in", () => {
     }
   });
 
-  test("a service that has a key of the agent's cannot make a session", async () => {
+  test("cannot make a session with a service's derived key", async () => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const withSessionOf = (keys: Keyring): Visitor => {
@@ -217,7 +217,7 @@ describe("who is not signed in", () => {
   });
 });
 
-describe("forms from elsewhere", () => {
+describe("forms from other sites", () => {
   const from = [
     ["another site, by its origin", { Origin: "https://evil.example" }],
     ["another site, by the browser's word", { "Sec-Fetch-Site": "cross-site" }],
@@ -228,7 +228,7 @@ describe("forms from elsewhere", () => {
     ["a page without an origin", { Origin: "null" }],
     ["no browser at all", {}],
   ] as const;
-  test.each(from)("%s: refused, though session and token are right", async (_, headers) => {
+  test.each(from)("%s: refused, although session and token are right", async (_, headers) => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const alice = await console.signedIn("alice");
@@ -244,7 +244,7 @@ describe("forms from elsewhere", () => {
   test.each([
     ["without a token", undefined],
     ["with another session's token", "another"],
-  ])("%s: refused, though the origin is right", async (_, token) => {
+  ])("%s: refused, although the origin is right", async (_, token) => {
     const asked = await console.askInList("alice");
     const at = `/requests/${asked.approval.id}`;
     const [alice, other] = [await console.signedIn("alice"), await console.signedIn("alice")];
@@ -279,7 +279,7 @@ describe("forms from elsewhere", () => {
   );
 });
 
-describe("bodies", () => {
+describe("request bodies", () => {
   test.each([
     ["JSON", "{}", { "Content-Type": "application/json" }, 415],
     ["too large", `a=${"x".repeat(200_000)}`, {}, 413],
@@ -303,7 +303,7 @@ describe("bodies", () => {
 });
 
 describe("another user's request", () => {
-  test("is not shown, by its address or by its code, and recorded", async () => {
+  test("is shown neither by its address nor by its code, and the attempt is recorded", async () => {
     const asked = await console.askInList("alice", { purpose: "Alice's own business" });
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -320,7 +320,7 @@ describe("another user's request", () => {
     });
   });
 
-  test("cannot be answered with a form of one's own", async () => {
+  test("cannot be answered with a form of one's own session", async () => {
     const asked = await console.askInList("alice");
     const bob = await console.signedIn("bob");
     const own = formIn((await bob.get("/device")).text, new URL(`${console.url}/device`));
@@ -330,7 +330,7 @@ describe("another user's request", () => {
     expect((await console.parties.approvals.get(asked.approval.id))?.state).toBe("pending");
   });
 
-  test("that a code is needed for is not shown without the code", async () => {
+  test("that needs a code is not shown without it", async () => {
     const asked = await console.ask();
     const alice = await console.signedIn("alice");
     const page = await alice.get(`/requests/${asked.approval.id}`);
@@ -338,7 +338,7 @@ describe("another user's request", () => {
     expect(page.text).not.toContain("transfer_funds");
   });
 
-  test("once another user has taken the agent on, its code is good for no other", async () => {
+  test("cannot be answered by its code once another user has linked the agent", async () => {
     const asked = await console.ask();
     const [alice, bob] = [await console.signedIn("alice"), await console.signedIn("bob")];
     const first = await alice.post("/device", { user_code: asked.userCode }, "/device");
@@ -354,7 +354,7 @@ describe("another user's request", () => {
   });
 });
 
-describe("a request that is over", () => {
+describe("a request that has ended", () => {
   test("says so, and grants nothing", async () => {
     const asked = await console.askInList("carol");
     const carol = await console.signedIn("carol");
@@ -371,7 +371,7 @@ describe("a request that is over", () => {
     expect(grant?.status).not.toBe("active");
   });
 
-  test("its code is good for nothing", async () => {
+  test("is not found by its code", async () => {
     const asked = await console.ask();
     const carol = await console.signedIn("carol");
     console.advance(301_000);
@@ -381,15 +381,15 @@ describe("a request that is over", () => {
     expect(page.text).not.toContain("transfer_funds");
   });
 
-  test("an unknown one is not there", async () => {
+  test("or never existed is answered with 404", async () => {
     const carol = await console.signedIn("carol");
     expect((await carol.get("/requests/approval_none")).status).toBe(404);
     expect((await carol.get("/requests/%E0%A4%A")).status).toBe(404);
   });
 });
 
-describe("codes", () => {
-  test("a wrong one is said to be wrong; after a few, not even the right one is taken for a while", async () => {
+describe("codes typed by users", () => {
+  test("a wrong code is refused; after a few wrong ones, even the right code is refused for a while", async () => {
     const strict = await startConsole({ codes: { session: 3, user: 5 } });
     try {
       const asked = await strict.ask();
@@ -421,7 +421,7 @@ describe("codes", () => {
     }
   });
 
-  test("the console answers a user only so often", async () => {
+  test("the console limits how often one user's requests are answered", async () => {
     const busy = await startConsole({ rate: { requests: 6, seconds: 600 } });
     try {
       const alice = await busy.signedIn("alice");

@@ -18,8 +18,8 @@ afterAll(() => console.close());
 
 const stranger = (text: string): string => `<span class="untrusted">“<bdi>${text}</bdi>”</span>`;
 
-describe("words are marked by their origin", () => {
-  test("those of the agent are quoted and coloured; those of the server and the user are not", async () => {
+describe("strings are marked by their origin", () => {
+  test("the agent's are quoted and coloured; the server's and the user's are not", async () => {
     const limits = { amount: { max: 5000 }, "approved by the bank": "yes", to: "acc_1" };
     const asked = await console.askInList("alice", { constraints: limits, purpose: "Rent" });
     const alice = await console.signedIn("alice");
@@ -51,7 +51,7 @@ describe("words are marked by their origin", () => {
     expect(denied.text).toContain("Reason: <bdi>Not today</bdi>");
   });
 
-  test("a word of the server that the agent repeats is the same word; one more letter is not", async () => {
+  test("a value that the server allows is not marked; one with an extra letter is", async () => {
     const limits = { currency: { in: ["EUR", "EURO"] } };
     const asked = await console.askInList("alice", { constraints: limits });
     const alice = await console.signedIn("alice");
@@ -60,7 +60,7 @@ describe("words are marked by their origin", () => {
     expect(text).not.toContain(stranger("EUR"));
   });
 
-  test("hidden characters of a user's own words show, too", async () => {
+  test("hidden characters are shown even in the user's own strings", async () => {
     const asked = await console.askInList("bob");
     const bob = await console.signedIn("bob");
     const at = `/requests/${asked.approval.id}`;
@@ -69,7 +69,7 @@ describe("words are marked by their origin", () => {
   });
 });
 
-test("what each party demands stands under its name", async () => {
+test("each party's limits stand under its name", async () => {
   const asked = await console.askInList("alice", { constraints: { amount: { max: 5000 } } });
   const alice = await console.signedIn("alice");
   const page = words((await alice.get(`/requests/${asked.approval.id}`)).text);
@@ -80,7 +80,7 @@ test("what each party demands stands under its name", async () => {
   expect(page).not.toContain("1 days");
 });
 
-test("grants that change data stand before those that only read, each in one line", async () => {
+test("grants that change data are listed before read-only ones, one per line", async () => {
   const other = await startConsole();
   try {
     const asked = await other.askInList("bob", {
@@ -96,7 +96,7 @@ test("grants that change data stand before those that only read, each in one lin
   }
 });
 
-test("grants are grouped by agent", async () => {
+test("the page groups a user's grants by agent", async () => {
   const asked = await console.askInList("carol", {
     capabilities: ["read_balance", "transfer_funds"],
     name: "Clerk",
@@ -110,7 +110,7 @@ test("grants are grouped by agent", async () => {
   expect(words(text)).toMatch(/Clerk Of the host Desk assistant .*transfer_funds .*read_balance/);
 });
 
-test("the name that a user gave a host is the user's, and the host replaces it by none of its own", async () => {
+test("a host keeps the name that its user gave, whatever name it gives itself", async () => {
   const given = "Alice's laptop";
   const asked = await console.askInList("alice", { givenName: given, hostName: "Your bank" });
   const other = await console.askInList("alice", { hostName: "desk.local" });
@@ -132,7 +132,7 @@ test("the name that a user gave a host is the user's, and the host replaces it b
 });
 
 describe("requests of strangers", () => {
-  test("stand last in the list, and are marked; what linked hosts ask for is not", async () => {
+  test("are last in the list and marked; requests of linked hosts are not marked", async () => {
     const unknown = await console.askAsStranger("bob", { hostName: "Bank of Bob" });
     const own = await console.askInList("bob", { hostName: "Laptop" });
     const bob = await console.signedIn("bob");
@@ -164,7 +164,7 @@ describe("requests of strangers", () => {
     expect(words((await bob.get(at)).text)).not.toContain("It is not known who asks");
   });
 
-  test("what is a default no more is named neither to who links a host nor among the user's hosts", async () => {
+  test("name no capability that is no longer a default", async () => {
     const unknown = await console.askAsStranger("bob");
     const own = await console.askInList("bob", { hostName: "Laptop" });
     // As after a restart with fewer defaults, and without a skill that was there.
@@ -189,7 +189,7 @@ describe("requests of strangers", () => {
     }
   });
 
-  test("an approver of another user's agent is told whose it is, and that it is known", async () => {
+  test("an approver of another user's agent is told whose it is, and that it is linked", async () => {
     const pair = await startConsole({
       settings: { approval: { approvers: ["alice", "bob"], needed: 2 } },
     });
@@ -207,7 +207,7 @@ describe("requests of strangers", () => {
 });
 
 describe("passing a capability on: the page's warning and its checkbox", () => {
-  test("the page says that the agent may, and binds what is granted where the user ticks it", async () => {
+  test("the page says that the agent may hand it on, and binds it to the agent if ticked", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;
@@ -233,7 +233,7 @@ describe("passing a capability on: the page's warning and its checkbox", () => {
     expect(again).toMatchObject({ ok: false, code: "already_granted" });
   });
 
-  test("is off unless ticked", async () => {
+  test("the binding to the agent is off unless ticked", async () => {
     const asked = await console.askInList("alice");
     const alice = await console.signedIn("alice");
     const at = `/requests/${asked.approval.id}`;

@@ -41,13 +41,13 @@ const whole = (): ChainLink[] => [
   link(C, { capabilities: SHARED, delegates: [] }),
 ];
 
-test("three agents that have what is needed end to end", () => {
+test("a chain of three agents with the needed capability end to end is accepted", () => {
   const chain = validateChain(whole(), { endToEnd: ["context_reuse"] });
   expect(chain).toMatchObject({ ok: true, capabilities: ["streaming", "context_reuse"] });
   expect(chain.ok && chain.agent.interface.url).toBe(`${A}/rpc`);
 });
 
-describe("what fails a chain names the link", () => {
+describe("a refused chain names the failing link", () => {
   const without = (at: number, other: ChainLink): ChainLink[] => whole().with(at, other);
   test.each<[about: string, ChainLink[], DiscoveryRequirements, readonly string[]]>([
     [
@@ -113,7 +113,7 @@ describe("what fails a chain names the link", () => {
   });
 });
 
-test("what does not propagate is asked of the first alone", () => {
+test("a capability that does not propagate is required of the first agent alone", () => {
   const links = [link(A, { capabilities: { pause_resume: true }, delegates: [B] }), link(B)];
   expect(said(validateChain(links, { capabilities: ["pause_resume"] }))).toEqual(["ok"]);
   expect(said(validateChain(links, { endToEnd: ["pause_resume"] }))).toEqual([
@@ -122,27 +122,27 @@ test("what does not propagate is asked of the first alone", () => {
   ]);
 });
 
-test("what propagates and a later one lacks does not stand", () => {
+test("a propagating capability that a later agent lacks is not in the result", () => {
   const chain = validateChain([link(A, { capabilities: SHARED, delegates: [B] }), link(B)]);
   expect(chain).toMatchObject({ ok: true, capabilities: ["streaming"] });
 });
 
-test("a chain of none is a mistake", () => {
+test("an empty chain is a TypeError", () => {
   expect(() => validateChain([])).toThrow(/links: expected at least one agent/);
 });
 
-describe("the caller's limit", () => {
-  test("fewer agents than usual", () => {
+describe("the option maxLinks", () => {
+  test("refuses a longer chain", () => {
     const chain = validateChain(whole(), {}, { maxLinks: 2 });
     expect(said(chain)).toEqual([`chain_too_deep 2 ${C}`]);
     expect(validateChain(whole(), {}, { maxLinks: 3 }).ok).toBe(true);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])("%s is not a number of agents", (maxLinks) => {
+  test.each([0, -1, 1.5, Number.NaN])("of %s is refused", (maxLinks) => {
     expect(() => validateChain(whole(), {}, { maxLinks })).toThrow(/^options\.maxLinks: expected/);
   });
 });
 
-test("a card that does not say to whom its agent delegates denies no next agent", () => {
+test("an agent whose card lists no delegates may be followed by any agent", () => {
   expect(validateChain([link(A), link(B)]).ok).toBe(true);
 });

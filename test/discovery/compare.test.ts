@@ -50,12 +50,12 @@ function compared(...after: readonly (readonly [path: string, to: Json | undefin
   );
 }
 
-test("the base is without fault, and differs in nothing from itself", () => {
+test("the base card is without faults, and equal to itself", () => {
   expect(readCard(BASE).faults).toEqual([]);
   expect(compareCards(readCard(BASE), readCard(structuredClone(BASE)))).toEqual([]);
 });
 
-describe("one change", () => {
+describe("one change of a card", () => {
   test.each<[path: string, to: Json | undefined, expected: string]>([
     ["/name", "other", "safe card/name"],
     ["/description", "other", "safe card/description"],
@@ -141,7 +141,7 @@ describe("one change", () => {
   });
 });
 
-describe("a member that neither A2A nor the contract has is passed over by every reader", () => {
+describe("a property unknown to A2A and to the contract is safe to add, change or remove", () => {
   test.each<[about: string, path: string, value: Json]>([
     ["at the top", "/interfaces", { mcp: "https://a.example/mcp" }],
     ["with a name that every object inherits", "/constructor", "x"],
@@ -150,7 +150,7 @@ describe("a member that neither A2A nor the contract has is passed over by every
     ["of an extension", "/capabilities/extensions/2/vendor", "acme"],
     ["under capabilities", "/capabilities/memory", { kind: "long" }],
     ["a flag under capabilities", "/capabilities/memory", true],
-  ])("%s: new, changed and gone", (_, path, value) => {
+  ])("%s", (_, path, value) => {
     const [without, having, other] = [BASE, changed(BASE, path, value), changed(BASE, path, [1])];
     const impacts = (before: Json, after: Json) =>
       new Set(compareCards(readCard(before), readCard(after)).map(({ impact }) => impact));
@@ -163,7 +163,7 @@ describe("a member that neither A2A nor the contract has is passed over by every
     ["/url", "https://a.example/rpc"],
     ["/additionalInterfaces", []],
     ["/capabilities/stateTransitionHistory", true],
-  ])("a member of another version of A2A is for its readers: %s", (path, value) => {
+  ])("a property of another A2A version concerns readers of that version: %s", (path, value) => {
     const having = changed(BASE, path, value);
     expect(compareCards(readCard(having), readCard(BASE))).toMatchObject([{ impact: "breaking" }]);
   });
@@ -176,13 +176,13 @@ test.each<[param: string, to: Json, impact: string]>([
   ["mode", "require", "breaking"],
   ["ambientAuthority", "accepted", "safe"],
   ["mode", "prefer", "safe"],
-])("%s, where the card was silent: %j is %s", (param, to, impact) => {
+])("adding %s with the value %j to a card without it is %s", (param, to, impact) => {
   const uri = "urn:proviso:a2a:capabilities:1";
   const of = (params: Json) => readCard(card({ extensions: [{ uri, params }] }));
   expect(compareCards(of({}), of({ [param]: to }))).toMatchObject([{ impact }]);
 });
 
-test("the first grants of a card are an addition", () => {
+test("adding the first grants to a card is safe", () => {
   const grants = [{ id: "documents:read", operations: ["retrieve"], attenuable: true }];
   const uri = "urn:proviso:a2a:capabilities:1";
   const before = readCard(card({ extensions: [{ uri, params: {} }] }));
@@ -191,7 +191,7 @@ test("the first grants of a card are an addition", () => {
   expect(compareCards(after, before)).toMatchObject([{ impact: "breaking", path: "grants" }]);
 });
 
-test("the registry that is given says what is deprecated", () => {
+test("deprecations are judged by the registry given", () => {
   const before = readCard(card());
   const after = readCard(card({ capabilities: { pause_resume: true } }));
   const registry = {
@@ -214,7 +214,7 @@ test("the same card in the other spelling is one safe change", () => {
   expect(moved).toEqual(["safe "]);
 });
 
-test("breaking changes come first", () => {
+test("breaking changes are listed first", () => {
   const found = compared(
     ["/name", "n"],
     [`${P}/capabilities/artifact_streaming`, true],
@@ -223,11 +223,11 @@ test("breaking changes come first", () => {
   expect(found.map((one) => one.split(" ")[0])).toEqual(["breaking", "deprecating", "safe"]);
 });
 
-test("a card that contradicts itself from now on breaks", () => {
+test("a new contradiction in a card is breaking", () => {
   expect(compared(["/min_protocol_version", "1.0"])).toContain(`breaking ${P}/minProtocolVersion`);
 });
 
-test("a hostile card is compared too", () => {
+test("a card nested 9,999 deep is compared", () => {
   const deep: Json = JSON.parse(`{"name":"a","x":${"[".repeat(9999)}${"]".repeat(9999)}}`);
   const [first] = compareCards(readCard(BASE), readCard(deep));
   expect(first?.impact).toBe("breaking");
@@ -243,7 +243,7 @@ function pointers(value: Json, path = ""): readonly string[] {
   });
 }
 
-test("whatever is changed anywhere, something is listed", () => {
+test("any change anywhere is listed", () => {
   const place = fc.constantFrom(...pointers(BASE));
   const value = fc.oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 2 }));
   fc.assert(
@@ -258,7 +258,7 @@ test("whatever is changed anywhere, something is listed", () => {
   );
 });
 
-describe("modes", () => {
+describe("input and output modes", () => {
   const skills = (...own: readonly (readonly string[] | undefined)[]): Json =>
     own.map((inputModes, at) => ({
       id: `s${at}`,
@@ -272,7 +272,7 @@ describe("modes", () => {
   const of = (modes: readonly string[], ...own: readonly (readonly string[] | undefined)[]) =>
     card({ top: { defaultInputModes: modes, skills: skills(...own) } });
 
-  test("of the card are compared once, not for every skill that has them", () => {
+  test("of the card are compared once, not for every skill that uses them", () => {
     const none = Array.from({ length: 20 }, () => undefined);
     expect(between(of(["a", "b"], ...none), of(["a", "c"], ...none))).toEqual([
       "breaking card/defaultInputModes",
@@ -280,14 +280,14 @@ describe("modes", () => {
     ]);
   });
 
-  test("of a skill are compared with the card's where only one card's skill has its own", () => {
+  test("of a skill are compared with the card's if only one of the two skills has its own", () => {
     const [own, shared] = [of(["a", "b"], ["a"]), of(["a", "b"], undefined)];
     expect(between(own, shared)).toEqual(["safe skills/s0/inputModes"]);
     expect(between(shared, own)).toEqual(["breaking skills/s0/inputModes"]);
     expect(between(shared, of(["a", "b"], ["a", "b"]))).toEqual(["safe "]);
   });
 
-  test("that are a great many are not filled in, and count as other ones", () => {
+  test("are not filled in from the card for more than 1,000 skills", () => {
     const modes = Array.from({ length: 1001 }, (_, at) => `m${at}`);
     const empty = Array.from({ length: 1001 }, () => modes.slice(0, 1));
     const none = empty.map(() => undefined);
@@ -297,7 +297,7 @@ describe("modes", () => {
   });
 });
 
-test("changes beyond a thousand are one, which is breaking", () => {
+test("changes past 1,000 are summed up as one breaking change", () => {
   const many = (to: string) =>
     readCard(
       card({
@@ -317,14 +317,14 @@ function said(before: Json, after: Json): readonly string[] {
   );
 }
 
-describe("versions of one place", () => {
+describe("versions of one interface address", () => {
   const url = "https://a.example/rpc";
   const place = "interfaces/JSONRPC https://a.example/rpc/versions";
   const one = { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" };
   const old = { ...one, protocolVersion: "0.3" };
   const speaking = (interfaces: readonly Json[], top = {}) => card({ interfaces, top });
 
-  test("a second entry is an addition (A2A 1.0, section 3.6.2)", () => {
+  test("an added version is safe, a removed one is breaking (A2A 1.0, section 3.6.2)", () => {
     expect(said(speaking([one]), speaking([one, old]))).toEqual([
       `safe ${place}: 1.0 is now 0.3, 1.0`,
     ]);
@@ -336,7 +336,7 @@ describe("versions of one place", () => {
     ]);
   });
 
-  test("a second entry of another tenant is another place", () => {
+  test("an added entry for another tenant is another interface", () => {
     expect(said(speaking([one]), speaking([one, { ...one, tenant: "acme" }]))).toEqual([
       "safe interfaces/JSONRPC https://a.example/rpc (tenant acme): it is new, and speaks 1.0",
       expect.stringContaining("safe preference"),
@@ -355,13 +355,13 @@ describe("versions of one place", () => {
     ]);
   });
 
-  test("a range that says no more than the interface takes nothing away", () => {
+  test("a range equal to the interface's version removes nothing", () => {
     const top = { minProtocolVersion: "1.0", maxProtocolVersion: "1.0" };
     const changes = said(speaking([one]), speaking([one], top));
     expect(changes).toEqual(['safe range: "1.0" is new']);
   });
 
-  test("a great many are one change, and take no time", () => {
+  test("many versions are one change, in bounded time", () => {
     const versions = (from: number) => Array.from({ length: 64 }, (_, at) => `1.${from + at}`);
     const many = (from: number) =>
       Array.from({ length: 64 }, (_, at) => ({
@@ -377,7 +377,7 @@ describe("versions of one place", () => {
   });
 });
 
-describe("what is said of values that look alike", () => {
+describe("the text of a change between values that look alike", () => {
   const top = (name: string, value: Json) => card({ top: { [name]: value } });
 
   test.each<[about: string, before: Json, after: Json, expected: string]>([
@@ -408,7 +408,7 @@ describe("what is said of values that look alike", () => {
   });
 });
 
-test("an older card and the one that follows it are compared by what they mean", () => {
+test("a card of A2A 0.3 and its successor in 1.0 are compared by meaning", () => {
   const { supportedInterfaces: _, ...others } = Object(card());
   const scheme = { scheme: "bearer", bearerFormat: "JWT" };
   const old = {

@@ -28,7 +28,7 @@ function judged(parts: CardParts, requirements: DiscoveryRequirements): readonly
   return [discovery.ok ? "usable" : "refused", ...said(discovery)];
 }
 
-test("says how to reach an agent that will do", () => {
+test("a suitable agent is accepted with the interface to use", () => {
   const grants = [READ];
   const discovery = judgeCard(read({ grants, params: { capabilities: { context_reuse: true } } }), {
     capabilities: ["context_reuse", "send_message"],
@@ -208,11 +208,12 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     { requireSignature: true },
     ["refused", "signature_missing/signatures"],
   ],
-])("%s", (_, parts, requirements, expected) => {
-  test("is judged", () => expect(judged(parts, requirements)).toEqual(expected));
+])("a card judged: %s", (_, parts, requirements, expected) => {
+  test("is accepted, or refused with these reasons", () =>
+    expect(judged(parts, requirements)).toEqual(expected));
 });
 
-test("every reason is given at once", () => {
+test("a refusal lists every reason", () => {
   const discovery = judgeCard(read(), {
     protocolVersion: "2.0",
     capabilities: ["pause_resume"],
@@ -227,23 +228,23 @@ test("every reason is given at once", () => {
   ]);
 });
 
-test("an interface without a binding is said to have none", () => {
+test("an interface without a binding is described as such", () => {
   const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
   const discovery = judgeCard(read({ interfaces }));
   expect(discovery.ok ? "" : discovery.denials[0]?.message).toMatch(/the card names no binding$/);
 });
 
-test("the nearest thing that the card has is named", () => {
+test("a refusal suggests the nearest grant of the card", () => {
   const discovery = judgeCard(read({ grants: [READ] }), { grants: [{ grant: "document:read" }] });
   expect(discovery).toMatchObject({ denials: [{ nearest: "documents:read" }] });
 });
 
-describe("versions", () => {
+describe("the protocol versions of a card", () => {
   const at = (interfaces: CardParts["interfaces"], top = {}, params?: CardParts["params"]) =>
     read({ top, ...(interfaces && { interfaces }), ...(params && { params }) });
   const one = { url: URL_OF_AGENT, protocolBinding: "JSONRPC" };
 
-  test("an interface without one is judged by the card's range", () => {
+  test("are its range for an interface without a version", () => {
     expect(judgeCard(at([one], { minProtocolVersion: "0.3" })).ok).toBe(true);
     expect(judgeCard(at([one])).ok).toBe(false);
   });
@@ -255,7 +256,7 @@ describe("versions", () => {
     expect(judgeCard(reading, { protocolVersion: "1.11" }).ok).toBe(false);
   });
 
-  test("of several interfaces the first that will do is chosen", () => {
+  test("let the first suitable of several interfaces be chosen", () => {
     const reading = at([
       { url: "https://agent.example/old", protocolBinding: "JSONRPC", protocolVersion: "0.3" },
       { url: "https://agent.example/own", protocolBinding: "urn:x:own", protocolVersion: "1.0" },
@@ -274,13 +275,13 @@ describe("versions", () => {
     });
   });
 
-  test("come from the contract's params too", () => {
+  test("include those in the contract's params", () => {
     const params = { interfaces: [{ url: URL_OF_AGENT, protocolVersions: ["1.0", "1.1"] }] };
     const reading = at([{ ...one, protocolVersion: "1.0" }], {}, params);
     expect(judgeCard(reading, { protocolVersion: "1.1" }).ok).toBe(true);
   });
 
-  test("of a card before A2A 1.0 are read", () => {
+  test("are read from a card before A2A 1.0", () => {
     const old = {
       name: "old",
       url: URL_OF_AGENT,
@@ -293,7 +294,7 @@ describe("versions", () => {
   });
 });
 
-describe("requirements that are not valid", () => {
+describe("invalid requirements are a TypeError", () => {
   const grant = "documents:read";
   test.each<[about: string, object, RegExp]>([
     [
@@ -322,7 +323,7 @@ describe("requirements that are not valid", () => {
   });
 });
 
-test("a capability of the registry that is given can be required, in either spelling", () => {
+test("a capability of the given registry can be required, in either spelling", () => {
   const registry: CapabilityRegistry = {
     version: "1.1",
     capabilities: [
@@ -348,7 +349,7 @@ test("a capability of the registry that is given can be required, in either spel
   );
 });
 
-test("a card is read without what it is not", () => {
+test("readCard finds no fault in a sound card, and one in null", () => {
   expect(readCard(card()).faults).toEqual([]);
   expect(readCard(null).faults).toMatchObject([{ code: "card_malformed", rule: "kind" }]);
 });

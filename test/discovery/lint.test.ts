@@ -52,7 +52,7 @@ async function linted(value: Json): Promise<readonly string[]> {
   return found.map(({ severity, code, path }) => `${severity} ${code} ${path}`);
 }
 
-test("the documents agent's card is clean", async () => {
+test("lint finds nothing in the documents agent's card", async () => {
   expect(await linted(clean)).toEqual([]);
 });
 
@@ -148,8 +148,8 @@ const BREAKAGES: readonly (readonly [path: string, to: Json | undefined, code: s
   ["/signatures", [{ protected: "e30=", signature: "AAAA" }], "schema"],
 ];
 
-describe("a copy with one thing broken is caught", () => {
-  test("there are enough of them", () => expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
+describe("lint finds one broken thing in a copy of that card", () => {
+  test("which at least 40 copies show", () => expect(BREAKAGES.length).toBeGreaterThanOrEqual(40));
 
   test.each(BREAKAGES)("%s %j: %s", async (path, to, code) => {
     const found = await linted(changed(clean, place(path), to));
@@ -163,10 +163,10 @@ describe("a copy with one thing broken is caught", () => {
   });
 });
 
-describe("the place of the offence", () => {
+describe("the place of a finding", () => {
   const text = '{\n  "name": "a",\n  "skills": [\n    { "id": 1 }\n  ],\n  "name": "b"\n}\n';
 
-  test("is that in the text", async () => {
+  test("is its line and column in the text", async () => {
     const found = await lintCard(text);
     const at = (code: string, path: string) =>
       found
@@ -178,7 +178,7 @@ describe("the place of the offence", () => {
     expect(found.map(({ line }) => line)).toEqual(found.map(({ line }) => line).toSorted());
   });
 
-  test("is where a text stops being JSON", async () => {
+  test("is the point where a text stops being JSON", async () => {
     expect(await lintCard('{\n  "name": "a",\n}')).toMatchObject([{ code: "not_json", line: 3 }]);
     expect(await lintCard("")).toMatchObject([{ code: "not_json", line: 1, column: 1 }]);
     expect((await lintCard(" \n"))[0]?.message).toBe("this is empty");
@@ -190,7 +190,7 @@ describe("the place of the offence", () => {
   });
 });
 
-describe("a hostile text is bounded", () => {
+describe("lint of a hostile text is bounded", () => {
   test.each<[about: string, text: () => string, code: string]>([
     ["10 MB", () => JSON.stringify({ name: "x".repeat(10 * 1024 * 1024) }), "too_large"],
     ["depth 10,000", () => `${"[".repeat(10_000)}${"]".repeat(10_000)}`, "too_deep"],
@@ -233,7 +233,7 @@ describe("a hostile text is bounded", () => {
   });
 });
 
-test("what is wrong is not cut off behind what is for information", async () => {
+test("errors are not cut off behind remarks", async () => {
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`x-vendor-${at}`, at]));
   const found = await lintCard(JSON.stringify({ ...many, ...Object(clean), version: 1 }));
   expect(found.filter(({ severity }) => severity === "error")).toMatchObject([
@@ -243,7 +243,7 @@ test("what is wrong is not cut off behind what is for information", async () => 
   expect(found.at(-1)?.message).toBe("there are 801 more findings");
 });
 
-test("errors that are not listed are counted as errors", async () => {
+test("errors that are not listed are still counted", async () => {
   const skills = Array.from({ length: 201 }, () => 1);
   const found = await lintCard(JSON.stringify(card({ top: { skills } })));
   expect(found.length).toBe(201);
@@ -255,7 +255,7 @@ test("errors that are not listed are counted as errors", async () => {
 });
 
 test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-  "a member with a name that every object inherits is a vendor's: %s",
+  "a property named like an inherited one is a vendor's: %s",
   async (name) => {
     const text = JSON.stringify(card({ params: {} })).replace("{", `{"${name}":{"a":1},`);
     expect(await lintCard(text)).toMatchObject([
@@ -269,7 +269,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
   },
 );
 
-test("a name of a card is shortened where it is shown, and its controls are not", async () => {
+test("a property name from a card is shortened and its control characters are escaped", async () => {
   const name = `\u001b[31m${"x".repeat(100_000)}`;
   const found = await lintCard(JSON.stringify({ [name]: { a: 1 } }));
   const first = found.find(({ code }) => code === "member_unknown");
@@ -278,7 +278,7 @@ test("a name of a card is shortened where it is shown, and its controls are not"
   expect(first?.message).not.toMatch(/\p{Cc}/u);
 });
 
-test("suggestions for one card are bounded, however many names it has wrong", async () => {
+test("suggestions for one card are bounded, however many names are wrong", async () => {
   const name = (at: number): string => `q${at}`.padEnd(60, "abcdefghij"[at % 10]);
   const known = Array.from({ length: 64 }, (_, at) => [`k${at}`.padEnd(60, "z"), {}]);
   const wrong = Array.from({ length: 2000 }, (_, at) => [name(at), {}]);
@@ -298,7 +298,7 @@ test("suggestions for one card are bounded, however many names it has wrong", as
   expect((await lintCard(JSON.stringify(document))).length).toBe(201);
 });
 
-describe("lint finds what discovery refuses, wherever a card writes it", () => {
+describe("lint finds what discovery refuses, wherever a card has it", () => {
   const WHOLE = {
     description: "d",
     version: "1",
@@ -323,26 +323,26 @@ describe("lint finds what discovery refuses, wherever a card writes it", () => {
   });
 });
 
-describe("the proposal's fields where the proposal writes them", () => {
+describe("lint checks the proposal's fields at the proposal's places", () => {
   const lines = async (value: Json): Promise<readonly string[]> =>
     (await lintCard(JSON.stringify(value))).map(
       ({ severity, message }) => `${severity} ${message}`,
     );
 
-  test("a range that is turned round", async () => {
+  test("a range with its ends swapped", async () => {
     const top = { min_protocol_version: "1.2", max_protocol_version: "0.3.0" };
     expect(await lines(card({ top }))).toContain(
       "error /max_protocol_version: 0.3 comes before 1.2, the minimum",
     );
   });
 
-  test("an implicit capability that is denied", async () => {
+  test("a denial of an implicit capability", async () => {
     expect(await lines(card({ capabilities: { send_message: false } }))).toContain(
       "error /capabilities/send_message: denies send_message, which every agent has",
     );
   });
 
-  test("six capabilities at A2A's place are six declarations", async () => {
+  test("six capabilities at A2A's place, as six declarations", async () => {
     const names = ["pause_resume", "streaming_message", "com.acme.voice"];
     const more = ["context_reuse", "multi_tenant", "message_history_injection"];
     const capabilities = Object.fromEntries([...names, ...more].map((name) => [name, true]));
@@ -355,7 +355,7 @@ describe("the proposal's fields where the proposal writes them", () => {
   });
 });
 
-describe("members of other versions and of vendors", () => {
+describe("lint points out properties of other versions and of vendors", () => {
   const saying = async (value: Json, options = {}): Promise<readonly string[]> =>
     (await lintCard(JSON.stringify(value), options))
       .filter(({ code }) => code === "member_unknown")
@@ -418,7 +418,7 @@ describe("members of other versions and of vendors", () => {
     ],
   ])("%s", async (_, parts, expected) => expect(await saying(card(parts))).toEqual(expected));
 
-  test("an interface with its binding under the name that 0.3 has", async () => {
+  test("an interface with its binding under the name of 0.3", async () => {
     const interfaces = [{ url: URL_OF_AGENT, transport: "JSONRPC", protocolVersion: "1.0" }];
     const at = "/supportedInterfaces/0";
     expect(await saying(card({ interfaces }))).toEqual([
@@ -426,7 +426,7 @@ describe("members of other versions and of vendors", () => {
     ]);
   });
 
-  test("a card of 0.3 with members of 1.0", async () => {
+  test("a card of 0.3 with properties of 1.0", async () => {
     const { supportedInterfaces: _, ...others } = Object(card());
     const old = { ...others, url: URL_OF_AGENT, protocolVersion: "0.3.0" };
     const capabilities = { extendedAgentCard: true };
@@ -440,7 +440,7 @@ describe("members of other versions and of vendors", () => {
     ]);
   });
 
-  test("stateTransitionHistory, said once in whichever version", async () => {
+  test("stateTransitionHistory, once in any version", async () => {
     const { supportedInterfaces: _, ...others } = Object(
       card({ capabilities: { stateTransitionHistory: true } }),
     );
@@ -452,7 +452,7 @@ describe("members of other versions and of vendors", () => {
   });
 });
 
-test("a version that no card can be checked as is misuse", async () => {
+test("an A2A version that lint does not know is a TypeError", async () => {
   for (const protocolVersion of ["0.4", "2.0", "latest", "", 1]) {
     const options = Object({ protocolVersion });
     await expect(lintCard("{}", options)).rejects.toThrow(/options\.protocolVersion: expected/);
@@ -462,7 +462,7 @@ test("a version that no card can be checked as is misuse", async () => {
   );
 });
 
-test("a member that is null is as if it were absent", async () => {
+test("a property that is null counts as absent", async () => {
   const top = { provider: null, iconUrl: null, securitySchemes: null };
   const found = await lintCard(JSON.stringify(card({ params: {}, top })));
   expect(found).toEqual([]);
@@ -470,7 +470,7 @@ test("a member that is null is as if it were absent", async () => {
   expect(missing.map(({ message }) => message)).toEqual(['the card: "version" is missing']);
 });
 
-test("what is declared and holds only as far as delegates have it", async () => {
+test("lint warns of a declared capability that depends on unnamed delegates", async () => {
   const params = { capabilities: { context_reuse: true } };
   const [found, ...others] = await lintCard(JSON.stringify(card({ params })));
   expect(others).toEqual([]);
@@ -481,7 +481,7 @@ test("what is declared and holds only as far as delegates have it", async () => 
   );
 });
 
-describe("two interfaces at one address", () => {
+describe("lint of two interfaces at one address", () => {
   const one = { url: URL_OF_AGENT, protocolBinding: "JSONRPC", protocolVersion: "1.0" };
   test.each<[about: string, second: Json, findings: readonly string[]]>([
     ["of two versions", { ...one, protocolVersion: "0.3" }, []],
@@ -493,7 +493,7 @@ describe("two interfaces at one address", () => {
   });
 });
 
-test("a scheme as it is written before A2A 1.0 is none of 1.0", async () => {
+test("a security scheme in the form before A2A 1.0 is an error in a card of 1.0", async () => {
   const securitySchemes = { bearer: { type: "http", scheme: "bearer" } };
   expect(await linted(card({ params: {}, top: { securitySchemes } }))).toEqual([
     "error schema /securitySchemes/bearer",

@@ -49,7 +49,7 @@ function to(...names: readonly string[]): { readonly delegates: Json } {
   return { delegates: names.map((name) => ({ url: `{${name}}` })) };
 }
 
-test("every agent on every way is discovered by its own card, each asked for once", async () => {
+test("every agent on every path is discovered by its own card, each fetched once", async () => {
   const { chain, server } = await agents({
     a: { ...CONTEXT, ...to("b", "c") },
     b: { ...CONTEXT, ...to("c") },
@@ -59,7 +59,7 @@ test("every agent on every way is discovered by its own card, each asked for onc
   expect(server.requests.map(({ url }) => url?.split("/")[1])).toEqual(["a", "b", "c"]);
 });
 
-test("what a card relies on its delegate for holds from there on, if it propagates", async () => {
+test("a propagating capability that a card leaves to its delegate is required from there on", async () => {
   const relies = { delegates: [{ url: "{b}", capabilities: ["context_reuse"] }] };
   const { chain } = await agents({
     a: relies,
@@ -73,7 +73,7 @@ test("what a card relies on its delegate for holds from there on, if it propagat
   expect(await chain("whole", {})).toBe("0/whole 1/d 2/e");
 });
 
-describe("the link that fails is named", () => {
+describe("the failing link is named", () => {
   test.each<[what: string, all: Record<string, JsonObject>, expected: string]>([
     [
       "a last agent that lacks what has to hold everywhere",
@@ -147,7 +147,7 @@ describe("the link that fails is named", () => {
   });
 });
 
-test("without anything that has to hold everywhere, an agent may be silent about its delegates", async () => {
+test("an agent may have no list of delegates if nothing is required end to end", async () => {
   const { chain, server } = await agents({ a: to("b"), b: {} });
   expect(await chain("a", {})).toBe("0/a 1/b");
   const found = await discoverChain(`${server.url}/a`, {});
@@ -156,7 +156,7 @@ test("without anything that has to hold everywhere, an agent may be silent about
   ]);
 });
 
-test("what was asked of the first is not asked of those behind it", async () => {
+test("a requirement for the first agent is not asked of those behind it", async () => {
   const { chain } = await agents({
     a: { capabilities: { pause_resume: true }, ...to("b") },
     b: to(),
@@ -164,8 +164,8 @@ test("what was asked of the first is not asked of those behind it", async () => 
   expect(await chain("a", { capabilities: ["pause_resume"] })).toBe("0/a 1/b");
 });
 
-describe("bounds", () => {
-  test("of depth: eight agents, and not nine", async () => {
+describe("discovery of a chain is bounded", () => {
+  test("in depth: eight agents, not nine", async () => {
     const line = (count: number) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [
@@ -177,7 +177,7 @@ describe("bounds", () => {
     expect(await (await agents(line(9))).chain("n0")).toBe("refused at 8/n8: chain_too_deep@8/n8");
   });
 
-  test("of number, along all ways together: a tree that grows without end is left", async () => {
+  test("in number, over all paths together", async () => {
     const names = Array.from({ length: 60 }, (_, at) => `n${at}`);
     const all = Object.fromEntries(names.map((name) => [name, { ...CONTEXT, ...to(...names) }]));
     const { chain, server } = await agents(all);
@@ -188,7 +188,7 @@ describe("bounds", () => {
   });
 });
 
-test("a delegate in the inner network is not asked, unless its place is named", async () => {
+test("a delegate in a private network gets no request, unless its place is named", async () => {
   const inner = await agents({ b: { ...CONTEXT, ...to() } });
   const delegates = [{ url: `${inner.server.url}/b` }];
   const outer = await agents({ a: { ...CONTEXT, delegates } });
@@ -198,7 +198,7 @@ test("a delegate in the inner network is not asked, unless its place is named", 
   expect(await outer.chain("a", END_TO_END, { allowHosts })).toMatch(/^0\/a 1http/);
 });
 
-describe("what a response says of delegates", () => {
+describe("delegates that a response names", () => {
   const declared = read({ params: { delegates: [{ url: "https://b.example/agent/" }] } });
   const silent = read();
   const response = (to: Json): JsonObject => ({ [DISCOVERY_URI]: { delegatedTo: to } });
@@ -241,7 +241,7 @@ describe("what a response says of delegates", () => {
     expect(found.map(({ code }) => code)).toEqual(codes);
   });
 
-  test("a card that does not say to whom it delegates names no agent", () => {
+  test("are undeclared if the card lists none", () => {
     const found = undeclaredIn(silent, delegatedTo(response("https://b.example")));
     expect(found.map(({ code }) => code)).toEqual(["delegate_undeclared"]);
   });

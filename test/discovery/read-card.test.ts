@@ -11,7 +11,7 @@ const ONE = { url: URL_OF_AGENT, protocolBinding: "JSONRPC" };
 const PARAMS = "/capabilities/extensions/0/params";
 const GRANT = { id: "g", description: "", operations: ["a"], attenuable: true };
 
-describe("both spellings are read alike", () => {
+describe("both spellings of a card are read alike", () => {
   const places: readonly CardParts[] = [
     {
       top: { min_protocol_version: "0.3", max_protocol_version: "1.2" },
@@ -45,14 +45,17 @@ describe("both spellings are read alike", () => {
     },
   ];
 
-  test.each(places.map((parts, at) => [at, parts] as const))("%i", (_, parts) => {
-    const { range, capabilities, faults: found } = read(parts);
-    expect(found).toEqual([]);
-    expect(range).toEqual({ min: { major: 0, minor: 3 }, max: { major: 1, minor: 2 } });
-    expect(Object.fromEntries(capabilities)).toEqual({ context_reuse: true, streaming: true });
-  });
+  test.each(places.map((parts, at) => [at, parts] as const))(
+    "in case %i of places and spellings",
+    (_, parts) => {
+      const { range, capabilities, faults: found } = read(parts);
+      expect(found).toEqual([]);
+      expect(range).toEqual({ min: { major: 0, minor: 3 }, max: { major: 1, minor: 2 } });
+      expect(Object.fromEntries(capabilities)).toEqual({ context_reuse: true, streaming: true });
+    },
+  );
 
-  test("grants at the top, and in the capability extension's params", () => {
+  test("for grants at the top, and in the capability extension's params", () => {
     const [top, params] = [read({ top: { capabilityGrants: [GRANT] } }), read({ grants: [GRANT] })];
     expect(top.grants).toMatchObject([{ id: "g", path: "/capabilityGrants/0" }]);
     expect(params.grants).toMatchObject([{ id: "g" }]);
@@ -60,7 +63,7 @@ describe("both spellings are read alike", () => {
   });
 });
 
-describe("a card that contradicts itself", () => {
+describe("a card that contradicts itself has a fault", () => {
   test.each<[about: string, CardParts, readonly string[]]>([
     [
       "bounds turned round",
@@ -166,7 +169,7 @@ describe("a card that contradicts itself", () => {
     ],
   ])("%s", (_, parts, expected) => expect(faults(parts)).toEqual(expected));
 
-  test("both places are named", () => {
+  test("that names both places", () => {
     const [fault] = read({
       top: { min_protocol_version: "0.3" },
       params: { minProtocolVersion: "1.0" },
@@ -177,7 +180,7 @@ describe("a card that contradicts itself", () => {
   });
 });
 
-describe("what is no card", () => {
+describe("a value that is not a card has a fault", () => {
   const deep: Json = JSON.parse(`{"name":${"[".repeat(9999)}${"]".repeat(9999)}}`);
   test.each<[about: string, Json, string]>([
     ["null", null, "kind"],
@@ -187,20 +190,20 @@ describe("what is no card", () => {
     ["one whose extensions are none", { name: "a", capabilities: { extensions: {} } }, "kind"],
   ])("%s", (_, document, rule) => expect(readCard(document).faults).toMatchObject([{ rule }]));
 
-  test("faults are bounded", () => {
+  test("of which at most 100 are listed", () => {
     const grants = Array.from({ length: 500 }, () => ({ id: 1 }));
     expect(read({ grants }).faults.length).toBe(100);
   });
 });
 
-test("what is absent, empty or null is absent", () => {
+test("an absent, empty or null property counts as absent", () => {
   const { min, max } = read({ top: { minProtocolVersion: "", maxProtocolVersion: null } }).range;
   expect([min, max]).toEqual([undefined, undefined]);
   const { grants, delegates, signatures } = readCard(card());
   expect({ grants, delegates, signatures }).toEqual({ signatures: 0 });
 });
 
-describe("addresses of interfaces", () => {
+describe("addresses of an interface", () => {
   const BAD = [
     "javascript:alert(1)",
     "file:///etc/passwd",
@@ -208,7 +211,7 @@ describe("addresses of interfaces", () => {
     "https://good.example@evil.example/",
     "https://:password@evil.example/",
   ];
-  test.each(BAD)("%s is none", (url) => {
+  test.each(BAD)("%s is refused", (url) => {
     expect(faults({ interfaces: [{ ...ONE, url, protocolVersion: "1.0" }] })).toEqual([
       "url /supportedInterfaces/0/url",
     ]);
@@ -219,7 +222,7 @@ describe("addresses of interfaces", () => {
     expect(second.faults.map(({ path }) => path)).toEqual(["/additionalInterfaces/0/url"]);
   });
 
-  test("the params of an older card may name its own interfaces, and no others", () => {
+  test("in the params of an older card must be its own interfaces'", () => {
     const about = (url: string): Json => ({
       name: "x",
       url: URL_OF_AGENT,
@@ -240,7 +243,7 @@ describe("addresses of interfaces", () => {
   });
 });
 
-test("versions that are claimed for several interfaces are read once", () => {
+test("versions claimed for several interfaces are read once", () => {
   const interfaces = Array.from({ length: 3 }, () => ({ ...ONE, protocolVersion: "1.0" }));
   const claim = { url: URL_OF_AGENT, protocolVersions: ["1.0", "one"] };
   expect(faults({ interfaces, params: { interfaces: [claim] } })).toEqual([
@@ -248,7 +251,7 @@ test("versions that are claimed for several interfaces are read once", () => {
   ]);
 });
 
-describe("a vendor's flag in both spellings", () => {
+describe("a vendor's flag in both spellings is the same flag, unless its name is a URI", () => {
   test.each([
     ["com.acme.voiceChat", "com.acme.voice_chat", 1],
     ["https://acme.example/aB", "https://acme.example/a_b", 0],

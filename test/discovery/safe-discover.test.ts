@@ -40,7 +40,7 @@ async function agentServer(text?: string): Promise<LoopbackServer> {
   return server;
 }
 
-test("an agent is discovered at its address, with one request that says nothing of its caller", async () => {
+test("an agent is discovered with one request that says nothing of its caller", async () => {
   const server = await agentServer();
   const discovery = await safeDiscover(server.url, { binding: "JSONRPC" });
   expect(discovery).toMatchObject({
@@ -58,7 +58,7 @@ test("an agent is discovered at its address, with one request that says nothing 
   ]);
 });
 
-test("every reason is there at once", async () => {
+test("a refusal lists every reason", async () => {
   const requirements: DiscoveryRequirements = {
     capabilities: ["pause_resume", "streaming_message"],
     grants: [{ grant: "documents:read" }],
@@ -70,7 +70,7 @@ test("every reason is there at once", async () => {
   );
 });
 
-describe("a card where A2A before 0.3 has it", () => {
+describe("a card at the path of A2A before 0.3", () => {
   const olderServer = (status: number): Promise<LoopbackServer> =>
     httpServer((request, response) => {
       if (request.url !== "/.well-known/agent.json") return void response.writeHead(status).end();
@@ -79,20 +79,20 @@ describe("a card where A2A before 0.3 has it", () => {
       return sendText(response, JSON.stringify(old), { "Cache-Control": "max-age=60" });
     });
 
-  test.each([404, 410])("is found after a %i, and that is said", async (status) => {
+  test.each([404, 410])("is found after HTTP %i, with a warning", async (status) => {
     const server = await olderServer(status);
     const discovery = await safeDiscover(server.url, { protocolVersion: "0.2" });
     expect(discovery).toMatchObject({ ok: true, warnings: [{ code: "card_at_older_place" }] });
     expect(discovery.warnings[0]?.message).toContain(`${server.url}/.well-known/agent.json`);
   });
 
-  test.each([500, 503, 401])("is not looked for after a %i", async (status) => {
+  test.each([500, 503, 401])("is not looked for after HTTP %i", async (status) => {
     const server = await olderServer(status);
     expect(await found(server.url, { protocolVersion: "0.2" })).toBe("card_unreachable/not_found");
     expect(server.requests.length).toBe(1);
   });
 
-  test("is said to be at neither place", async () => {
+  test("is reported missing together with the current path", async () => {
     const server = await httpServer((_, response) => response.writeHead(404).end());
     const { denials } = Object(await safeDiscover(server.url, {}));
     expect(denials[0].message).toMatch(
@@ -100,7 +100,7 @@ describe("a card where A2A before 0.3 has it", () => {
     );
   });
 
-  test("is not asked for again while it is fresh", async () => {
+  test("is not fetched again while it is fresh", async () => {
     const server = await olderServer(404);
     const options = { cache: createCardCache() };
     for (const _ of [1, 2, 3]) {
@@ -109,14 +109,14 @@ describe("a card where A2A before 0.3 has it", () => {
     expect(server.requests.length).toBe(2);
   });
 
-  test("is not looked for where the card itself is named", async () => {
+  test("is not looked for if the caller named the card itself", async () => {
     const server = await olderServer(404);
     expect(await found(`${server.url}/card.json`)).toBe("card_unreachable/not_found");
     expect(server.requests.length).toBe(1);
   });
 });
 
-describe("cards that are no cards", () => {
+describe("a document that is not a card is refused", () => {
   const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const extensions = Array.from({ length: 1000 }, (_, at) => ({ uri: `urn:x:${at}` }));
   test.each<[what: string, text: string, expected: string]>([
@@ -133,7 +133,7 @@ describe("cards that are no cards", () => {
     expect(await found((await agentServer(text)).url)).toBe(expected);
   });
 
-  test("those that are given as they are, too", async () => {
+  test("also if the caller passes it as a value", async () => {
     let nested: object = {};
     for (let at = 0; at < 10_000; at++) nested = { nested };
     expect(await found({ ...card(), x: JSON.parse("{}"), ...nested })).toBe("card_malformed/card");
@@ -141,7 +141,7 @@ describe("cards that are no cards", () => {
   });
 });
 
-describe("servers that give no card", () => {
+describe("a server that gives no card is refused", () => {
   test.each<[what: string, said: string | undefined, expected: string]>([
     ["nothing at all", undefined, "card_timeout/timed_out"],
     [
@@ -184,20 +184,20 @@ describe("servers that give no card", () => {
   });
 });
 
-describe("where a card leads", () => {
+describe("the address of an interface in a card", () => {
   const leading = async (url: string): Promise<string> => {
     const interfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
     return (await agentServer(JSON.stringify(card({ interfaces })))).url;
   };
 
   test.each(["http://127.0.0.1:1/a2a", "https://169.254.169.254/latest", "https://[fd00::1]/a2a"])(
-    "%s is refused: the caller did not name it",
+    "%s is refused, since the caller did not name it",
     async (url) => {
       expect(await found(await leading(url))).toBe("address_refused/interface");
     },
   );
 
-  test("a name that leads inward is refused, and is taken where it is allowed", async () => {
+  test("as a name that resolves to a private address is refused, unless it is allowed", async () => {
     const place = await leading("https://inner.example/a2a");
     const resolve = async () => [{ address: "10.0.0.1", family: 4 }];
     expect(await found(place, {}, { resolve })).toBe("address_refused/interface");
@@ -205,12 +205,12 @@ describe("where a card leads", () => {
     expect(await found(place, {}, { resolve, allowHosts })).toBe("usable");
   });
 
-  test("plain http to another machine is refused", async () => {
+  test("as plain http to another machine is refused", async () => {
     const place = await leading("http://agent.example/a2a");
     expect(await found(place)).toBe("address_refused/interface");
   });
 
-  test("a host that there is not is refused", async () => {
+  test("as an unknown host is refused", async () => {
     const place = await leading("https://absent.example/a2a");
     const resolve = async () => {
       throw Object.assign(new Error("no"), { code: "ENOTFOUND" });
@@ -219,7 +219,7 @@ describe("where a card leads", () => {
   });
 });
 
-describe("a card that is kept", () => {
+describe("a cached card", () => {
   const keeping = async (headers: Record<string, string>) => {
     let current = card();
     const server = await httpServer((request, response) => {
@@ -245,7 +245,7 @@ describe("a card that is kept", () => {
   };
   const PUBLIC = [{ address: "203.0.112.1", family: 4 }];
 
-  test("is not asked for again before its age, then by its tag, and is judged anew", async () => {
+  test("is reused until its age limit, then revalidated by its tag, and judged again each time", async () => {
     const { server, discover, later, change } = await keeping({ "Cache-Control": "max-age=60" });
     expect(await discover()).toBe("usable");
     later(59);
@@ -268,7 +268,7 @@ describe("a card that is kept", () => {
     ["it is old already", { "Cache-Control": "max-age=60", Age: "60" }, 1, 2],
     ["it says a year", { "Cache-Control": 'max-age="31536000"' }, 3599, 1],
     ["it says a year, and an hour is over", { "Cache-Control": "max-age=31536000" }, 3601, 2],
-  ])("%s", async (_what, headers, seconds, requests) => {
+  ])("is fetched again where needed: %s", async (_what, headers, seconds, requests) => {
     const { server, discover, later } = await keeping(headers);
     await discover();
     later(seconds);
@@ -276,7 +276,7 @@ describe("a card that is kept", () => {
     expect(server.requests.length).toBe(requests);
   });
 
-  test("is dropped where others take its place", () => {
+  test("is evicted when other cards need its room", () => {
     const cache = createCardCache({ maxCards: 2, maxCharacters: 100 });
     const kept = (text: string) => ({ text, etag: undefined, freshUntil: 0 });
     cache.set("a", kept("1"));
@@ -291,7 +291,7 @@ describe("a card that is kept", () => {
   });
 });
 
-describe("misuse", () => {
+describe("misuse of safeDiscover is a TypeError", () => {
   test.each<[what: string, call: () => Promise<unknown>, message: RegExp]>([
     ["an option", () => safeDiscover({}, {}, JSON.parse('{"timeot":1}')), /did you mean "timeout"/],
     ["a requirement", () => safeDiscover({}, JSON.parse('{"grant":[]}')), /did you mean "grants"/],
@@ -313,20 +313,20 @@ describe("misuse", () => {
   });
 });
 
-describe("one time for the card, its keys and its interface's host", () => {
+describe("one time limit covers the card, its keys and its interface's host", () => {
   const at = (url: string, more = {}): string =>
     JSON.stringify({
       ...card({ interfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }] }),
       ...more,
     });
 
-  test("a look-up that does not end", async () => {
+  test("a host look-up that never ends", async () => {
     const server = await agentServer(at("https://slow.example/a2a"));
     const resolve = (): Promise<never> => new Promise(() => {});
     expect(await found(server.url, {}, { timeout: 200, resolve })).toBe("card_timeout/interface");
   });
 
-  test("keys that do not come", async () => {
+  test("keys that never arrive", async () => {
     const server = await httpServer((request, response) => {
       if (request.url !== PATH) return;
       const head = { alg: "ES256", kid: "k", jku: `${server.url}/keys` };
@@ -343,7 +343,7 @@ describe("one time for the card, its keys and its interface's host", () => {
     ["in both networks", ["8.8.8.8", "127.0.0.1"], "address_refused/interface"],
     ["nowhere", [], "card_unreachable/interface"],
     ["in the public one", ["8.8.8.8", "2606:4700::1111"], "usable"],
-  ])("an interface's host that is %s", async (_what, addresses, expected) => {
+  ])("and an interface's host that resolves %s", async (_what, addresses, expected) => {
     const server = await agentServer(at("https://mixed.example/a2a"));
     const resolve = () =>
       Promise.resolve(
@@ -353,7 +353,7 @@ describe("one time for the card, its keys and its interface's host", () => {
   });
 });
 
-test("a cache that is shared does not lead to a place that another caller has named", async () => {
+test("a shared cache does not let one caller reach a place that only another has named", async () => {
   const cache = createCardCache();
   const params = { delegates: [] };
   const inner = await httpServer((_request, response) => {
@@ -379,7 +379,7 @@ test("a cache that is shared does not lead to a place that another caller has na
   expect(inner.requests.length).toBe(2);
 });
 
-describe("what the agents behind it must have", () => {
+describe("the agents behind a card must have what is required end to end", () => {
   const reusing = (delegates?: readonly { readonly url: string }[]) =>
     card({
       params: {

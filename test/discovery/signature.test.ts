@@ -63,7 +63,7 @@ function withHeader(document: JsonObject, header: object, signature = ""): JsonO
 const REQUIRED = { requireSignature: true };
 
 describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
-  test("is usable where its key is trusted, by name or by thumbprint", async () => {
+  test("is accepted if its key is trusted, with or without a key id", async () => {
     const { jwk, ...one } = pair(alg);
     expect(
       await found(await signed(card(), { ...one, jwk }), { trustedKeys: [jwk] }, REQUIRED),
@@ -74,7 +74,7 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
     expect(await found(byThumbprint, { trustedKeys: [unnamed] }, REQUIRED)).toBe("usable");
   });
 
-  test("counts as unsigned where its key is not", async () => {
+  test("counts as unsigned if its key is not trusted", async () => {
     const document = await signed(card(), pair(alg));
     const trustedKeys = [other.jwk];
     expect(await found(document, { trustedKeys })).toBe("usable signature_untrusted");
@@ -89,14 +89,14 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
       (document) => ({ ...document, capabilityGrants: [], iconUrl: "https://x.example" }),
     ],
     ["a member less", ({ skills: _, ...document }) => document],
-  ])("is refused with %s changed", async (_what, change) => {
+  ])("is refused after a change: %s", async (_what, change) => {
     const document = change(await signed(card(), pair(alg)));
     const options = { trustedKeys: [pair(alg).jwk] };
     expect(await found(document, options)).toBe("refused signature_invalid");
   });
 });
 
-describe("a signature that names a trusted key is refused", () => {
+describe("a card whose signature names a trusted key, but is wrong, is refused", () => {
   const trust = (): DiscoverOptions => ({ trustedKeys: [pair().jwk] });
 
   test.each<[what: string, header: object]>([
@@ -112,7 +112,7 @@ describe("a signature that names a trusted key is refused", () => {
     expect(await found(withHeader(card(), header), trust())).toBe("refused signature_invalid");
   });
 
-  test("made with the public key as a secret", async () => {
+  test("made with the public key as an HMAC secret", async () => {
     const secret = new TextEncoder().encode(await jose.exportSPKI(pair().publicKey));
     const sign = new jose.FlattenedSign(canonicalBytes(card()));
     const jws = await sign.setProtectedHeader({ alg: "HS256", kid: "key-ES256" }).sign(secret);
@@ -123,7 +123,7 @@ describe("a signature that names a trusted key is refused", () => {
     expect(await found(document, trust())).toBe("refused signature_invalid");
   });
 
-  test("and so is the card where another one is good", async () => {
+  test("even beside a valid signature", async () => {
     const good = await signed(card(), pair());
     const bad = withHeader(card(), { alg: "EdDSA", kid: "key-EdDSA" }, "AAAA");
     const both = { ...card(), signatures: [good["signatures"], bad["signatures"]].flat() };
@@ -139,32 +139,32 @@ describe("a signature that names a trusted key is refused", () => {
     ["without a header", [{ signature: "AAAA" }]],
     ["with a header that is not JSON", [{ protected: "AAAA", signature: "AAAA" }]],
     ["nine of them", Array.from({ length: 9 }, () => ({ protected: "e30", signature: "" }))],
-  ])("signatures that are %s", async (_what, signatures) => {
+  ])("for signatures that are %s", async (_what, signatures) => {
     const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
     expect(await found(document, trust())).toBe("refused signature_invalid");
   });
 });
 
-describe("without a signature", () => {
-  test.each([undefined, null, []])("signatures: %j", async (signatures) => {
+describe("a card without a usable signature", () => {
+  test.each([undefined, null, []])("counts as unsigned with signatures: %j", async (signatures) => {
     const document: JsonObject = JSON.parse(JSON.stringify({ ...card(), signatures }));
     const options = { trustedKeys: [pair().jwk] };
     expect(await found(document, options)).toBe("usable");
     expect(await found(document, options, REQUIRED)).toBe("refused signature_missing");
   });
 
-  test("a signature that names no key counts as none", async () => {
+  test("counts as unsigned if its signature names no key", async () => {
     const document = withHeader(card(), { alg: "ES256" }, "AAAA");
     expect(await found(document, { trustedKeys: [pair().jwk] })).toBe("usable signature_untrusted");
   });
 
-  test("a card with a signature by a trusted key and one by another is signed", async () => {
+  test("a card signed by a trusted key and by another counts as signed", async () => {
     const document = await signed(await signed(card(), other), pair());
     expect(await found(document, { trustedKeys: [pair().jwk] }, REQUIRED)).toBe("usable");
   });
 });
 
-test("every complaint about a signature is made once", async () => {
+test("each problem of a signature is reported once", async () => {
   // Signed in several forms, each with an entry of its own.
   const document = await signed({ ...card(), documentationUrl: "" }, pair());
   expect(Object(document["signatures"]).length).toBe(2);
@@ -178,7 +178,7 @@ test("every complaint about a signature is made once", async () => {
   expect(requiring.warnings).toEqual([]);
 });
 
-test("what was added to a signed card, and no SDK reads, is not read here", async () => {
+test("properties added to a signed card that no SDK reads are ignored", async () => {
   const document = {
     ...(await signed(card(), pair())),
     capabilityGrants: [{ id: "documents:read", operations: ["*"] }],
@@ -189,13 +189,13 @@ test("what was added to a signed card, and no SDK reads, is not read here", asyn
   expect(discovery.ok && Object.keys(discovery.card.document)).not.toContain("x-acme");
 });
 
-describe("what is signed is what is judged", () => {
+describe("only what is signed is judged", () => {
   const params = {
     delegates: [{ url: "https://b.example" }],
     capabilities: { pause_resume: true },
   };
 
-  test("members at their default that were added are not in the reading", async () => {
+  test("added properties with default values are dropped", async () => {
     const whole = await signed(card({ params }), pair());
     const added: JsonObject = JSON.parse(JSON.stringify(whole));
     const capabilities: { extensions: { params: { capabilities: object } }[] } = JSON.parse(
@@ -207,7 +207,7 @@ describe("what is signed is what is judged", () => {
     expect(discovery.ok && discovery.card.delegates?.length).toBe(1);
   });
 
-  test("an empty list of delegates that was added does not count as signed", async () => {
+  test("an added empty list of delegates is dropped", async () => {
     const bare = await signed(card({ params: { capabilities: { pause_resume: true } } }), pair());
     const text = JSON.stringify(bare).replace(
       '"pause_resume":true}',
@@ -217,17 +217,17 @@ describe("what is signed is what is judged", () => {
     expect(discovery.ok && discovery.card.delegates).toBeUndefined();
   });
 
-  test("one that was signed does", async () => {
+  test("a signed empty list of delegates counts", async () => {
     const document = await signed(card({ params: { delegates: [] } }), pair());
     const discovery = await safeDiscover(document, {}, { trustedKeys: [pair().jwk] });
     expect(discovery.ok && discovery.card.delegates).toEqual([]);
   });
 });
 
-describe("the official SDK", () => {
+describe("the official SDK and signCard", () => {
   const published = { ...card(), capabilities: { streaming: true, pushNotifications: false } };
 
-  test("verifies what is signed here", async () => {
+  test("the SDK verifies what signCard signs", async () => {
     // It tells of each signature that is not over its own form.
     const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
     for (const document of [published, card({ params: { delegates: [] } })]) {
@@ -261,7 +261,7 @@ describe("the official SDK", () => {
       "what is there for clients of 0.3",
       card({ top: { url: "https://a.example", protocolVersion: "0.3.0", security: [{ a: [] }] } }),
     ],
-  ])("verifies a card with %s, and so does discovery", async (_what, document) => {
+  ])("the SDK verifies a card with %s, and so does discovery", async (_what, document) => {
     const made = await signed(document, pair());
     expect(await verifies(made)).toBe(true);
     expect(await found(made, { trustedKeys: [pair().jwk] }, REQUIRED)).toBe("usable");
@@ -292,7 +292,7 @@ describe("the official SDK", () => {
       }),
       /\/securitySchemes\/a has 2 members, where A2A has one/,
     ],
-  ])("cannot verify a card %s, and its signer is told", async (_what, document, why) => {
+  ])("signCard refuses a card that the SDK cannot verify: %s", async (_what, document, why) => {
     const { privateKey: key, alg, kid } = pair();
     const options = { key, alg, kid };
     const call = signCard(document, options);
@@ -305,7 +305,7 @@ describe("the official SDK", () => {
     expect(await verifies(made)).toBe(false);
   });
 
-  test("signs what is verified here", async () => {
+  test("discovery verifies what the SDK signs", async () => {
     const { privateKey, alg, kid, jwk } = pair("EdDSA");
     const sign = generateAgentCardSignature(privateKey, { alg, kid, typ: "JOSE" });
     for (const document of [
@@ -323,7 +323,7 @@ describe("the official SDK", () => {
   });
 });
 
-describe("keys that are fetched", () => {
+describe("keys of signatures are fetched", () => {
   /** An agent with a signed card and a JWK Set. */
   const serving = async (sign: (url: string) => Promise<JsonObject>, keys = [pair().jwk]) => {
     const server = await httpServer(async (request, response) => {
@@ -341,7 +341,7 @@ describe("keys that are fetched", () => {
     return signCard(cardAt(url), { key, alg, kid, jku });
   };
 
-  test("from the set that the caller names", async () => {
+  test("from the JWK Set that the caller names", async () => {
     const keys = await serving((url) => signed(cardAt(url), pair()));
     const agent = await serving((url) => signed(cardAt(url), pair()));
     const options = { jwksUrl: `${keys.url}/jwks.json` };
@@ -349,12 +349,12 @@ describe("keys that are fetched", () => {
     expect(keys.requests.map(({ url }) => url)).toEqual(["/jwks.json"]);
   });
 
-  test("from the agent's own origin, which the caller named", async () => {
+  test("from the agent's own origin", async () => {
     const agent = await serving((url) => withJku(url, `${url}/jwks.json`));
     expect(await found(agent.url, {}, REQUIRED)).toBe("usable");
   });
 
-  test("and from no other place", async () => {
+  test("but from no other origin", async () => {
     const elsewhere = await serving((url) => signed(cardAt(url), pair()));
     const agent = await serving((url) => withJku(url, `${elsewhere.url}/jwks.json`));
     expect(await found(agent.url, {}, REQUIRED)).toBe("refused signature_untrusted");
@@ -363,7 +363,7 @@ describe("keys that are fetched", () => {
     expect(await found(document, {}, REQUIRED)).toBe("refused signature_untrusted");
   });
 
-  test("a tampered card is refused by a key of its own origin", async () => {
+  test("a tampered card is refused if the key of its own origin does not match", async () => {
     const agent = await serving(async (url) => ({
       ...(await withJku(url, `${url}/jwks.json`)),
       description: "other",
@@ -371,7 +371,7 @@ describe("keys that are fetched", () => {
     expect(await found(agent.url)).toBe("refused signature_invalid");
   });
 
-  test("a set that cannot be had, or is none, makes the card unsigned", async () => {
+  test("a JWK Set that cannot be fetched or read leaves the card unsigned", async () => {
     const agent = await serving((url) => signed(cardAt(url), pair()));
     for (const jwksUrl of ["http://127.0.0.1:9/jwks.json", `${agent.url}/card`]) {
       expect(await found(agent.url, { jwksUrl })).toBe("usable signature_untrusted");
@@ -381,7 +381,7 @@ describe("keys that are fetched", () => {
 });
 
 describe("misuse", () => {
-  test("private keys are not trusted keys, and are not shown", async () => {
+  test("a private key among the trusted keys is refused without being shown", async () => {
     const jwk = await jose.exportJWK(pair().privateKey);
     const call = safeDiscover(await signed(card(), pair()), {}, { trustedKeys: [jwk] });
     await expect(call).rejects.toThrow(/^options.trustedKeys: \[0\] is not a public key/);
@@ -392,14 +392,14 @@ describe("misuse", () => {
     [{ alg: "HS256" }, /options.alg: must be one of/],
     [{ kid: "" }, /options.kid/],
     [{ key_id: "x" }, /options.key_id: unknown member/],
-  ])("signing with %j", async (options, message) => {
+  ])("signing with wrong options is refused: %j", async (options, message) => {
     const { privateKey: key, alg, kid } = pair();
     await expect(signCard(card(), { key, alg, kid, ...options })).rejects.toThrow(message);
   });
 });
 
-describe("what a hostile card makes of its signatures", () => {
-  test("one in another form by the same key is harmless: a reader drops what is empty", async () => {
+describe("signatures of a hostile card", () => {
+  test("a second signature over the form without empty properties is harmless", async () => {
     const document = await signed({ ...card(), documentationUrl: "" }, pair());
     const { documentationUrl: _, ...dropped } = document;
     const trustedKeys = [pair().jwk, other.jwk];
@@ -411,7 +411,7 @@ describe("what a hostile card makes of its signatures", () => {
     expect(await found(resigned, { trustedKeys }, REQUIRED)).toBe("refused signature_invalid");
   });
 
-  test("an entry that is there twice is refused, and signing again adds none", async () => {
+  test("a repeated signature is refused, and signing again adds none", async () => {
     const once = await signed(card(), pair("EdDSA"));
     expect((await signed(once, pair("EdDSA")))["signatures"]).toEqual(once["signatures"]);
     const [entry] = Array.isArray(once["signatures"]) ? once["signatures"] : [];
@@ -420,7 +420,7 @@ describe("what a hostile card makes of its signatures", () => {
     expect(await found(twice, options)).toBe("refused signature_invalid");
   });
 
-  test("the checks of one card are counted", async () => {
+  test("are checked a limited number of times", async () => {
     const decoys = await Promise.all(Array.from({ length: 40 }, () => pairOf("EdDSA", "k")));
     const last = decoys.at(-1) ?? other;
     const document = await signed(card(), last);
@@ -430,7 +430,7 @@ describe("what a hostile card makes of its signatures", () => {
     ]);
   });
 
-  test("a set with three keys of one name is not taken", async () => {
+  test("are not checked with a JWK Set that has three keys with one id", async () => {
     const three = await Promise.all(["k", "k", "k"].map((kid) => pairOf("EdDSA", kid)));
     const [one = other, two = other] = three;
     const keysOf = (pairs: readonly Pair[]) => ({ keys: pairs.map(({ jwk }) => jwk) });

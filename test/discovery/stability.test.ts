@@ -19,12 +19,12 @@ function registry(version: string, ...capabilities: RegisteredCapability[]): Cap
   return { version, capabilities };
 }
 
-test("this package's own registry keeps the rules", () => {
+test("this package's own registry keeps the rules of stability", () => {
   expect(checkRegistry(CAPABILITY_REGISTRY)).toEqual([]);
   expect(checkStability(CAPABILITY_REGISTRY, CAPABILITY_REGISTRY)).toEqual([]);
 });
 
-describe("one registry", () => {
+describe("the rules of one registry", () => {
   test.each<[about: string, CapabilityRegistry, readonly string[]]>([
     [
       "introduced in 1.0, deprecated in 2.0, removed in 3.0",
@@ -78,7 +78,7 @@ describe("one registry", () => {
   });
 });
 
-describe("a registry and the next", () => {
+describe("the rules between a registry and the next", () => {
   const one = registry("1.0", PAUSE);
   const two = registry("2.0", OLD);
   const more: RegisteredCapability = { ...PAUSE, name: "more", introduced: "1.1" };
@@ -133,7 +133,7 @@ describe("a registry and the next", () => {
   });
 });
 
-describe("what has not a registry's form is misuse", () => {
+describe("a value that is not a registry is a TypeError", () => {
   test.each<[about: string, given: unknown, message: RegExp]>([
     ["null", null, /^registry must be an object with version and capabilities, not null/],
     ["no version", { capabilities: [] }, /^registry\.version: expected a version/],

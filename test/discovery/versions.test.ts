@@ -32,13 +32,13 @@ test.each([
   expect(version && versionText(version)).toBe(expected);
 });
 
-test("majors and minors are compared as numbers", () => {
+test("major and minor numbers are compared as numbers", () => {
   const texts = ["1.10", "0.3", "2", "1.9", "1.2.99", "1.0"];
   const sorted = texts.flatMap((text) => parseVersion(text) ?? []).sort(compareVersions);
   expect(sorted.map(versionText)).toEqual(["0.3", "1.0", "1.2", "1.9", "1.10", "2.0"]);
 });
 
-test("a bound that is absent is open", () => {
+test("an absent bound is open", () => {
   const [one, two] = [
     { major: 1, minor: 0 },
     { major: 2, minor: 0 },

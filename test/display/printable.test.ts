@@ -14,11 +14,11 @@ test.each([
   expect(printable(text)).toBe(shown);
 });
 
-test("a character's escape", () => {
+test("escapeOf writes a character as an escape", () => {
   expect(["\n", "\u{1f600}", ""].map(escapeOf)).toEqual(["\\n", "\\u{1f600}", "\\u{0}"]);
 });
 
-test("JSON holds no unsafe character, and reads back as it was", () => {
+test("escapedJson has no unsafe characters, and reads back equal", () => {
   const value = { "a\u202e": ["\u200b", "é", "\u{e0041}", "\n", "\u00ad\u0007"] };
   const json = escapedJson(value);
   expect(json).toBe('{"a\\u202e":["\\u200b","é","\\udb40\\udc41","\\n","\\u00ad\\u0007"]}');

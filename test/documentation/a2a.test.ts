@@ -17,7 +17,7 @@ function read(name: string): string {
   return readFileSync(join(root, "docs", name), "utf8");
 }
 
-test("every requirement of A2A names a test that there is", () => {
+test("every requirement in docs/a2a-conformance.md names an existing test", () => {
   const rows = read("a2a-conformance.md")
     .split("\n")
     .filter((line) => line.startsWith("| ") && !/^\| (section|---) /.test(line));
@@ -37,7 +37,7 @@ test("every requirement of A2A names a test that there is", () => {
 const curl = spawnSync("curl", ["--version"]).status === 0;
 if (!curl) console.warn("curl is missing: the examples are skipped (apt-get install curl)");
 
-test.skipIf(!curl)("the examples with curl work as they are written", async () => {
+test.skipIf(!curl)("the curl examples of docs/a2a.md work as written", async () => {
   const blocks = [...read("a2a.md").matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
     ([, code = ""]) => code,
   );
@@ -61,7 +61,7 @@ test.skipIf(!curl)("the examples with curl work as they are written", async () =
   expect(member(JSON.parse(listed), "totalSize")).toBe(2);
 });
 
-test("the guard of an agent that there is already works as it is written", async () => {
+test("the example that guards an existing agent works as written", async () => {
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(read("a2a.md")) ?? [];
   const guarding = code.trimEnd().split("\n");
   expect(guarding.length).toBeLessThanOrEqual(10);

@@ -16,7 +16,7 @@ function rows(heading: string): readonly (readonly string[])[] {
     .map((line) => line.slice(2, -2).split(" | "));
 }
 
-test("every error is in the table, with whether it is retryable and counts", () => {
+test("docs/a2e.md lists every error, with whether it is retryable and counts", () => {
   const shown = rows("Errors").map(([code = "", retryable = "", when = ""]) => [
     code.replaceAll("`", ""),
     { retryable: retryable === "yes", ...(when.endsWith("¹") ? { counts: true } : {}) },
@@ -24,7 +24,7 @@ test("every error is in the table, with whether it is retryable and counts", () 
   expect(Object.fromEntries(shown)).toEqual(SESSION_ERRORS);
 });
 
-test("every capability is in the table", () => {
+test("docs/a2e.md lists every capability", () => {
   const names = rows("How a token binds a message").map(([name = ""]) => name.replaceAll("`", ""));
   expect([...names, "multi_agent", "planning", "test"]).toEqual([...CAPABILITY_NAMES]);
 });

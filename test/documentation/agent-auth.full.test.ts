@@ -43,12 +43,12 @@ async function approve(userCode?: string): Promise<void> {
   }
 }
 
-test("the page names every endpoint, and its tables are whole", () => {
+test("the page on Agent-Auth names every endpoint, and has its two programs", () => {
   for (const path of Object.values(ENDPOINTS)) expect(PAGE).toContain(path);
   expect(blocks("js")).toHaveLength(2);
 });
 
-test("the program with our client does what its comments say", async () => {
+test("the page's program with proviso's client does what its comments say", async () => {
   const { url } = await serve(bench, config);
   const before = `
     import { openHome } from "proviso/home";
@@ -76,8 +76,8 @@ if (tools.length > 0) {
   console.warn(`${tools.join(" and ")} missing: the flow with curl is skipped (apt-get install)`);
 }
 
-describe.skipIf(tools.length > 0)("with curl", () => {
-  test("the flow works as it is written", async () => {
+describe.skipIf(tools.length > 0)("the page's curl commands", () => {
+  test("work in order as written", async () => {
     const { url } = await serve(bench, config);
     const [functions = "", register = "", more = "", execute = ""] = blocks("sh");
     const shell = async (code: string): Promise<string> => {

@@ -25,31 +25,31 @@ describe("the examples in doc comments", () => {
     },
   );
 
-  test("are there at all, and most say what they give", () => {
+  test("number more than 20, and nearly all state their results", () => {
     expect(all.length).toBeGreaterThan(20);
     const checked = all.filter((example) => programOf(example).includes("$check("));
     expect(all.length - checked.length).toBeLessThan(3);
   });
 });
 
-describe.each(ENTRIES)("what %s exports", (entry, shown) => {
+describe.each(ENTRIES)("the exports of %s", (entry, shown) => {
   const exported = valueExports(entry);
   const commentOf = (name: string): string => {
     const file = exported.find((one) => one.name === name)?.file;
     return file === undefined ? "" : (docCommentOf(name, file) ?? "");
   };
 
-  test("has a doc comment, each function, class and constant", () => {
+  test("all have a doc comment", () => {
     expect(exported.filter(({ name }) => commentOf(name) === "")).toEqual([]);
     expect(exported).not.toEqual([]);
   });
 
-  test("is shown in an example where a caller starts", () => {
+  test("have an example where a caller starts", () => {
     expect(shown.filter((name) => !/@example\s*\n\s*\* ```ts\n/.test(commentOf(name)))).toEqual([]);
   });
 });
 
-describe("a wrong example would be noticed", () => {
+describe("the check of examples finds a wrong one", () => {
   const wrong: [string, string[], RegExp | undefined][] = [
     ["if it gives something else", ["const one = 1;", "one; // => 2"], /^src\/x\.ts:11: /],
     ["on the next line too", ["[1, 2];", "// => [1]"], /^src\/x\.ts:11: /],

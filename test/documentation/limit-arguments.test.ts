@@ -32,7 +32,7 @@ function codeIn(cell: string): readonly string[] {
 const bench = new Bench();
 beforeAll(() => bench.init());
 
-test("the page has a row for each operator, and each row calls that are allowed and refused", () => {
+test("docs/guides/limit-arguments.md has a row per operator with allowed and refused calls", () => {
   expect(rows).toHaveLength(17);
   for (const { allows, refuses } of rows) {
     expect(allows.length).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ test("the page has a row for each operator, and each row calls that are allowed 
   for (const operator of [...operators, "each", "items"]) expect(all).toContain(`"${operator}"`);
 });
 
-describe.each(rows)("$flag $value", ({ flag, value, entry, allows, refuses }) => {
+describe.each(rows)("the guide's $flag $value", ({ flag, value, entry, allows, refuses }) => {
   const [operation = ""] = Object.keys(entry);
   const op = operation === "*" ? "any" : operation;
   let token = "";
@@ -59,7 +59,7 @@ describe.each(rows)("$flag $value", ({ flag, value, entry, allows, refuses }) =>
     return (await bench.run(["verify", token, "--grant", "g", "--op", op, ...given])).status;
   }
 
-  test("is this hop", () => {
+  test("makes the hop shown", () => {
     const { operationConstraints, arguments: lists } = inspect(token).links[0]?.hop ?? {};
     expect(operationConstraints ?? lists).toEqual(entry);
   });

@@ -50,11 +50,11 @@ function brokenIn(page: string, isThere: (file: string) => boolean): string[] {
   });
 }
 
-test.each(PAGES)("the links of %s lead to files and headings of the repository", (page) => {
+test.each(PAGES)("the links of %s lead to existing files and headings", (page) => {
   expect(brokenIn(page, (file) => existsSync(join(root, file)))).toEqual([]);
 });
 
-test("a link that leads nowhere would be noticed", () => {
+test("the check of links finds a broken one", () => {
   expect(linksOf("README.md").length).toBeGreaterThan(20);
   expect(brokenIn("README.md", (file) => file !== "docs/agent.md")).toContain("docs/agent.md");
   expect(headingsOf("docs/a2a.md").has("12-guard-an-agent-you-already-have")).toBe(true);

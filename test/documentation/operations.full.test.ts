@@ -39,7 +39,7 @@ const sqlite = spawnSync("sqlite3", ["--version"]).status === 0;
 if (!sqlite) console.warn("sqlite3 is missing: backup and restore are skipped (apt-get install)");
 
 test.skipIf(!sqlite)(
-  "a home is backed up and restored, private, and the check would notice",
+  "the commands in docs back a home up and restore it privately, and their check finds a damaged copy",
   async () => {
     const { folder, run } = machine();
     const [backUp = "", ...others] = blocks("Back up");
@@ -67,46 +67,51 @@ test.skipIf(!sqlite)(
   },
 );
 
-test.skipIf(postgresIsMissing)("a second machine shares the issuer of the first", async () => {
-  const place = await postgresPlace();
-  const [first, second] = [machine(), machine()];
-  const named = (code: string): string =>
-    code.replaceAll("postgres://agent@db.internal/proviso", place);
-  const [onFirst = "", onSecond = "", onEach = "", ...others] = blocks("A second machine");
-  expect(others).toEqual([]);
-  const made = await first.run(named(onFirst));
-  expect(made.status, made.stderr).toBe(0);
-  expect(readdirSync(join(first.folder, "my-agent", "home")).sort()).toEqual([
-    "config.json",
-    "keyring.json",
-  ]);
-  const archive = "my-agent.tgz";
-  writeFileSync(join(second.folder, archive), readFileSync(join(first.folder, archive)));
-  const copied = await second.run(named(onSecond));
-  expect(copied.status, copied.stderr).toBe(0);
-  expect(copied.stdout).toContain("Nothing is revoked.");
+test.skipIf(postgresIsMissing)(
+  "the commands in docs set up a second machine that shares the first one's issuer",
+  async () => {
+    const place = await postgresPlace();
+    const [first, second] = [machine(), machine()];
+    const named = (code: string): string =>
+      code.replaceAll("postgres://agent@db.internal/proviso", place);
+    const [onFirst = "", onSecond = "", onEach = "", ...others] = blocks("A second machine");
+    expect(others).toEqual([]);
+    const made = await first.run(named(onFirst));
+    expect(made.status, made.stderr).toBe(0);
+    expect(readdirSync(join(first.folder, "my-agent", "home")).sort()).toEqual([
+      "config.json",
+      "keyring.json",
+    ]);
+    const archive = "my-agent.tgz";
+    writeFileSync(join(second.folder, archive), readFileSync(join(first.folder, archive)));
+    const copied = await second.run(named(onSecond));
+    expect(copied.status, copied.stderr).toBe(0);
+    expect(copied.stdout).toContain("Nothing is revoked.");
 
-  const serve = async ({ folder }: { readonly folder: string }): Promise<string> => {
-    const words = onEach.trim().split(" ").slice(1);
-    const env = { PROVISO_DATABASE: place };
-    const running = new RunningProgram([MAIN, ...words, "--port", "0", "--json"], env, folder);
-    return document(await running.says(/^\{.*\}\n/))["url"];
-  };
-  const [one, two] = [await serve(first), await serve(second)];
-  const access = "--access-token @my-agent/tokens.json";
-  const asked = await first.run(
-    `proviso request ${one} --grant numbers:use ${access} -o capability`,
-  );
-  expect(asked.status, asked.stderr).toBe(0);
-  const token = readFileSync(join(first.folder, "capability"));
-  writeFileSync(join(second.folder, "capability"), token, { mode: 0o600 });
-  const add = (url: string) =>
-    `proviso invoke ${url} add @capability --arg a=2 --arg b=3 ${access}`;
-  expect((await second.run(add(two))).stdout).toMatch(/sum\W+5/);
-  const database = `export PROVISO_DATABASE=${place}`;
-  const revoked = await second.run(`${database}\nproviso --home my-agent/home revoke @capability`);
-  expect(revoked.status, revoked.stderr).toBe(0);
-  await expect
-    .poll(async () => (await first.run(add(one))).stderr, { timeout: 20_000 })
-    .toContain("revoked");
-});
+    const serve = async ({ folder }: { readonly folder: string }): Promise<string> => {
+      const words = onEach.trim().split(" ").slice(1);
+      const env = { PROVISO_DATABASE: place };
+      const running = new RunningProgram([MAIN, ...words, "--port", "0", "--json"], env, folder);
+      return document(await running.says(/^\{.*\}\n/))["url"];
+    };
+    const [one, two] = [await serve(first), await serve(second)];
+    const access = "--access-token @my-agent/tokens.json";
+    const asked = await first.run(
+      `proviso request ${one} --grant numbers:use ${access} -o capability`,
+    );
+    expect(asked.status, asked.stderr).toBe(0);
+    const token = readFileSync(join(first.folder, "capability"));
+    writeFileSync(join(second.folder, "capability"), token, { mode: 0o600 });
+    const add = (url: string) =>
+      `proviso invoke ${url} add @capability --arg a=2 --arg b=3 ${access}`;
+    expect((await second.run(add(two))).stdout).toMatch(/sum\W+5/);
+    const database = `export PROVISO_DATABASE=${place}`;
+    const revoked = await second.run(
+      `${database}\nproviso --home my-agent/home revoke @capability`,
+    );
+    expect(revoked.status, revoked.stderr).toBe(0);
+    await expect
+      .poll(async () => (await first.run(add(one))).stderr, { timeout: 20_000 })
+      .toContain("revoked");
+  },
+);

@@ -42,16 +42,19 @@ beforeAll(async () => {
   expect(`${status} ${stderr}`).toBe("0 ");
 });
 
-test.each(FULL ? [...TOKENS, ...SERVED] : TOKENS)("%s shows what a fresh run prints", (name) => {
-  const drawn = readFileSync(join(fresh, name), "utf8");
-  expect(linesOf(committed(name)), "make it anew: npm run pictures").toEqual(linesOf(drawn));
-});
+test.each(FULL ? [...TOKENS, ...SERVED] : TOKENS)(
+  "%s shows what the commands print now",
+  (name) => {
+    const drawn = readFileSync(join(fresh, name), "utf8");
+    expect(linesOf(committed(name)), "make it anew: npm run pictures").toEqual(linesOf(drawn));
+  },
+);
 
-test("every picture is one that the script makes", () => {
+test("the folder has exactly the pictures that the script makes", () => {
   expect(readdirSync(folder).sort()).toEqual([...TOKENS, ...SERVED].sort());
 });
 
-test("the command line's guide shows the same as the pictures of it", () => {
+test("the command line's guide has the same text as its pictures", () => {
   const guide = readFileSync(join(root, "docs", "guides", "command-line.md"), "utf8");
   for (const name of ["diff.svg", "refusal.svg"]) {
     const [command = "", ...printed] = linesOf(committed(name));

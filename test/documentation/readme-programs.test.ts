@@ -17,7 +17,7 @@ const blocks = (language: string): string[] =>
     ([, code = ""]) => code,
   );
 
-test("the server answers what its route allows, and refuses the rest", async () => {
+test("the README's server answers what its route allows, and refuses the rest", async () => {
   const [first = "", second = "", ...others] = blocks("js");
   expect(others).toEqual([]);
   expect(second).toContain("app.listen(8080);\n");
@@ -49,7 +49,7 @@ test("the server answers what its route allows, and refuses the rest", async () 
   expect(await ask(url.replace("rh_q1", "rh_q3"))).toEqual([403, "resource_denied"]);
 });
 
-test("the gate lets the tool through that the token names, and no other", () => {
+test("the README's gate passes the tool that the token names, and no other", () => {
   const [config = ""] = blocks("json");
   const commands = blocks("sh").find((code) => code.includes("gate.json")) ?? "";
   const folder = temporaryFolder();

@@ -68,7 +68,7 @@ describe.each([
     await agent?.close();
   });
 
-  it("shows what its commands really print", async () => {
+  it("shows what its commands print now", async () => {
     expect(commands.length).toBeGreaterThan(1);
     for (const { line, command, expected } of commands) {
       const { stdout, stderr } = await shell.run("sh", ["-c", `${command}\n`], { env });

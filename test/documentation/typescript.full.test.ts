@@ -27,7 +27,7 @@ function block(language: string, text: string): string {
   return found;
 }
 
-test("compiles, a mistake in the skill is an error, and what comes out is served", async () => {
+test("the guide's TypeScript agent compiles and is served, and a mistake in its skill is a compile error", async () => {
   const skills = block("ts", "AgentModule");
   const wrong = skills.replace("sum: a + b", "sum: a.trim() + b");
   const files = {

@@ -23,7 +23,7 @@ function below(help: string): string[] {
   return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);
 }
 
-describe.each(VERBS.filter((name) => !name.startsWith("__")))("%s", (verb) => {
+describe.each(VERBS.filter((name) => !name.startsWith("__")))("the verb %s", (verb) => {
   test("has examples in its help, and so has every verb below it", async () => {
     const help = await output(verb, "--help");
     for (const name of ["", ...below(help)]) {
@@ -32,7 +32,7 @@ describe.each(VERBS.filter((name) => !name.startsWith("__")))("%s", (verb) => {
     }
   });
 
-  test("has its help in the reference, and so has every verb below it", async () => {
+  test("has its current help in the reference, and so has every verb below it", async () => {
     for (const name of ["", ...below(await output(verb, "--help"))]) {
       const path = name === "" ? [verb] : [verb, name];
       const { status, stdout } = await runHere([...path, "--help"], { env: { COLUMNS: "68" } });
@@ -43,7 +43,7 @@ describe.each(VERBS.filter((name) => !name.startsWith("__")))("%s", (verb) => {
     }
   });
 
-  test("stands in the list of all verbs", async () => {
+  test("is in the list of proviso --help", async () => {
     expect(await output("--help")).toMatch(new RegExp(`^ {2}${verb}\\b`, "m"));
   });
 });

@@ -72,7 +72,7 @@ async function taskOf(client: Client, id: string): Promise<Task> {
   return client.getTask({ tenant: "", id, historyLength: undefined });
 }
 
-test("request, attenuate offline, SendMessage, GetTask; and the same after a restart", async () => {
+test("a client requests, attenuates offline, sends a message and reads its task, also after a restart", async () => {
   const folder = copyOfExample();
   const first = await start(folder, "--json");
   const ready: Document = document(first.stdout);
@@ -140,7 +140,7 @@ test("request, attenuate offline, SendMessage, GetTask; and the same after a res
 });
 
 if (FULL) {
-  test("who may do what; and a message in words stays within its capability", async () => {
+  test("each user gets what the policy says, and a message in words stays within its capability", async () => {
     const { stdout } = await start(copyOfStarted(), "--json");
     const { url, tokens }: Document = document(stdout);
     const reports = { grants: ["documents:read"], resourceQuery: { collection: "reports" } };
@@ -189,7 +189,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("the three commands that it prints work as they stand", async () => {
+  test("the commands that the example prints work as printed", async () => {
     const folder = copyOfStarted();
     const { stdout } = await start(folder);
     expect(stdout).toMatch(
@@ -208,8 +208,8 @@ if (FULL) {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
 
 if (FULL) {
-  describe("however it is interrupted, nothing is left behind", () => {
-    test.each(SIGNALS)("%s", async (signal) => {
+  describe("interrupting the example leaves nothing behind", () => {
+    test.each(SIGNALS)("by %s", async (signal) => {
       const folder = copyOfStarted();
       const running = await start(folder, "--json");
       const { url }: Document = document(running.stdout);
@@ -227,7 +227,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("a port that is taken, and an option that there is not", async () => {
+  test("the example explains a port in use and an unknown option", async () => {
     const folder = copyOfStarted();
     const { stdout } = await start(folder, "--json");
     const { port } = new URL(document(stdout)["url"]);
@@ -240,12 +240,12 @@ if (FULL) {
   });
 }
 
-test("the module needs a folder of documents", async () => {
+test("the example's module requires a folder of documents", async () => {
   const folders = { home: "/nowhere", configFolder: "/nowhere" };
   await expect(documentsAgent(folders)).rejects.toThrow('"resources" must be {"folder": ...}');
 });
 
-test("words: nothing to look for, nothing found, and not allowed", async () => {
+test("a message in words is answered if it is empty, has no result, or is not allowed", async () => {
   const calls: string[] = [];
   const taskWith = (text: string, allowed: readonly string[]): TaskCall => ({
     taskId: "t",

@@ -11,7 +11,7 @@ import { PolicyTable } from "../../src/agent/policy-table.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { newAgent } from "./support.js";
 
-describe("the library", () => {
+describe("the example's library", () => {
   test("every document has its front matter, and the fields of its collection", async () => {
     const { folder } = await newAgent(fillLibrary);
     let count = 0;
@@ -38,7 +38,7 @@ describe("the library", () => {
     expect(count).toBeGreaterThan(60);
   });
 
-  test("the card's collections are those of the library, with fields that their documents have", async () => {
+  test("has exactly the collections and fields that the card lists", async () => {
     const { folder } = await newAgent(fillLibrary);
     const config = new URL("../../examples/documents-agent/agent.json", import.meta.url);
     const { collections }: { collections: { name: string; fields: string[] }[] } = JSON.parse(
@@ -52,7 +52,7 @@ describe("the library", () => {
     }
   });
 
-  test("a second start renews the project's documents and nothing else", () => {
+  test("gets its project documents renewed at a second start, and nothing else changed", () => {
     const path = join(temporaryFolder(), "documents");
     fillLibrary(path);
     rmSync(join(path, "letters", "lincoln-bixby.md"));
@@ -71,7 +71,7 @@ describe("the library", () => {
     );
   });
 
-  test("grants and policy are sound, and say what they are meant to", async () => {
+  test("has sound grants and policy that say what the README says", async () => {
     const { folder } = await newAgent(fillLibrary);
     const known = expandGrants(grants, documentSkills({ folder }));
     expect(known.map(({ id }) => id)).toEqual([

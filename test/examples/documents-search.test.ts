@@ -41,7 +41,7 @@ async function found(
   return matches.map(({ name }) => name);
 }
 
-describe("queries", () => {
+describe("a search for", () => {
   test.each([
     ["REVENUE", ["a", "b", "c"]],
     ["uber", ["d"]],
@@ -68,7 +68,7 @@ describe("queries", () => {
     expect((await found(query)).sort()).toEqual(names);
   });
 
-  test("documents with more of the words come first, then those that have them more often", async () => {
+  test("results are ordered by the number of distinct words found, then by frequency", async () => {
     const texts = {
       once: `needle ${"hay ".repeat(200)}`,
       often: `needle needle needle ${"hay ".repeat(200)}`,
@@ -81,7 +81,7 @@ describe("queries", () => {
     ]);
   });
 
-  test("the snippet is the text around what was found, on one line", async () => {
+  test("the snippet is the text around the match, on one line", async () => {
     const folder = folderOf({
       long: `${"before ".repeat(100)}\n\nneedle\n\n${"after ".repeat(100)}`,
     });
@@ -90,7 +90,7 @@ describe("queries", () => {
     expect(match?.snippet.length).toBeLessThan(210);
   });
 
-  test("any text is a query, and none is slow", async () => {
+  test("any string is accepted as a query and answered fast", async () => {
     const syntax = fc.constantFrom(..."\"*^:+-(){}', \0\\", "NEAR", "AND", "NOT", "OR", "revenue");
     const text = fc.oneof(
       fc.string({ unit: anyCharacter }),
@@ -107,7 +107,7 @@ describe("queries", () => {
   });
 });
 
-test("no document is read but those that are named", async () => {
+test("only the documents named are read", async () => {
   const folder = folderOf(LIBRARY);
   expect(await searchDocuments(folder, "secret", ["a", "b"].map(resource))).toEqual([]);
   expect([...folder.read]).toEqual(["a", "b"]);

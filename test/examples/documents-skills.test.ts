@@ -16,8 +16,8 @@ function smallLibrary(path: string): void {
 
 const small = () => newAgent(smallLibrary);
 
-describe("reading", () => {
-  test("retrieve gives the text without its front matter, as much as asked for", async () => {
+describe("the reading skills", () => {
+  test("retrieve gives the text without front matter, up to the length asked for", async () => {
     const { run } = await small();
     const resourceHandle = handleOf(Q1);
     expect(await run("retrieve_document", [Q1], { resourceHandle })).toEqual({
@@ -36,7 +36,7 @@ describe("reading", () => {
     await expect(run("retrieve_document", [Q2], { resourceHandle })).rejects.toThrow("let through");
   });
 
-  test("list and search see what is within reach, and nothing else", async () => {
+  test("list and search give what is within reach, and nothing else", async () => {
     const { run } = await small();
     expect(await run("list_documents", [Q2, Q1, "letters/"])).toEqual({
       documents: [
@@ -63,7 +63,7 @@ describe("reading", () => {
 });
 
 describe("a search", () => {
-  test("sees what others have changed in the folder", async () => {
+  test("sees changes that others made in the folder", async () => {
     const { path, run } = await small();
     const search = async (query: string) => run("search_documents", [Q1, Q2], { query });
     writeFileSync(join(path, Q2), "No head, but quince.\n");
@@ -75,7 +75,7 @@ describe("a search", () => {
     expect(await search("quince")).toEqual({ matches: [] });
   });
 
-  test("a file that can not be read is not found, and does not keep others from it", async () => {
+  test("skips an unreadable document and still finds the others", async () => {
     const { path, run } = await small();
     await run("search_documents", [Q1, Q2], { query: "apples" });
     writeFileSync(join(path, Q2), Buffer.from([0xff, 0xfe, 0x00]));
@@ -109,7 +109,7 @@ describe("a search", () => {
   );
 });
 
-describe("writing", () => {
+describe("the writing skills", () => {
   test("create makes a new document each time, with who made it", async () => {
     const { path, folder, run } = await small();
     const resourceHandle = handleOf("letters/");
@@ -139,7 +139,7 @@ describe("writing", () => {
     expect(search).toMatchObject({ matches: [{ displayName: 'Größe: "1"' }] });
   });
 
-  test("a document that is larger than the folder keeps is its writer's mistake", async () => {
+  test("refuse a document larger than the folder allows as an invalid argument", async () => {
     const { path, run } = await newAgent(smallLibrary, { maxTextBytes: 1000 });
     const create = { resourceHandle: handleOf("letters/"), title: "Long", text: "x".repeat(1000) };
     const update = { resourceHandle: handleOf(Q1), text: "x".repeat(1000) };
@@ -160,7 +160,7 @@ describe("writing", () => {
     await expect(failure).rejects.not.toMatchObject({ name: "SkillInputError" });
   });
 
-  test("a title leads nowhere", async () => {
+  test("turn any title into a file name inside the collection", async () => {
     const { path, run } = await small();
     const resourceHandle = handleOf("letters/");
     for (const title of ["../../x", "...", "C:\\x", "日本", "a".repeat(200)]) {
@@ -177,7 +177,7 @@ describe("writing", () => {
     ]);
   });
 
-  test("update changes the text and leaves the front matter alone", async () => {
+  test("update replaces the text and keeps the front matter", async () => {
     const { folder, run } = await small();
     const text = "---\nconfidential: false\n---\nNew.";
     await run("update_document", [Q1], { resourceHandle: handleOf(Q1), text });

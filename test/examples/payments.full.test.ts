@@ -75,7 +75,7 @@ async function tighten(page: Page, link: string, token: string): Promise<void> {
 }
 
 describe.skipIf(!chromiumInstalled())("in a browser", () => {
-  test("the user tightens what is asked for, and the bank holds everyone to it", async () => {
+  test("a user tightens a request, and the bank enforces the limits", async () => {
     const payments = await start();
     const { desk, token } = payments;
     const [browser, { agent, link }] = await Promise.all([startChromium(), ask(payments)]);
@@ -104,7 +104,7 @@ describe.skipIf(!chromiumInstalled())("in a browser", () => {
   });
 });
 
-test("denied at the command line, the agent pays nothing", async () => {
+test("after a denial on the command line the agent pays nothing", async () => {
   const payments = await start();
   const { agent, link } = await ask(payments);
   const code = new URL(link).searchParams.get("user_code") ?? "";

@@ -7,7 +7,7 @@ import { combinations, INVOCATIONS } from "./universe.js";
 // The table of the other tests is filled by the judge; here the judge itself is held against the rules
 // as the specification has them, for hops of any number of keys at once.
 
-test("the judge allows what the specification allows, whatever keys a hop has", () => {
+test("judgeHop allows exactly what the specification allows, for every combination of hop keys", () => {
   const all = combinations((at, of) => at === 0 || at === of - 1);
   const hops = all.filter((_, at) => at % sized(1, 13) === 0);
   const wrong: string[] = [];

@@ -48,7 +48,7 @@ function hopWith(x: Constraint): Hop {
   return { constraints: { x } };
 }
 
-test("two limits on one argument meet in what both allow, and the lint knows what they leave", () => {
+test("the meet of any two limits on an argument has exactly the values that both allow, and attenuation agrees", () => {
   const wrong: string[] = [];
   let pairs = 0;
   const check = (holds: boolean, why: string, ...limits: Constraint[]): void => {
@@ -96,7 +96,7 @@ test("two limits on one argument meet in what both allow, and the lint knows wha
   expect(pairs).toBe(LIMITS.length * SECONDS.length);
 }, 300_000);
 
-test("one limit is the domain of what it allows", () => {
+test("the domain of any limit has exactly the values that the limit allows", () => {
   const wrong = LIMITS.filter((limit) => {
     const domain = domainOf(limit);
     return PROBES.some((value) => isIn(domain, value) !== allowsValue(limit, value));

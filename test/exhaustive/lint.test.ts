@@ -7,7 +7,7 @@ import { HOPS } from "./universe.js";
 // All chains of up to three hops again: one or two of a token, and the one to append.
 
 test(
-  "the lint accepts exactly what narrows",
+  "attenuation accepts exactly the hops that narrow, for every chain",
   () => {
     const findings = new Findings();
     let chains = 0;

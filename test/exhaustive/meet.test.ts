@@ -16,7 +16,7 @@ function numberOf(hops: readonly number[]): number {
 
 describe(`all chains of up to three of ${HOPS.length} hops, ${INVOCATIONS.length} invocations`, () => {
   test(
-    "one more hop allows nothing that was refused",
+    "one more hop never allows a call that was refused",
     () => {
       const findings = new Findings();
       let chains = 0;
@@ -39,7 +39,7 @@ describe(`all chains of up to three of ${HOPS.length} hops, ${INVOCATIONS.length
   );
 
   test(
-    "the meet allows what all hops allow, in whatever order independent hops stand",
+    "the meet allows exactly what all hops allow, in any order of independent hops",
     () => {
       const findings = new Findings();
       let chains = 0;

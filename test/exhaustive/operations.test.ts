@@ -75,7 +75,7 @@ const HOPS = ["get", "*"].flatMap((operation) =>
 
 const SECONDS = HOPS.filter((_, at) => at % sized(1, 8) === 0);
 
-test("an operation is left what all entries that apply allow, and is dead if that is nothing", () => {
+test("an operation's arguments are limited by all entries that apply, and nothing left means no call", () => {
   const wrong: string[] = [];
   let cases = 0;
   for (const first of HOPS) {

@@ -60,7 +60,7 @@ const PIECES = [
   '{"max":1}',
 ];
 
-describe("wrong arguments are refused, and with the error that is documented", () => {
+describe("wrong arguments of public functions are refused with the documented error", () => {
   fuzz("expressions", (random) => {
     let text = random.once(3) ? "" : random.pick(EXPRESSIONS);
     for (let edits = random.below(5); edits > 0; edits--) {

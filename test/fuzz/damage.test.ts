@@ -49,7 +49,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
     for (const text of padded) expect(outcomes(cuts(text)).allowed).toBe(0);
   });
 
-  test("with any bit of its text flipped is refused, or says the same", () => {
+  test("with any bit of its text flipped is refused, or decodes to the same token", () => {
     for (const text of texts) {
       const bytes = new TextEncoder().encode(text);
       const changed = [...flips(bytes)].map((one) => Buffer.from(one).toString("latin1"));
@@ -60,7 +60,7 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
     }
   });
 
-  test("with any byte left out or doubled is refused, or says the same", () => {
+  test("with any byte removed or doubled is refused, or decodes to the same token", () => {
     for (const text of texts) {
       const places = Array.from({ length: Math.ceil(text.length / STEP) }, (_, at) => at * STEP);
       const without = places.map((at) => text.slice(0, at) + text.slice(at + 1));
@@ -70,20 +70,23 @@ describe.each(FORMATS)("a capability in form %s", (format) => {
   });
 });
 
-test.each(["v1", "v2"] as const)("with any bit of its %s bytes flipped it is refused", (form) => {
-  for (const presented of CORPUS) {
-    const bytes = join(...presented.map((one) => macaroonToBytes(one, form)));
-    const texts = [...flips(bytes)].map((one) => Buffer.from(one).toString("base64url"));
-    const hints = presented.flatMap(({ location = "", caveats }) => [
-      location,
-      ...caveats.map((one) => (one.kind === "third-party" ? (one.location ?? "") : "")),
-    ]);
-    const counts = outcomes(texts);
-    expect(counts.allowed).toBe(0);
-    // Seven bits of each ASCII character of a location, and no others, may change.
-    expect(counts["no-op"]).toBeLessThanOrEqual(hints.join("").length * 7);
-  }
-});
+test.each(["v1", "v2"] as const)(
+  "a token with any bit of its %s bytes flipped is refused",
+  (form) => {
+    for (const presented of CORPUS) {
+      const bytes = join(...presented.map((one) => macaroonToBytes(one, form)));
+      const texts = [...flips(bytes)].map((one) => Buffer.from(one).toString("base64url"));
+      const hints = presented.flatMap(({ location = "", caveats }) => [
+        location,
+        ...caveats.map((one) => (one.kind === "third-party" ? (one.location ?? "") : "")),
+      ]);
+      const counts = outcomes(texts);
+      expect(counts.allowed).toBe(0);
+      // Seven bits of each ASCII character of a location, and no others, may change.
+      expect(counts["no-op"]).toBeLessThanOrEqual(hints.join("").length * 7);
+    }
+  },
+);
 
 /** The same with other caveats in one of its macaroons, and the signatures as they were. */
 function withCaveats(from: Presented, which: number, caveats: readonly Caveat[]): Presented {
@@ -113,7 +116,7 @@ function everyForm(changed: Presented): Set<string> {
   return new Set(FORMATS.map((format) => outcome(writeMacaroons(changed, format))));
 }
 
-test("with any link left out, doubled or swapped with another it is refused", () => {
+test("a token with any link removed, doubled or swapped is refused", () => {
   let tried = 0;
   const same = (a: Caveat, b: Caveat): boolean => hex(a.identifier) === hex(b.identifier);
   for (const presented of CORPUS) {
@@ -127,7 +130,7 @@ test("with any link left out, doubled or swapped with another it is refused", ()
   expect(tried).toBeGreaterThan(50);
 });
 
-test("with a discharge left out or doubled it is refused; their order says nothing", () => {
+test("a token with a discharge removed or doubled is refused; their order does not matter", () => {
   for (const presented of CORPUS) {
     const [root, ...discharges] = presented;
     for (const others of rearranged(discharges, () => false)) {

@@ -70,14 +70,14 @@ function atOnce<T>(run: () => T): T {
   return result;
 }
 
-describe("discharges", () => {
+describe("discharges with caveats of their own", () => {
   const bare = parseMacaroon(issuer.mint({ grant: "documents:read", operations: ["get"] }).token);
   const answer = (start: readonly string[], graph: Graph): string => {
     const text = writeMacaroons(presented(bare, start, graph), "v2");
     return refusal(atOnce(() => issuer.authorize(text, ASKED)));
   };
 
-  test("that need themselves are cyclic", () => {
+  test("that require each other in a cycle are refused", () => {
     expect(answer(["a"], [["a", ["a"]]])).toBe("discharge_invalid discharge_cyclic");
     expect(answer(["a"], [["a", Array<string>(9).fill("a")]])).toBe(
       "discharge_invalid discharge_cyclic",
@@ -90,25 +90,25 @@ describe("discharges", () => {
     expect(answer(["a"], three)).toBe("discharge_invalid discharge_cyclic");
   });
 
-  test("that are needed twice are refused when they are met again", () => {
+  test("that are required twice are refused as reused", () => {
     expect(answer(["l0", "r0"], ladder(4))).toBe("discharge_invalid discharge_reused");
     expect(answer(["a", "a"], [["a", []]])).toBe("discharge_invalid discharge_reused");
   });
 
-  test("in a line end at the cap on nesting", () => {
+  test("are followed down to the limit of nesting", () => {
     expect(answer(["0"], line(4))).toBe("allowed");
     expect(answer(["0"], line(5))).toBe("discharge_invalid discharge_too_deep");
     expect(answer(["0"], line(8))).toBe("discharge_invalid discharge_too_deep");
   });
 
-  test("in great number end at a cap before anything is verified", () => {
+  test("past the limit in number are refused before any is verified", () => {
     expect(answer(["0"], line(9))).toBe("token_too_large too_many_discharges");
     expect(answer(["0"], line(MANY))).toBe("token_too_large too_large");
     expect(answer(["l0", "r0"], ladder(LEVELS))).toBe("token_too_large too_large");
   });
 });
 
-describe("with the caps taken away", () => {
+describe("discharges without limits", () => {
   const limits = { discharges: 10_000, bytes: 2 ** 27, nesting: 10_000 };
   const verdict = (start: readonly string[], graph: Graph): string => {
     const bare = createMacaroon(KEY, { identifier: "root" });
@@ -119,11 +119,11 @@ describe("with the caps taken away", () => {
     return result.ok ? "ok" : (result.failures[0]?.code ?? "");
   };
 
-  test(`a ladder of ${LEVELS} levels ends at the first discharge that is met twice`, () => {
+  test(`a ladder of ${LEVELS} levels is refused at the first discharge met twice`, () => {
     expect(verdict(["l0", "r0"], ladder(LEVELS))).toBe("discharge_reused");
   });
 
-  test(`a line of ${MANY} is followed to its end, and does not overflow the stack`, () => {
+  test(`a chain of ${MANY} is verified without overflowing the stack`, () => {
     expect(verdict(["0"], line(MANY))).toBe("ok");
   });
 });

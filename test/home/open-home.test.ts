@@ -34,8 +34,8 @@ async function revoke({ issuer, revocations }: Home, token: string): Promise<voi
   await revocations.add(revocation.entry);
 }
 
-describe("a home", () => {
-  test("issues, checks and revokes, and what it did lasts", async () => {
+describe("openHome", () => {
+  test("gives an issuer whose tokens and revocations outlast a restart", async () => {
     const folder = await newHome();
     const first = await openHome({ folder });
     const [kept, gone] = [first.issuer.mint(READ), first.issuer.mint(READ)];
@@ -57,7 +57,7 @@ describe("a home", () => {
     expect(await second.partyStore.useOnce(use, Date.now())).toBe("used");
   });
 
-  test("closes its database, and lets go of it if it cannot be opened whole", async () => {
+  test("closes its database, also if opening fails half-way", async () => {
     const folder = await newHome();
     const home = await openHome({ folder });
     await home.close();
@@ -66,7 +66,7 @@ describe("a home", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("follows the keys that another process makes, and says what keeps it from its work", async () => {
+  test("follows key rotations by another process, and reports what keeps it from working", async () => {
     const bench = new Bench();
     await bench.init();
     const home = await opened({ folder: bench.home });
@@ -81,7 +81,7 @@ describe("a home", () => {
     await expect.poll(() => home.problems()).toEqual(["key_file_missing"]);
   });
 
-  test("is open beside a running proviso serve: each counts what the other does", async () => {
+  test("works beside a running proviso serve, each seeing the other's revocations", async () => {
     const bench = new Bench();
     await bench.init();
     writeAgent(bench);
@@ -96,7 +96,7 @@ describe("a home", () => {
     await expect.poll(() => outcome(home, second, waiting)).toBe("revoked");
   });
 
-  test("takes the grants of an agent, and a shorter life", async () => {
+  test("accepts an agent's grants, a shorter lifetime and an audience", async () => {
     const folder = await newHome();
     const home = await opened({ folder, grants: GRANTS, maxLifetime: 60, audience: "notes" });
     expect(home.issuer.maxLifetime).toBe(60);
@@ -106,7 +106,7 @@ describe("a home", () => {
   });
 });
 
-describe("options that a home does not agree with", () => {
+describe("wrong options of a home are refused", () => {
   test.each<[object, string]>([
     [{ foldr: "x" }, 'options.foldr: unknown member; did you mean "folder"?'],
     [{ folder: "" }, "folder: must name a folder"],
@@ -139,7 +139,7 @@ describe("options that a home does not agree with", () => {
   });
 });
 
-describe("a home that cannot be used has a code", () => {
+describe("a home that cannot be used fails with a code", () => {
   test.each<[string, (folder: string) => void]>([
     ["home_missing", (folder) => rmSync(folder, { recursive: true })],
     [
@@ -199,7 +199,7 @@ describe("a home that cannot be used has a code", () => {
     await expect(createHome({ folder, issuer: "a" })).rejects.toMatchObject({ code, path: folder });
   });
 
-  test("createHome: a database in the home's folder is the home's own, or refused", async () => {
+  test("createHome refuses another database inside the home's folder", async () => {
     const folder = join(temporaryFolder(), "home");
     const within = createHome({ folder, issuer: "a", database: join(folder, "other.db") });
     await expect(within).rejects.toThrow(/^database: in the home's folder it is proviso\.db/);

@@ -128,16 +128,19 @@ const ANSWERS: Readonly<Record<string, string>> = {
   chunked: "200 {}",
 };
 
-test.each(Object.entries(REQUESTS))("a body: %s", async (name, pieces) => {
-  const { port, close } = await echo();
-  const answer = await answerTo(port, pieces);
-  close();
-  const [status = "", wanted = ""] = ANSWERS[name]?.split(/ (.*)/s) ?? [];
-  expect(answer).toContain(`HTTP/1.1 ${status} `);
-  expect(answer).toContain(status === "200" ? `{"body":${wanted}` : `"reason":"${wanted}"`);
-});
+test.each(Object.entries(REQUESTS))(
+  "a body is read or refused with its status: %s",
+  async (name, pieces) => {
+    const { port, close } = await echo();
+    const answer = await answerTo(port, pieces);
+    close();
+    const [status = "", wanted = ""] = ANSWERS[name]?.split(/ (.*)/s) ?? [];
+    expect(answer).toContain(`HTTP/1.1 ${status} `);
+    expect(answer).toContain(status === "200" ? `{"body":${wanted}` : `"reason":"${wanted}"`);
+  },
+);
 
-test("a caller that goes away within its body leaves the server as it was", async () => {
+test("a client that disconnects within its body does not affect the server", async () => {
   const { port, close } = await echo();
   const socket = connect(port, "127.0.0.1");
   const [first = Buffer.alloc(0), body = Buffer.alloc(0)] = withBody('{"a":"long"}', JSON_TYPE);
@@ -150,14 +153,14 @@ test("a caller that goes away within its body leaves the server as it was", asyn
   close();
 });
 
-test("what an earlier reader has read is left to it", async () => {
+test("a body already parsed by an earlier middleware is used", async () => {
   const { port, close } = await echo(express.json());
   expect(await answerTo(port, withBody('{"a":1}', JSON_TYPE))).toContain('{"a":1}');
   close();
 });
 
 test.each([true, false])(
-  "what stands in front keeps its asynchronous context (one packet: %s)",
+  "the asynchronous context of earlier middleware is kept while a body is read (one packet: %s)",
   async (whole) => {
     const user = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];

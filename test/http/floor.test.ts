@@ -88,7 +88,7 @@ function post(body: string, headers: Readonly<Record<string, string>> = {}): Pro
   return send(`${url}/own`, { method: "POST", headers: { ...known, ...headers }, body });
 }
 
-describe("what is wrong with a request is told by its protocol's own writer", () => {
+describe("a failed request is answered in its protocol's own shape", () => {
   test.each<[string, string, Readonly<Record<string, string>>, number, string]>([
     ["no credentials", "{}", { Authorization: "" }, 401, "token_missing"],
     ["keys out of reach", "{}", { Authorization: "Bearer unreachable" }, 503, "unavailable"],
@@ -103,13 +103,13 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
     expect({ status: got, told }).toMatchObject({ status, told: { own: { reason } } });
   });
 
-  test("callers are told from the whole request: method, address and headers", async () => {
+  test("the authenticator sees method, address and headers of the request", async () => {
     const headers = { Authorization: "Bearer another" };
     await send(`${url}/own/deeper?page=2`, { headers });
     expect(seen.at(-1)).toBe("GET /own/deeper?page=2");
   });
 
-  test("what breaks within, for the operator alone", async () => {
+  test("an internal error is told to the operator only", async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
     expect(await send(`${url}/own/broken`, { headers })).toMatchObject({
       status: 500,
@@ -121,7 +121,7 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
     ]);
   });
 
-  test("too many requests of one caller, with the seconds to wait", async () => {
+  test("too many requests of one caller get 429 with the seconds to wait", async () => {
     const good = await post('{"call":"read"}');
     expect(good.body).toEqual({
       caller: { principal: "alice", invoker: "assistant" },
@@ -139,7 +139,7 @@ describe("what is wrong with a request is told by its protocol's own writer", ()
   });
 });
 
-test("metrics have an address of their own, and nothing else is there", async () => {
+test("metrics are served at an address of their own, and nothing else there", async () => {
   const metrics = new AgentMetrics();
   metrics.decided({ kind: "invocation", decision: "allowed", seconds: 0.001 });
   const served = await serveMetrics(metrics);
@@ -161,7 +161,7 @@ test("metrics have an address of their own, and nothing else is there", async ()
   await expect(fetch(served.url)).rejects.toThrow();
 });
 
-test("an unknown address, whether the process lives, and whether it should get calls", async () => {
+test("/healthz says that the process lives, /readyz whether it should get calls; unknown paths get 404", async () => {
   expect((await send(`${url}/elsewhere`)).status).toBe(404);
   expect((await send(`${url}/metrics`)).status).toBe(404);
   const lives = { status: 200, body: { status: "ok" } };
@@ -200,7 +200,7 @@ function rawRequest(url: string, request: string): Promise<string> {
   });
 }
 
-test("where the log's level is above info, no line of a request is put together", async () => {
+test("no log line is built for a request if the log level is above info", async () => {
   const methodOf = vi.fn<() => string>();
   const quiet = { info: vi.fn(), warn() {}, error() {}, isLevelEnabled: () => false };
   const metrics = new AgentMetrics();

@@ -8,7 +8,7 @@ import { World } from "./world/world.js";
 
 // Workers have no rights of their own, so that what they can do without a capability shows nothing of
 // the agents. The user's own access token has every right, and gets nothing without one either.
-test("where capabilities are required, the user's own token without one is refused, by every way in", async () => {
+test("in mode require, a user's access token without a capability is refused by every way in", async () => {
   const world = await World.open({ mode: "require", runTask: async () => ({ done: true }) });
   try {
     for (const service of SERVICES) {

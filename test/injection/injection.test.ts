@@ -14,7 +14,7 @@ const PATIENCE = 120_000;
 
 describe.each(SCENARIOS)("$id", (scenario) => {
   test.each(MODES)(
-    "%s",
+    "in mode %s the worker finishes its task; injected text does harm in every mode but task",
     async (mode) => {
       const outcome = await quietly(() => play(scenario, mode));
       Object.assign(results.get(scenario) ?? {}, { [mode]: outcome });
@@ -45,8 +45,8 @@ test("every class of attack is tried in task mode, and in more than a quarter of
   }
 });
 
-describe("the whole", () => {
-  test("calls are refused for what they are, not for how they are made", () => {
+describe("all scenarios together", () => {
+  test("are refused for what is asked, for every documented reason, not because all calls fail", () => {
     // An attacker that can make no call at all would be refused everything, and show nothing.
     const within = task().filter((outcome) => outcome.within > 0);
     expect(within.length).toBeGreaterThanOrEqual(SCENARIOS.length - 1);
@@ -54,7 +54,7 @@ describe("the whole", () => {
     expect([...reasons]).toEqual(expect.arrayContaining([...DEFENCES]));
   });
 
-  test("docs/injection.md has these figures", () => {
+  test("have the figures that docs/injection.md shows", () => {
     const generated: readonly (readonly [string, string])[] = [
       ["scenarios", scenarioTable(results)],
       ["classes", kindTable(results)],

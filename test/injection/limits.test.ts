@@ -27,8 +27,8 @@ const REPORTS = {
   resourceQuery: { collection: "reports", filter: { title: "Q1 report" } },
 };
 
-describe("what a scope does not prevent", () => {
-  test("misuse within it: a message to the right address, with the wrong words", () =>
+describe("what a capability's scope does not prevent", () => {
+  test("a harmful message to an allowed address", () =>
     inWorld(async (world) => {
       const to = "boss@company.example";
       const alice = new CapabilityClient(
@@ -44,7 +44,7 @@ describe("what a scope does not prevent", () => {
       expect(result).toEqual({ sent: true });
     }));
 
-  test("a worker with the user's own access token asks for whatever the user may have", () =>
+  test("a worker that holds the user's own access token from requesting more", () =>
     inWorld(async (world) => {
       const worker = new CapabilityClient(
         await world.connect("documents", "alice", "documents").client(),
@@ -57,7 +57,7 @@ describe("what a scope does not prevent", () => {
       expect(marksIn(JSON.stringify(result))).toEqual(["documents/confidential/payroll.md"]);
     }));
 
-  test("a worker with its principal's access token and agent's name needs no token: ids do", () =>
+  test("a worker with its principal's access token and invoker name from using capability ids without tokens", () =>
     inWorld(async (world) => {
       const alice = await planner(world);
       const grants = ["documents:read"];
@@ -76,7 +76,7 @@ describe("what a scope does not prevent", () => {
       expect(errorIn(await other.method(METHODS.invoke, params))).toBe("capability_unknown");
     }));
 
-  test("a token that is bound to nobody is whoever's has it, until it expires or is revoked", () =>
+  test("use of a stolen unbound token until it expires or is revoked", () =>
     inWorld(async (world) => {
       const { capabilities } = await (await planner(world)).request(REPORTS);
       const [{ token = "", resourceHandles } = {}] = capabilities;
@@ -93,7 +93,7 @@ describe("what a scope does not prevent", () => {
       );
     }));
 
-  test("what was read is known: no revocation makes anybody forget it", () =>
+  test("that what was read before a revocation stays known", () =>
     inWorld(async (world) => {
       const alice = await planner(world);
       const { capabilities } = await alice.request(REPORTS);

@@ -40,7 +40,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
     });
     afterAll(() => peer.close());
 
-    test("the forms tested are all that the driver has", () => {
+    test("every form that the other library supports is exchanged", () => {
       expect(exchanges.map(({ format }) => format)).toEqual(PEERS[name].formats);
     });
 
@@ -56,7 +56,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         expect(await peer.verify({ macaroon: text, key: K1.key, satisfied: caveats })).toBe(true);
       });
 
-      test("known answers C2 and C3 bound to it", async () => {
+      test("known answers C2, and C3 bound to it, verify there", async () => {
         const { key, caveat, third, dischargeCaveat } = C_CHAIN;
         const root = parseMacaroon(C_CHAIN.c2V2);
         const made = createMacaroon(createRootKey(utf8(third.key)), third);
@@ -71,7 +71,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         expect(await peer.verify({ ...request, discharges: [] })).toBe(false);
       });
 
-      test("they make and bind, we verify", async () => {
+      test("macaroons made and bound there verify here", async () => {
         for (const plan of plans) {
           const theirs = await makeThere(peer, plan, format);
           const root = read(theirs.root);
@@ -81,7 +81,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         }
       });
 
-      test("we make and bind, they verify", async () => {
+      test("macaroons made and bound here verify there", async () => {
         for (const plan of plans) {
           const { root, discharges } = makeHere(plan);
           const request = {
@@ -94,7 +94,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         }
       });
 
-      test("both refuse a caveat that does not hold", async () => {
+      test("an unmet caveat is refused here and there", async () => {
         const { key, identifier } = K1;
         const macaroon = addFirstPartyCaveat(createMacaroon(createRootKey(utf8(key)), K1), "no");
         const text = write(macaroon);
@@ -106,7 +106,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         expect(result.ok).toBe(false);
       });
 
-      test("they append to ours, and get what we get", async () => {
+      test("a caveat appended there gives the same macaroon as appended here", async () => {
         for (const plan of plans) {
           const { root } = makeHere(plan);
           const theirs = await peer.append(write(root), "appended = there");
@@ -115,7 +115,7 @@ export function describeExchange(name: PeerName, exchanges: readonly Exchange[])
         }
       });
 
-      test("they read ours and write it unchanged", async () => {
+      test("a macaroon of ours is read there and written unchanged", async () => {
         for (const plan of plans) {
           const { root } = makeHere(plan);
           const theirs = await peer.convert(write(root), format);

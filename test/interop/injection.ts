@@ -26,7 +26,7 @@ export function describeInjection(name: PeerName, formats: readonly MacaroonForm
     });
     afterAll(() => peer.close());
 
-    test.each(formats)("in %s is overlooked there and refused here", async (format) => {
+    test.each(formats)("in %s is accepted there and refused here", async (format) => {
       const genuine = addFirstPartyCaveat(
         createMacaroon(createRootKey(utf8(key)), { identifier: "id", location: "l" }),
         "holds",

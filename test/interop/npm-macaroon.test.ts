@@ -30,7 +30,7 @@ describe.skipIf(!peerInstalled("npm-macaroon"))("laxities of npm macaroon", () =
       json: { v: 2, i: "i", i64: "aQ", s64 },
       code: "json_both_encodings",
     },
-  ])("reads $about, we refuse it", async ({ json, code }) => {
+  ])("it reads $about, and this library refuses it", async ({ json, code }) => {
     const text = JSON.stringify(json);
     expect(await peer.convert(text, "v2json")).toMatch(/^\{/);
     expect(rejection(() => parseMacaroon(text)).code).toBe(code);

@@ -6,7 +6,7 @@ function depth({ caveats }: Plan): number {
   return Math.max(0, ...caveats.map((one) => ("third" in one ? 1 + depth(one.third) : 0)));
 }
 
-describe("random plans", () => {
+describe("the random plans for exchanges with other libraries", () => {
   const plans = randomPlans(60, { binary: true });
 
   test("are the same in each run", () => {
@@ -21,7 +21,7 @@ describe("random plans", () => {
     expect(plans.some(({ identifier }) => typeof identifier !== "string")).toBe(true);
   });
 
-  test("carried out here, verify here", () => {
+  test("give macaroons that verify here", () => {
     for (const plan of plans) {
       const { root, discharges } = makeHere(plan);
       const options = { discharges, check: () => true };

@@ -24,24 +24,24 @@ describe.skipIf(!peerInstalled("pymacaroons"))("oddities of pymacaroons", () => 
   });
   afterAll(() => peer.close());
 
-  test("v2 without location: writes an empty location, which reads as none", async () => {
+  test("v2 without location: it writes an empty location, which this library reads as none", async () => {
     const text = await peer.create({ ...init, format: "v2" });
     expect(text).toBe("AgEAAgJpZAAABiC-muRrz7pzU9ndKa_ZaGwRuFOacc_6JbKhr1oekYAXGw");
     expect(parseMacaroon(text).location).toBeUndefined();
   });
 
-  test("v2 JSON: writes no version, and is read all the same", async () => {
+  test("v2 JSON: it writes no version, and this library reads it", async () => {
     const text = await peer.create({ ...init, format: "v2json" });
     expect(text).toBe('{"i": "id", "s64": "vprka8-6c1PZ3Smv2WhsEbhTmnHP-iWyoa9aHpGAFxs"}');
     expect(parseMacaroon(text).caveats).toEqual([]);
   });
 
-  test("v1 with letters outside ASCII: writes packet lengths that are wrong", async () => {
+  test("v1 with letters outside ASCII: it writes wrong packet lengths, which this library refuses", async () => {
     const text = await peer.create({ ...init, identifier: "é", format: "v1" });
     expect(rejection(() => parseMacaroon(text)).code).toBe("packet_terminator");
   });
 
-  test("v1, a third-party caveat without location: loses the verification id", async () => {
+  test("v1, a third-party caveat without location: it loses the verification id", async () => {
     const root = await peer.create({ ...init, format: "v1" });
     const text = await peer.thirdParty(root, { key: "k", identifier: "ask" });
     expect(parseMacaroon(text).caveats).toMatchObject([{ kind: "first-party" }]);

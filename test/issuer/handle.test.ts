@@ -31,7 +31,7 @@ function sealedBlock(block: Uint8Array): string {
 }
 
 describe("a handle", () => {
-  test("is the same for the same number in the same scope, also from another instance", () => {
+  test("is the same for the same number and scope, in another instance too", () => {
     const handle = sealed(7);
     expect(isHandle(handle)).toBe(true);
     expect(new HandleKey(SECRET).seal(SCOPE, [7]).get(7)).toBe(handle);
@@ -39,7 +39,7 @@ describe("a handle", () => {
     expect(opened(handle)).toBe(7);
   });
 
-  test("has 25 characters whatever the number, and nothing in common with the next number's", () => {
+  test("has 25 characters whatever the number, and is unlike the next number's", () => {
     const handles = [0, 1, 2, 255, 2 ** 32 - 1, 2 ** 32, MOST].map((number) => sealed(number));
     for (const handle of handles) expect(handle).toMatch(/^rh_[A-Za-z0-9_-]{22}$/);
     // A guess is right in 1 of 64 characters: 8 of 22 would be chance once in 10^9.
@@ -50,7 +50,7 @@ describe("a handle", () => {
     }
   });
 
-  test("is noise in another scope and under another key", () => {
+  test("does not open in another scope or under another key", () => {
     const handle = sealed(7);
     expect(opened(handle, "cap_BBBBBBBBBBBBBBBB")).toBeUndefined();
     expect(opened(handle, "")).toBeUndefined();
@@ -58,7 +58,7 @@ describe("a handle", () => {
     expect(sealed(7, "cap_BBBBBBBBBBBBBBBB")).not.toBe(handle);
   });
 
-  test("changed in any bit, or cut or longer by one character, is noise", () => {
+  test("with any bit changed, or one character more or less, does not open", () => {
     const handle = sealed(7);
     const bytes = decodeBase64(handle.slice(3));
     for (let bit = 0; bit < 128; bit++) {
@@ -76,7 +76,7 @@ describe("a handle", () => {
     }
   });
 
-  test("has one spelling: the bits beyond its 16 bytes are zero", () => {
+  test("has one accepted spelling, whose unused last bits are zero", () => {
     const handle = sealed(7);
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const spellings = [...alphabet].map((last) => handle.slice(0, -1) + last);
@@ -84,7 +84,7 @@ describe("a handle", () => {
     expect(spellings.filter(isHandle)).toHaveLength(4);
   });
 
-  test("with any of the 75 bits set that must be zero is noise", () => {
+  test("with any of its 75 zero bits set does not open", () => {
     for (let bit = 0; bit < 75; bit++) {
       const block = new Uint8Array(16);
       block[15] = 7;
@@ -95,7 +95,7 @@ describe("a handle", () => {
     expect(opened(sealedBlock(new Uint8Array(16).fill(0xff)))).toBeUndefined();
   });
 
-  test("takes whole numbers from 0 to 2^53 - 1, and says so otherwise", () => {
+  test("stands for a whole number from 0 to 2^53 - 1; others are a TypeError", () => {
     for (const wrong of [-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(misuse(() => key.seal(SCOPE, [1, wrong]))).toBe(
         `a resource's number must be 0 to 2^53 - 1, not ${wrong}`,
@@ -104,7 +104,7 @@ describe("a handle", () => {
     for (const number of [0, 1, 2 ** 32, MOST]) expect(opened(sealed(number))).toBe(number);
   });
 
-  test("of many comes back with its own number, each once, and none for none", () => {
+  test("among many opens to its own number, and foreign strings open to none", () => {
     const numbers = [5, MOST, 0, 5, 2 ** 40];
     const handles = key.seal(SCOPE, numbers);
     expect([...handles.keys()]).toEqual([5, MOST, 0, 2 ** 40]);
@@ -117,11 +117,11 @@ describe("a handle", () => {
   });
 });
 
-describe("for any input", () => {
+describe("for random numbers, scopes and keys", () => {
   const number = fc.maxSafeNat();
   const secret = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-  test("what is sealed opens again, in its own scope and under its own key only", () => {
+  test("a handle opens in its own scope and under its own key only", () => {
     fc.assert(
       fc.property(number, fc.string(), fc.string(), secret, (value, scope, other, foreign) => {
         const handle = sealed(value, scope);
@@ -136,7 +136,7 @@ describe("for any input", () => {
     );
   });
 
-  test("a handle with some bits flipped is refused", () => {
+  test("a handle with flipped bits does not open", () => {
     const flips = fc.uint8Array({ minLength: 16, maxLength: 16 });
     fc.assert(
       fc.property(number, flips, (value, mask) => {
@@ -149,7 +149,7 @@ describe("for any input", () => {
     );
   });
 
-  test("opening never throws, and never finds a number in what was not sealed", () => {
+  test("opening a random string never throws, and never finds a number", () => {
     const characters = [..."ABab01-_=+/. \n\u{1f600}"];
     const handleLike = fc.string({ unit: fc.constantFrom(...characters), maxLength: 30 });
     const exact = fc.string({
@@ -174,7 +174,7 @@ describe("an issuer's handles", () => {
     return createIssuer({ name: "agent", keys: () => ring.keys, revocations });
   }
 
-  test("open after a rotation and a restart, and not after their key is retired", () => {
+  test("open after a key rotation and a restart, and not after their key is retired", () => {
     const ring = { keys: createKeyring() };
     const first = ring.keys.minting.kid;
     const { capability } = issuerWith(ring).issue((draft) => ({
@@ -198,7 +198,7 @@ describe("an issuer's handles", () => {
     expect(later.sealHandles(of, [7]).size).toBe(0);
   });
 
-  test("outside capabilities are one principal's, and no capability's", () => {
+  test("for ambient authority belong to one principal, and open in no capability", () => {
     const ring = { keys: createKeyring() };
     const issuer = issuerWith(ring);
     const alice = { ambient: "alice" };
@@ -221,7 +221,7 @@ describe("an issuer's handles", () => {
   });
 });
 
-test("AES-256 and HKDF-SHA256 of OpenSSL give the same handles as ours, bit by bit", () => {
+test("AES-256 and HKDF-SHA256 of OpenSSL give the same handles bit by bit", () => {
   for (const number of [0, 1, 7, 2 ** 32 - 1, 2 ** 32, 2 ** 40 + 5, MOST]) {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number), 8);

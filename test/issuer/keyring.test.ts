@@ -23,7 +23,7 @@ function messageOf(action: () => unknown): string {
 }
 
 describe("rotating and retiring", () => {
-  test("a new key mints, the older ones verify, and the keyring before is unchanged", () => {
+  test("the new key mints, older keys verify, and the previous keyring object is unchanged", () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const first = createKeyring({ clock: () => now });
     now += 60_000;
@@ -39,7 +39,7 @@ describe("rotating and retiring", () => {
     expect(second.minting.kid).not.toBe(first.minting.kid);
   });
 
-  test("a retired key is gone, secret and all", () => {
+  test("a retired key is removed with its secret", () => {
     const first = createKeyring();
     const [jwk] = first.exportJwkSet().keys;
     const second = first.rotate().retire(first.minting.kid);
@@ -137,7 +137,7 @@ describe("importing", () => {
     expect(await mistake(() => importKeyring(inherited))).toMatch(/^set must be a plain object/);
   });
 
-  test("refuses two keys that mint, none, and two of one name", () => {
+  test("refuses two minting keys, none, and two keys with one id", () => {
     const { jwk } = jwkOf();
     const { jwk: other } = jwkOf();
     const verifies = { ...other, key_ops: ["verify"] };
@@ -148,7 +148,7 @@ describe("importing", () => {
     );
   });
 
-  test("keeps every member", () => {
+  test("keeps every property of an exported set", () => {
     const set: { readonly keys: readonly RootJwk[] } = createKeyring().rotate().exportJwkSet();
     expect(importKeyring(set).exportJwkSet()).toEqual(set);
   });

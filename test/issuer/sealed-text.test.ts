@@ -15,7 +15,7 @@ import { fixture, misuse, NOW } from "../capability/support.js";
 const { issuer } = fixture({ random: undefined });
 
 describe("a sealed text", () => {
-  test("opens for its purpose alone, in whole", () => {
+  test("opens for its own purpose only, and only whole", () => {
     for (const text of [
       "",
       " ",
@@ -30,13 +30,13 @@ describe("a sealed text", () => {
     }
   });
 
-  test("does not show its text, and is another each time", () => {
+  test("hides its text, and differs each time", () => {
     const [one, other] = [issuer.seal("listing", "alice"), issuer.seal("listing", "alice")];
     expect(one).not.toBe(other);
     expect(Buffer.from(one, "base64url").toString("latin1")).not.toContain("alice");
   });
 
-  test("changed in any byte, cut or longer, opens to nothing", () => {
+  test("with any byte changed, removed or added does not open", () => {
     const bytes = decodeBase64(issuer.seal("listing", "alice"));
     fc.assert(
       fc.property(
@@ -54,7 +54,7 @@ describe("a sealed text", () => {
     expect(issuer.open("listing", `${encodeBase64url(bytes)}AAAA`)).toBeUndefined();
   });
 
-  test("is nothing where anything else came back", () => {
+  test("opens to undefined for any string that was not sealed", () => {
     for (const text of [
       "",
       "!",
@@ -69,7 +69,7 @@ describe("a sealed text", () => {
     }
   });
 
-  test("ends at the moment it was made to", () => {
+  test("expires at the moment given", () => {
     let now = NOW;
     const timed = fixture({ clock: () => now }).issuer;
     const [short, dated, endless] = [
@@ -87,7 +87,7 @@ describe("a sealed text", () => {
     ]);
   });
 
-  test("opens after a rotation, until its key is retired", () => {
+  test("opens after a key rotation, until its key is retired", () => {
     const first = createKeyring();
     let keys: Keyring = first;
     const rotating = fixture({ keys: (() => keys) as never }).issuer;
@@ -98,7 +98,7 @@ describe("a sealed text", () => {
     expect(rotating.open("state", sealed)).toBeUndefined();
   });
 
-  test("of a service opens where its key is, and not at the issuer that the key comes from", () => {
+  test("sealed by a service opens with the service's key, and not at the issuer it is derived from", () => {
     const { issuer: root, keys } = fixture();
     const own = importKeyring(keys.serviceKeys("files.example"));
     const { issuer: service } = fixture({ keys: own });
@@ -108,7 +108,7 @@ describe("a sealed text", () => {
     expect(service.open("console-session", root.seal("console-session", "a"))).toBeUndefined();
   });
 
-  test("opens until its key is revoked, a service's also by its root key", () => {
+  test("opens until its key is revoked; a service's also until the root key is", () => {
     const { issuer: root, keys, revocations } = fixture();
     const own = importKeyring(keys.serviceKeys("files.example"));
     const { issuer: service, revocations: copy } = fixture({ keys: own });
@@ -121,7 +121,7 @@ describe("a sealed text", () => {
     expect(service.open("state", served)).toBeUndefined();
   });
 
-  test("opens only while the revocation list may be relied on", () => {
+  test("does not open while the revocation list is too old", () => {
     let now = NOW;
     const trustedUntil = new Date(NOW + 60_000).toISOString().replace(".000Z", "Z");
     const revocations = createRevocationList({ version: 1, entries: [], trustedUntil });
@@ -132,7 +132,7 @@ describe("a sealed text", () => {
     expect(following.open("state", sealed)).toBeUndefined();
   });
 
-  test("refuses purposes, texts and expiries that are not valid", () => {
+  test("refuses an invalid purpose, text or expiry", () => {
     const purposes = ["", "a b", "ä", "a".repeat(65), undefined as unknown as string];
     for (const purpose of purposes) {
       expect(misuse(() => issuer.seal(purpose, "a"))).toContain("purpose must be 1 to 64");
@@ -144,7 +144,7 @@ describe("a sealed text", () => {
     expect(misuse(() => issuer.seal("a", "b", "soon"))).toContain("expires");
   });
 
-  test("is under a key that HKDF of OpenSSL gives too", () => {
+  test("is encrypted under the key that HKDF of OpenSSL derives", () => {
     const keys = createKeyring();
     const [jwk] = keys.exportJwkSet().keys;
     const bytes = decodeBase64(fixture({ keys }).issuer.seal("state", "a"));

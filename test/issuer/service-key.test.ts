@@ -33,8 +33,8 @@ function mintFor(issuer: Issuer, service: string | undefined = DOCS): string {
   return issuer.mint({ grant: "files", operations: ["get", "put"], service }).token;
 }
 
-describe("the key for one service", () => {
-  test("is the HMAC of its name, after a label, under the root key's secret", () => {
+describe("the key derived for one service", () => {
+  test("is the HMAC of a label and the service's name under the root key's secret", () => {
     const keys = createKeyring().rotate();
     const own = keys.serviceKeys(DOCS).keys;
     expect(own).toEqual(
@@ -50,7 +50,7 @@ describe("the key for one service", () => {
     expect(keys.service).toBeUndefined();
   });
 
-  test("is named by its root key and the service, whatever they are called", () => {
+  test("has an id made of the root key's id and the service's name", () => {
     const id = "k@docs";
     expect(readServiceKeyId(id)).toEqual({ root: "k", service: "docs" });
     for (const none of ["@docs", "k@", "k", "k@a b", ""]) {
@@ -58,7 +58,7 @@ describe("the key for one service", () => {
     }
   });
 
-  test("is another for a name in another case, also once the first has been derived", () => {
+  test("differs for names that differ in case only", () => {
     const keys = createKeyring();
     const secretOf = (service: string) => keys.serviceKeys(service).keys.map(({ k }) => k);
     expect(secretOf("Docs")).not.toEqual(secretOf("docs"));
@@ -80,14 +80,14 @@ describe("the key for one service", () => {
     }
   });
 
-  test("is seen in what is made under it", () => {
+  test("is named by inspect for a token made with it", () => {
     const { issuer } = fixture();
     expect(inspect(mintFor(issuer)).service).toBe(DOCS);
     const { token } = issuer.mint({ grant: "files", operations: ["get"] });
     expect(inspect(token)).not.toHaveProperty("service");
   });
 
-  test("gives no key in its turn, and its issuer rotates it", () => {
+  test("derives no further keys, and only its issuer can rotate it", () => {
     const own = importKeyring(createKeyring().serviceKeys(DOCS));
     expect(misuse(() => own.serviceKeys("b"))).toContain(`the keys of the service ${DOCS}`);
     expect(misuse(() => own.rotate())).toContain(`the keys of the service ${DOCS}`);
@@ -111,7 +111,7 @@ describe("the key for one service", () => {
     expect(keys.find(`${keys.minting.kid}@${service}`)).toBeUndefined();
   });
 
-  test("stands in no keyring beside a root key or another service's", () => {
+  test("cannot be in one keyring with a root key or another service's key", () => {
     const keys = createKeyring();
     const [root] = keys.exportJwkSet().keys;
     const verifying = (service: string) =>
@@ -126,7 +126,7 @@ describe("the key for one service", () => {
     }
   });
 
-  test("is kept for a bounded number of names, and derived again", () => {
+  test("is cached for a bounded number of names, and derived again after that", () => {
     const keys = createKeyring();
     const kid = `${keys.minting.kid}@a`;
     const first = keys.find(kid);
@@ -142,7 +142,7 @@ describe("the key for one service", () => {
 });
 
 describe("a token for one service", () => {
-  test("is checked and narrowed where only the service's key is", () => {
+  test("is checked and narrowed by a holder of the service's key alone", () => {
     const { issuer, keys } = fixture();
     const service = serviceOf(keys);
     const token = mintFor(issuer);
@@ -155,7 +155,7 @@ describe("a token for one service", () => {
     expect(codes(service.issuer.authorize(child, CALL))).toEqual(["operation_denied"]);
   });
 
-  test("names the service as its whole audience, and asking for another is misuse", () => {
+  test("has the service as its only audience; asking for another is a TypeError", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"], service: DOCS };
     expect(issuer.mint(request).hop.audience).toEqual([DOCS]);
@@ -167,7 +167,7 @@ describe("a token for one service", () => {
     }
   });
 
-  test("is refused by every other service, and by its issuer in another name", () => {
+  test("is refused by every other service, and by its issuer under another name", () => {
     const { issuer, keys } = fixture();
     const token = mintFor(issuer);
     expect(codes(serviceOf(keys, "b").issuer.authorize(token, CALL))).toEqual(["unknown_key"]);
@@ -175,7 +175,7 @@ describe("a token for one service", () => {
     expect(issuer.authorize(token, { ...CALL, audience: DOCS }).allowed).toBe(true);
   });
 
-  test("made by the service itself, without any audience, is good nowhere else", () => {
+  test("minted by the service itself is refused everywhere else", () => {
     const { issuer, keys } = fixture();
     const service = serviceOf(keys);
     const own = service.issuer.mint({ grant: "admin", anyOperation: true, principal: "alice" });
@@ -211,7 +211,7 @@ describe("a token for one service", () => {
     }
   });
 
-  test("is remade, narrowed, opened and revoked at its issuer as any other", () => {
+  test("is remade, narrowed, opened and revoked at its issuer like any other", () => {
     const { issuer, keys, revocations } = fixture();
     const { capability, identifier } = issuer.issue(
       (draft) => ({
@@ -238,7 +238,7 @@ describe("a token for one service", () => {
     expect(codes(service.issuer.authorize(token, call))).toEqual(["revoked"]);
   });
 
-  test("dies with its root key: revoked, retired, or its own key alone", () => {
+  test("dies with its root key, or when its own key is revoked", () => {
     const { issuer, keys } = fixture();
     const [mine, theirs] = [mintFor(issuer), mintFor(issuer, "b")];
     const { kid } = keys.minting;
@@ -271,8 +271,8 @@ describe("a token for one service", () => {
   });
 });
 
-describe("issuing", () => {
-  test("makes a capability anew under the id that it had", () => {
+describe("issuer.issue", () => {
+  test("makes a capability again under an id it had", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"] };
     const { id } = issuer.mint(request);
@@ -284,7 +284,7 @@ describe("issuing", () => {
     });
   });
 
-  test("refuses ids and options that are not valid, and a service that its handles are not sealed for", () => {
+  test("refuses invalid ids and options, and a service that its handles are not sealed for", () => {
     const { issuer } = fixture();
     const request = { grant: "files", operations: ["get"] };
     for (const id of ["", "cap_1", "rv_AAAAAAAAAAAAAAAAAAAAAA", 7 as unknown as string]) {

@@ -52,7 +52,7 @@ describe("known answers", () => {
     expect(verifyMacaroon(macaroon, key, { check: () => true })).toEqual({ ok: true });
   });
 
-  test("A1 as v1 text, both ways", () => {
+  test("A1 is written and read as v1 text", () => {
     expect(writeMacaroons([chain([])], "v1")).toBe(A1_V1);
     expect(contents(parseMacaroon(A1_V1))).toEqual(contents(chain([])));
   });
@@ -72,12 +72,12 @@ describe("known answers", () => {
     expect(hex(macaroon.signature)).toBe(C_CHAIN.c2Signature);
   });
 
-  test("C2 as v2 text, both ways", () => {
+  test("C2 is written and read as v2 text", () => {
     expect(macaroonToText(c2())).toBe(C_CHAIN.c2V2);
     expect(contents(parseMacaroon(C_CHAIN.c2V2))).toEqual(contents(c2()));
   });
 
-  test("C3 unbound, and bound to C2", () => {
+  test("C3 has the known signature, unbound and bound to C2", () => {
     expect(hex(c3().signature)).toBe(C_CHAIN.c3Signature);
     const bound = bindDischarge(c2(), c3());
     expect(hex(bound.signature)).toBe(C_CHAIN.c3BoundSignature);
@@ -87,8 +87,8 @@ describe("known answers", () => {
   });
 });
 
-describe("the chain", () => {
-  test("agrees with node:crypto for any key, identifier and caveats", () => {
+describe("making a macaroon", () => {
+  test("gives the signature that node:crypto gives, for any key, identifier and caveats", () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(
@@ -105,16 +105,16 @@ describe("the chain", () => {
     );
   });
 
-  test("does not sign locations", () => {
+  test("leaves locations unsigned", () => {
     const elsewhere = createMacaroon(key, { ...K1, location: "http://elsewhere/" });
     expect(hex(elsewhere.signature)).toBe(hex(chain([]).signature));
   });
 
-  test("takes an empty location as none", () => {
+  test("drops an empty location", () => {
     expect(createMacaroon(key, { identifier: "i", location: "" }).location).toBeUndefined();
   });
 
-  test("gives a caveat without location no such member", () => {
+  test("gives a caveat without location no such property", () => {
     for (const location of [{}, { location: "" }]) {
       const init = { key: utf8("k"), identifier: "id", ...location };
       const [caveat] = addThirdPartyCaveat(createMacaroon(key, K1), init).caveats;
@@ -122,7 +122,7 @@ describe("the chain", () => {
     }
   });
 
-  test("takes text as UTF-8", () => {
+  test("encodes strings as UTF-8", () => {
     const text = createMacaroon(key, { identifier: "é" });
     const bytes = createMacaroon(key, { identifier: Uint8Array.of(0xc3, 0xa9) });
     expect(contents(text)).toEqual(contents(bytes));

@@ -49,7 +49,7 @@ describe.each(FORMATS)("a damaged %s token", (format) => {
   const alone = macaroonToBytes(root, format);
   const presented = concat(alone, macaroonToBytes(discharge, format));
 
-  test("is good before it is damaged", () => {
+  test("is accepted before it is damaged", () => {
     expect(refusal(presented)).toBe("accepted");
   });
 

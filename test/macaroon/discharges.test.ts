@@ -121,7 +121,7 @@ describe("discharge graphs", () => {
     expect(verdict(root, discharges)).toBe(expected);
   });
 
-  test("two discharges of one identifier are refused, though one is right", () => {
+  test("two discharges with one identifier are refused, even if one is right", () => {
     const root = needing(ROOT, "a");
     const right = bindDischarge(root, needing("a"));
     expect(verdict(root, [right, right])).toBe("discharge_duplicate 2");
@@ -187,7 +187,7 @@ describe("caveat keys", () => {
   });
 });
 
-describe("chains of discharges", () => {
+describe("long chains of discharges", () => {
   /** root needs 1, 1 needs 2, and so on; the last one needs nothing. */
   function linear(length: number): { root: Macaroon; discharges: Macaroon[] } {
     const root = needing(ROOT, "1");
@@ -197,7 +197,7 @@ describe("chains of discharges", () => {
     return { root, discharges };
   }
 
-  test("are followed to the nesting limit and no further", () => {
+  test("are verified down to the nesting limit, and refused past it", () => {
     const { root, discharges } = linear(16);
     expect(verdict(root, discharges)).toBe("ok");
     expect(verdict(root, discharges, { nesting: 15 })).toBe("discharge_too_deep 15/2");
@@ -206,7 +206,7 @@ describe("chains of discharges", () => {
     expect(verdict(longer.root, longer.discharges)).toBe("discharge_too_deep 16/2");
   });
 
-  test("of 5,000 end at once at a cap, and do not overflow the stack without one", () => {
+  test("of 5,000 are refused at once by a limit, and do not overflow the stack without one", () => {
     const { root, discharges } = linear(5000);
     const bytes = macaroonToBytes(root, "v2").length * 10_000;
     const started = performance.now();
@@ -218,7 +218,7 @@ describe("chains of discharges", () => {
     expect(verdict(root, discharges, { ...wide, nesting: 5000 })).toBe("ok");
   });
 
-  test("presented as text, 5,000 end at the cap too", () => {
+  test("of 5,000 are refused by the limit when read from a string", () => {
     const one = macaroonToBytes(needing("a"), "v2");
     const many = concat(...Array(5000).fill(one));
     expect(() => macaroonsFromBytes(many)).toThrow(/has \d+ bytes/);

@@ -34,7 +34,7 @@ function discharge(root: Macaroon, name: string, ...needs: readonly string[]): M
   return bindDischarge(root, needing(own, ...needs));
 }
 
-describe("why signatures do not hold, in words", () => {
+describe("the message of a failed verification", () => {
   const failure = (
     root: Macaroon,
     ...discharges: readonly Macaroon[]
@@ -87,7 +87,7 @@ describe("why signatures do not hold, in words", () => {
     );
   });
 
-  test("a failure that concerns no caveat names none", () => {
+  test("has no caveat number if the failure is not about a caveat", () => {
     expect(Object.keys(failure(root, discharge(twice, "x")) ?? {}).sort()).toEqual([
       "code",
       "macaroon",
@@ -95,7 +95,7 @@ describe("why signatures do not hold, in words", () => {
     ]);
   });
 
-  test("options are not optional", () => {
+  test("verifyMacaroon without options is a TypeError", () => {
     expect(() => verifyMacaroon(bare, key, undefined as never)).toThrow(
       "options must be a plain object with",
     );
@@ -103,7 +103,7 @@ describe("why signatures do not hold, in words", () => {
 });
 
 test.each(["v1", "v2"] as const)(
-  "what was read from %s bytes stays as it is when they change",
+  "a macaroon read from %s bytes does not change when the bytes do",
   (form) => {
     const macaroon = needing(addFirstPartyCaveat(bare, "a"), "x");
     const bytes = macaroonToBytes(macaroon, form);
@@ -113,8 +113,8 @@ test.each(["v1", "v2"] as const)(
   },
 );
 
-describe("limits", () => {
-  test("hold for bytes as for text", () => {
+describe("limits on reading", () => {
+  test("apply to bytes as to strings", () => {
     const bytes = macaroonToBytes(bare, "v2");
     expect(rejection(() => macaroonsFromBytes(bytes, { bytes: bytes.length - 1 })).code).toBe(
       "too_large",
@@ -122,13 +122,13 @@ describe("limits", () => {
     expect(macaroonsFromBytes(bytes, { bytes: bytes.length }).macaroons).toHaveLength(1);
   });
 
-  test("that do not exist are misuse", () => {
+  test("are refused if they are unknown", () => {
     expect(() => readMacaroons("", { caveat: 1 } as object)).toThrow(
       'unknown limit "caveat"; there are bytes, caveats, identifierBytes, caveatBytes, discharges, nesting',
     );
   });
 
-  test("a packet's length has digits and the letters a to f, and nothing beside them in ASCII", () => {
+  test("a v1 packet's length accepts only digits and a to f", () => {
     // Characters that come out between 0 and 15, or together as a length, if they are only subtracted.
     for (const header of ["00Wf", "00`f", "000_", "03/f", "0/0f"]) {
       const bytes = concat(header, "location l\n", "x".repeat(200));
@@ -140,27 +140,27 @@ describe("limits", () => {
   });
 });
 
-describe("text", () => {
-  test("bytes are written as text where they are text", () => {
+describe("writing and reading text forms", () => {
+  test("JSON holds strings where bytes are UTF-8, and base64 elsewhere", () => {
     const text = writeMacaroons([addFirstPartyCaveat(bare, Uint8Array.of(255))], "v2json");
     expect(text).toMatch(/^\{"v":2,"i":"id","c":\[\{"i64":"_w"\}\],"s64":"[\w-]{43}"\}$/);
   });
 
-  test("one macaroon is written as an object, two as an array", () => {
+  test("JSON is an object for one macaroon, and an array for two", () => {
     for (const format of ["v1json", "v2json"] as const) {
       expect(writeMacaroons([bare], format)).toMatch(/^\{.*\}$/);
       expect(writeMacaroons([bare, bare], format)).toMatch(/^\[\{.*\},\{.*\}\]$/);
     }
   });
 
-  test("a format that is none is told as such, though the last character has bits to spare", () => {
+  test("an unknown first byte is reported as such, even if the base64 has bits left over", () => {
     expect(rejection(() => readMacaroons(`${encodeBase64url(Uint8Array.of(3))}AAB`)).code).toBe(
       "format_unknown",
     );
     expect(rejection(() => readMacaroons("AgIBYQAB")).code).toBe("truncated");
   });
 
-  test("a v1 location that is not UTF-8 is named", () => {
+  test("a v1 location that is not UTF-8 is named in the error", () => {
     const bad = concat(
       packet("location", Uint8Array.of(255)),
       packet("identifier", "i"),
@@ -172,7 +172,7 @@ describe("text", () => {
     expect(() => macaroonsFromBytes(cl)).toThrow("a caveat's location is not UTF-8");
   });
 
-  test("in v1 JSON too, what is no object or has an unknown member is named", () => {
+  test("in v1 JSON, a value that is not an object, and an unknown property, are named", () => {
     const signature = "0".repeat(64);
     const read = (value: object): unknown => readMacaroons(JSON.stringify(value));
     expect(() => read({ identifier: "i", signature, x: 1 })).toThrow(

@@ -65,7 +65,7 @@ describe.each([
     }
   });
 
-  test("return plain byte arrays, which share no memory", () => {
+  test("return Uint8Arrays that share no memory", () => {
     for (const bytes of [sha256(utf8("a")), hmac(utf8("k"), utf8("a"))]) {
       expect(bytes.constructor).toBe(Uint8Array);
       expect(bytes.buffer.byteLength).toBe(32);
@@ -78,7 +78,7 @@ describe("a caveat key", () => {
   const caveatKey = new Uint8Array(32).fill(2);
   const nonce = new Uint8Array(24).fill(3);
 
-  test("opens under the tag it was sealed with, and no other", () => {
+  test("opens under the tag it was sealed with, and under no other", () => {
     const vid = sealCaveatKey(tag, caveatKey, nonce);
     expect(openCaveatKey(tag, vid)).toEqual(caveatKey);
     expect(openCaveatKey(caveatKey, vid)).toBeUndefined();

@@ -36,7 +36,7 @@ describe("a macaroon does not change", () => {
     expect(contents(macaroon)).toEqual(contents(example()));
   });
 
-  test("when the bytes it was made from do", () => {
+  test("when the bytes passed to its making do", () => {
     const identifier = utf8("id");
     const caveat = utf8("c");
     const nonce = new Uint8Array(24);
@@ -50,7 +50,7 @@ describe("a macaroon does not change", () => {
     expect(contents(macaroon)).toEqual(contents(example()));
   });
 
-  test("when what its getters give does", () => {
+  test("when the bytes that its getters returned do", () => {
     const macaroon = example();
     macaroon.identifier.fill(0xee);
     macaroon.signature.fill(0xee);
@@ -74,7 +74,7 @@ describe("a macaroon does not change", () => {
     expect(contents(macaroon)).toEqual(contents(example()));
   });
 
-  test("when a check writes into the caveat it is given", () => {
+  test("when a check writes into the caveat that it is given", () => {
     const macaroon = addFirstPartyCaveat(createMacaroon(key, { identifier: "id" }), "c");
     const check = (caveat: Uint8Array): boolean => {
       const met = caveat[0] === "c".charCodeAt(0);
@@ -85,7 +85,7 @@ describe("a macaroon does not change", () => {
     expect(verifyMacaroon(macaroon, key, { check }).ok).toBe(true);
   });
 
-  test("by assignment", () => {
+  test("by assignment, which throws", () => {
     const macaroon = example();
     for (const name of ["identifier", "signature", "caveats", "location"]) {
       expect(() => Object.assign(macaroon, { [name]: 1 })).toThrow(TypeError);
@@ -138,7 +138,7 @@ describe("a secret is not shown", () => {
     expect(shown).not.toMatch(/\d{4,}|Uint/);
   });
 
-  test("JSON says that it was withheld", () => {
+  test("JSON and String show that the signature is withheld", () => {
     expect(JSON.stringify({ macaroon })).toBe('{"macaroon":"[macaroon, signature withheld]"}');
     expect(String(macaroon)).toBe("[macaroon, signature withheld]");
   });

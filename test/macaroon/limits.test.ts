@@ -80,8 +80,8 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("limits", () => {
-  test("have these defaults", () => {
+describe("the limits on macaroons", () => {
+  test("have the documented defaults", () => {
     expect(MACAROON_LIMITS).toEqual({
       bytes: 65536,
       caveats: 256,
@@ -101,7 +101,7 @@ describe("limits", () => {
       expect(rejection(() => readMacaroons(text, less)).code).toBe(code);
     });
 
-    test("verification refuses past the limit before it looks at any signature", () => {
+    test("verification refuses past the limit before it checks any signature", () => {
       const [root, ...discharges] = macaroons;
       const wrong = createRootKey(utf8("wrong"));
       const verdict = (given: Partial<MacaroonLimits>): unknown =>
@@ -111,7 +111,7 @@ describe("limits", () => {
     });
   });
 
-  test("a text of more than four times the bytes is refused unread", () => {
+  test("a string of more than four times the byte limit is refused unread", () => {
     const limits = { bytes: 10 };
     expect(rejection(() => readMacaroons("!".repeat(41), limits)).code).toBe("too_large");
     expect(rejection(() => readMacaroons("!".repeat(40), limits)).code).toBe("base64_character");
@@ -159,7 +159,7 @@ describe("limits", () => {
     },
   ];
 
-  test.each(EARLY)("too many $about end the reading before the rest is looked at", (given) => {
+  test.each(EARLY)("too many $about: reading stops before the rest", (given) => {
     const { from, code } = given;
     const read = (): unknown =>
       typeof from === "string" ? readMacaroons(from) : macaroonsFromBytes(from);
@@ -234,7 +234,7 @@ describe("limits", () => {
     },
   ];
 
-  test.each(AT_ONCE)("$about ends the reading there", ({ from, limits, code }) => {
+  test.each(AT_ONCE)("$about: reading stops there", ({ from, limits, code }) => {
     const read = (): unknown =>
       typeof from === "string" ? readMacaroons(from, limits) : macaroonsFromBytes(from, limits);
     expect(rejection(read).code).toBe(code);
@@ -254,7 +254,7 @@ describe("limits", () => {
   });
 });
 
-test("cut short right after as many caveats as there may be, a macaroon is truncated", () => {
+test("a macaroon cut right after its last allowed caveat is truncated, not over the limit", () => {
   const whole = macaroonToBytes(withCaveats(3), "v2");
   // The end of the caveats, and the signature's type, length and 32 bytes.
   const cut = whole.slice(0, -35);

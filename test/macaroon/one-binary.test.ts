@@ -26,7 +26,7 @@ const FORMS = [
 ] as const;
 
 describe.each(FORMS)("the reader of one $form macaroon", ({ read, bytes }) => {
-  test("starts at the cursor and leaves it behind the macaroon", () => {
+  test("starts at the cursor and moves it behind the macaroon", () => {
     const cursor = new Cursor(concat("before", bytes, "behind"), 6);
     expect(contents(read(cursor, MACAROON_LIMITS))).toEqual(
       contents(read(new Cursor(bytes), MACAROON_LIMITS)),
@@ -34,7 +34,7 @@ describe.each(FORMS)("the reader of one $form macaroon", ({ read, bytes }) => {
     expect(cursor.offset).toBe(6 + bytes.length);
   });
 
-  test("keeps no byte of what it read", () => {
+  test("copies the bytes that it reads", () => {
     const given = bytes.slice();
     const macaroon = read(new Cursor(given), MACAROON_LIMITS);
     const before = contents(macaroon);
@@ -44,7 +44,7 @@ describe.each(FORMS)("the reader of one $form macaroon", ({ read, bytes }) => {
 });
 
 describe("the reader of one v2 macaroon refuses", () => {
-  test("another version, with the offset it stands at", () => {
+  test("another version, at its offset", () => {
     const cursor = new Cursor(Uint8Array.of(2, 3), 1);
     const read = (): unknown => readBinaryV2(cursor, MACAROON_LIMITS);
     expect(rejection(read)).toEqual({ code: "format_unknown", offset: 1 });
@@ -52,7 +52,7 @@ describe("the reader of one v2 macaroon refuses", () => {
     expect(read).toThrow("a macaroon cannot start with byte 3");
   });
 
-  test("nothing at all", () => {
+  test("an empty input", () => {
     const read = (): unknown => readBinaryV2(new Cursor(new Uint8Array()), MACAROON_LIMITS);
     expect(rejection(read)).toEqual({ code: "truncated", offset: 0 });
     expect(read).toThrow("the token ends inside the version (at 0)");

@@ -29,7 +29,7 @@ function milliseconds(run: () => unknown): number {
   return performance.now() - started;
 }
 
-describe("accepted by npm macaroon", () => {
+describe("faults that npm macaroon accepts or has are absent here", () => {
   const id = field(FIELD.identifier, "i");
   const signature = hex(SIGNATURE);
 
@@ -73,13 +73,13 @@ describe("accepted by npm macaroon", () => {
     expect(rejection(() => macaroonsFromBytes(bytes)).code).toBe(code);
   });
 
-  test("a check that gives no answer", () => {
+  test("a check that returns nothing refuses the caveat", () => {
     const forgetful = (() => {}) as unknown as VerifyOptions["check"];
     const macaroon = addFirstPartyCaveat(start, "never true");
     expect(verifyMacaroon(macaroon, key, { check: forgetful }).ok).toBe(false);
   });
 
-  test("writing: memory that doubles with each field", () => {
+  test("writing takes no memory that doubles with each field", () => {
     let macaroon: Macaroon = start;
     for (let i = 0; i < 256; i++) macaroon = addFirstPartyCaveat(macaroon, `caveat ${i}`);
     const bytes = macaroonToBytes(macaroon, "v2");
@@ -88,8 +88,8 @@ describe("accepted by npm macaroon", () => {
   });
 });
 
-describe("accepted by pymacaroons, macaroons.js and jmacaroons", () => {
-  test("an unsigned caveat, injected and unmet, whose hash step is skipped", () => {
+describe("faults that pymacaroons, macaroons.js and jmacaroons accept or have are absent here", () => {
+  test("an unsigned injected caveat is refused, though its hash step is skipped", () => {
     const genuine = addFirstPartyCaveat(start, "met");
     const injected = v2(
       [field(FIELD.identifier, "id")],
@@ -105,7 +105,7 @@ describe("accepted by pymacaroons, macaroons.js and jmacaroons", () => {
     expect(verifyMacaroon(genuine, key, { check }).ok).toBe(true);
   });
 
-  test("third-party keys that a race spoils: each of 50 works", () => {
+  test("each of 50 third-party caveats works, where a race spoils keys", () => {
     for (let i = 0; i < 50; i++) {
       const third = { key: utf8(`key ${i}`), identifier: `ask ${i}` };
       const root = addThirdPartyCaveat(start, third);
@@ -114,7 +114,7 @@ describe("accepted by pymacaroons, macaroons.js and jmacaroons", () => {
     }
   });
 
-  test("lengths counted in characters: v1 counts bytes", () => {
+  test("v1 lengths count bytes, not characters", () => {
     const macaroon = createMacaroon(key, { identifier: "ключ", location: "место" });
     const read = parseMacaroon(writeMacaroons([macaroon], "v1"));
     expect(Buffer.from(read.identifier).toString()).toBe("ключ");
@@ -122,7 +122,7 @@ describe("accepted by pymacaroons, macaroons.js and jmacaroons", () => {
   });
 });
 
-describe("fatal to others", () => {
+describe("input that is fatal to other libraries is refused here", () => {
   test("a megabyte of 0xff as a length hangs pymacaroons", () => {
     const bytes = concat(2, 2, new Uint8Array(1 << 20).fill(0xff));
     const limits = { bytes: bytes.length };
@@ -162,7 +162,7 @@ describe("fatal to others", () => {
   });
 });
 
-describe("lost or changed by others", () => {
+describe("contents that other libraries lose or change are kept here", () => {
   test("Go drops a caveat that is not UTF-8 from a v1 token: here it is kept", () => {
     const read = parseMacaroon(writeMacaroons([start], "v1"));
     const narrowed = addFirstPartyCaveat(read, Uint8Array.of(0xff, 0xfe));
@@ -180,7 +180,7 @@ describe("lost or changed by others", () => {
     }
   });
 
-  test("aperture skips caveats it does not know: here a caveat that no one judges denies", () => {
+  test("an unknown caveat that no check accepts denies, where aperture skips it", () => {
     const macaroon = addFirstPartyCaveat(addFirstPartyCaveat(start, "known"), "unknown=1");
     const check = (caveat: Uint8Array): boolean => Buffer.from(caveat).toString() === "known";
     expect(verifyMacaroon(macaroon, key, { check })).toMatchObject({

@@ -57,7 +57,7 @@ describe("writing and reading", () => {
     );
   });
 
-  test("all four forms keep everything of a macaroon that is text", () => {
+  test("all four forms keep every field of a macaroon that is UTF-8", () => {
     const all = ["v1", "v2", "v1json", "v2json"] as const;
     fc.assert(
       fc.property(macaroons(text), (macaroon) => {
@@ -73,7 +73,7 @@ describe("writing and reading", () => {
     );
   });
 
-  test("a macaroon and discharges stay in order, in any form", () => {
+  test("a macaroon and its discharges keep their order in any form", () => {
     const several = fc.tuple(macaroons(text), macaroons(text), macaroons(text));
     fc.assert(
       fc.property(several, fc.constantFrom("v1", "v2", "v1json", "v2json"), (given, format) => {
@@ -84,7 +84,7 @@ describe("writing and reading", () => {
     );
   });
 
-  test.each(["v1", "v2"] as const)("%s bytes and text agree", (format) => {
+  test.each(["v1", "v2"] as const)("%s as bytes and as base64 read the same", (format) => {
     fc.assert(
       fc.property(macaroons(bytes), (macaroon) => {
         const written = macaroonToBytes(macaroon, format);
@@ -94,7 +94,7 @@ describe("writing and reading", () => {
     );
   });
 
-  test("first-party macaroons verify after any trip", () => {
+  test("a macaroon without third parties verifies after conversion through all forms", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), (caveats) => {
         const start = createMacaroon(key, { identifier: "i" });
@@ -110,7 +110,7 @@ describe("writing and reading", () => {
     );
   });
 
-  test("macaroonToText is the v2 form", () => {
+  test("macaroonToText writes the v2 form", () => {
     const macaroon = createMacaroon(key, { identifier: "i" });
     expect(macaroonToText(macaroon)).toBe(writeMacaroons([macaroon], "v2"));
   });

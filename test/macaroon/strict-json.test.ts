@@ -171,7 +171,7 @@ describe.each([
   { form: "v2json", good: good2, cases: V2_CASES },
   { form: "v1json", good: good1, cases: V1_CASES },
 ])("$form", ({ form, good, cases }) => {
-  test("the token that these cases spoil is good, alone and with discharges", () => {
+  test("the token that the following cases spoil is accepted", () => {
     expect(readMacaroons(JSON.stringify(good)).format).toBe(form);
     expect(readMacaroons(JSON.stringify([good, good])).macaroons).toHaveLength(2);
     expect(readMacaroons(` \n${JSON.stringify(good, null, 2)}\n`).macaroons).toHaveLength(1);
@@ -181,7 +181,7 @@ describe.each([
     expect(rejection(() => readMacaroons(JSON.stringify(json)))).toEqual({ code, offset });
   });
 
-  test("caveats may be left out", () => {
+  test("the caveats may be left out", () => {
     const { c: _c, caveats: _caveats, ...rest } = { c: 0, caveats: 0, ...good };
     expect(readMacaroons(JSON.stringify(rest)).macaroons[0].caveats).toEqual([]);
   });

@@ -98,12 +98,12 @@ describe("base64 text", () => {
     expect(readMacaroons(v1Text)).toMatchObject({ format: "v1", macaroons: { length: 2 } });
   });
 
-  test("says which form it read", () => {
+  test("the result says which form was read", () => {
     expect(readMacaroons(A1_V1).format).toBe("v1");
     expect(readMacaroons(C_CHAIN.c2V2).format).toBe("v2");
   });
 
-  test("messages show no more of the token than one character", () => {
+  test("error messages show at most one character of the token", () => {
     const secret = encodeBase64url(v2([field(FIELD.identifier, "top secret")]));
     for (const text of [`${secret}!`, `${secret}é`, ` ${secret}`, secret.slice(0, -5)]) {
       try {

@@ -218,7 +218,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("v1 binary", () => {
-  test("the token that these cases spoil is good, alone and with discharges", () => {
+  test("the token that the following cases spoil is accepted", () => {
     expect(macaroonsFromBytes(good).format).toBe("v1");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
   });
@@ -227,7 +227,7 @@ describe("v1 binary", () => {
     expect(rejection(() => macaroonsFromBytes(bytes))).toEqual({ code, offset });
   });
 
-  test("empty locations are read as none", () => {
+  test("empty locations are read as absent", () => {
     const empty = packet("location", "");
     const bytes = concat(empty, identifier, cid, vid, packet("cl", ""), signature);
     const [macaroon] = macaroonsFromBytes(bytes).macaroons;
@@ -240,7 +240,7 @@ describe("v1 binary", () => {
     expect(new TextDecoder().decode(macaroon.caveats[0]?.identifier)).toBe(" a b\n\n");
   });
 
-  test("a discharge's first packet may have a length that starts with another digit", () => {
+  test("a discharge may start with a packet of any allowed length", () => {
     const long = packet("location", "l".repeat(0x1100));
     const discharge = concat(long, identifier, signature);
     expect(macaroonsFromBytes(concat(good, discharge)).macaroons).toHaveLength(2);

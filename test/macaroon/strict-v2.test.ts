@@ -217,7 +217,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("v2 binary", () => {
-  test("the tokens that these cases spoil are good", () => {
+  test("the tokens that the following cases spoil are accepted", () => {
     expect(macaroonsFromBytes(good).format).toBe("v2");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);
     expect(macaroonsFromBytes(signedV2("k", "i", ["c"])).macaroons).toHaveLength(1);
@@ -227,7 +227,7 @@ describe("v2 binary", () => {
     expect(rejection(() => macaroonsFromBytes(bytes))).toEqual({ code, offset });
   });
 
-  test("an empty identifier and an empty caveat are read as they are", () => {
+  test("an empty identifier and an empty caveat are read", () => {
     const bytes = v2([field(FIELD.identifier, "")], [[field(FIELD.identifier, "")]]);
     const [macaroon] = macaroonsFromBytes(bytes).macaroons;
     expect(macaroon.identifier).toHaveLength(0);

@@ -29,7 +29,7 @@ function untyped<T>(value: unknown): T {
 
 describe("checking caveats", () => {
   test.each([undefined, null, 0, 1, "true", {}, [], Promise.resolve(true)])(
-    "an answer of %o refuses",
+    "a check that returns %o refuses the caveat",
     (answer) => {
       const check = untyped<VerifyOptions["check"]>(() => answer);
       expect(verifyMacaroon(two, key, { check })).toMatchObject({ ok: false });
@@ -57,7 +57,7 @@ describe("checking caveats", () => {
     });
   });
 
-  test("check is given each caveat's bytes and its macaroon's number", () => {
+  test("the check gets each caveat's bytes and its macaroon's number", () => {
     const third = { key: utf8("third"), identifier: "ask" };
     const root = addThirdPartyCaveat(two, third);
     const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
@@ -73,7 +73,7 @@ describe("checking caveats", () => {
     ]);
   });
 
-  test("what check throws reaches the caller", () => {
+  test("an error thrown by the check reaches the caller", () => {
     const check = (): boolean => {
       throw new RangeError("from check");
     };
@@ -200,7 +200,7 @@ describe("caller misuse is a TypeError", () => {
     expect(macaroonToBytes(longest, "v1").length).toBeGreaterThan(65_535);
   });
 
-  test("a Buffer is bytes", () => {
+  test("a Buffer is accepted as bytes", () => {
     expect(createRootKey(Buffer.from("k"))).toBeInstanceOf(RootKey);
     const bytes = Buffer.from(macaroonToBytes(start, "v2"));
     expect(macaroonsFromBytes(bytes).macaroons[0]).toBeInstanceOf(Macaroon);

@@ -42,12 +42,12 @@ describe.each<[string, string, Macaroon]>([
   ["PyPI", `pypi-${macaroonToText(PYPI)}`, PYPI],
   ["v1 of libmacaroons, with a binary identifier", base64(macaroonToBytes(V1, "v1")), V1],
   ["v1 in hex", Buffer.from(macaroonToBytes(V1, "v1")).toString("hex"), V1],
-])("a macaroon of others: %s", (_, text, macaroon) => {
-  test("is read as it is", () => {
+])("a macaroon made by another project: %s", (_, text, macaroon) => {
+  test("is read and written back unchanged", () => {
     expect(macaroonToText(parseMacaroon(text))).toBe(macaroonToText(macaroon));
   });
 
-  test("is no capability, and inspect says so", () => {
+  test("is not a capability, and inspect says so", () => {
     const { identifier, location, links, capability, warnings } = inspect(text);
     expect([capability, location]).toEqual([undefined, macaroon.location]);
     expect(links).toHaveLength(macaroon.caveats.length);
@@ -63,13 +63,13 @@ describe.each<[string, string, Macaroon]>([
     ]);
   });
 
-  test("is not narrowed", () => {
+  test("is refused by attenuate", () => {
     const { code } = rejection(() => attenuate(text, { operations: ["get"] }));
     expect(["format_not_v2", "identifier_malformed"]).toContain(code);
   });
 });
 
-test("a JSON Web Token is named", () => {
+test("a JSON Web Token is named as such in the error", () => {
   const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl";
   for (const read of [parseMacaroon, inspect, (text: string) => attenuate(text, {})]) {
     expect(() => read(jwt)).toThrow("this is a JSON Web Token, not a macaroon (at 20)");

@@ -40,7 +40,7 @@ async function serving(server: Server): Promise<string> {
   return listen(server, {});
 }
 
-describe("a wrong option or requirement is a TypeError before any request comes", () => {
+describe("a wrong option or requirement is a TypeError when the middleware is made", () => {
   test.each<[string, unknown, RegExp]>([
     ["nothing", undefined, /must be an object such as/],
     ["no grant", { operation: "get" }, /requirement\.grant must be a grant/],
@@ -82,13 +82,13 @@ describe("a wrong option or requirement is a TypeError before any request comes"
     expect(misuse(() => forNode(wrong, { onFailure, ...given }))).toMatch(message);
   });
 
-  test("no place for failures, on node:http", () => {
+  test("node:http without onFailure", () => {
     const message = /options\.onFailure must be a function/;
     expect(misuse(() => forNode(issuer, {} as NodeOptions))).toMatch(message);
   });
 });
 
-test("a requirement that is changed later changes no route", async () => {
+test("changing the requirement object later does not change a route", async () => {
   const requirement = { ...GET, resourceHandles: (): string[] => ["rh_1"], grant: ["files"] };
   const handler = forFetch(issuer)(requirement, () => new Response("here"));
   const token = mint(issuer, { resourceHandles: ["rh_2"] });
@@ -100,7 +100,7 @@ test("a requirement that is changed later changes no route", async () => {
   expect(answer.headers.get("proviso-denial")).toBe("resource_denied");
 });
 
-test("a refusal tells no more than 32 of its denials, and the codes of all", async () => {
+test("a refusal has at most 32 denials, and the codes of all", async () => {
   const named = Array.from({ length: 40 }, (_, at) => `rh_${at}`);
   const other = { resourceHandles: ["rh_other"] };
   const token = attenuated(attenuated(mint(issuer, other), other), {
@@ -115,7 +115,7 @@ test("a refusal tells no more than 32 of its denials, and the codes of all", asy
   expect(answer.headers.get("proviso-denial")).toBe("resource_denied,operation_denied");
 });
 
-test("the capability is typed, and so is what a route reads", () => {
+test("the capability, and what a route reads from its request, are typed", () => {
   expectTypeOf(capabilityOf).returns.toEqualTypeOf<VerifiedCapability>();
   const requires = forExpress(issuer);
   const app = express();
@@ -142,7 +142,7 @@ test("the capability is typed, and so is what a route reads", () => {
 });
 
 describe("on Express", () => {
-  test("the capability of a request that no middleware has seen is a TypeError", async () => {
+  test("capabilityOf throws for a request that passed no middleware", async () => {
     const app = express();
     app.get("/", (req, res) => void res.json(misuse(() => capabilityOf(req))));
     app.get("/refused", forExpress(issuer)({ ...GET, operation: "delete" }));
@@ -151,7 +151,7 @@ describe("on Express", () => {
     expect((await fetch(`${url}/refused`, { headers })).status).toBe(403);
   });
 
-  test("what the app says of caches before stays", async () => {
+  test("a Cache-Control that the app set earlier is kept", async () => {
     const app = express();
     app.use((_req, res, next) => next(void res.set("Cache-Control", "private, max-age=5")));
     app.get("/", forExpress(issuer)(GET), (_req, res) => void res.send("here"));
@@ -159,7 +159,7 @@ describe("on Express", () => {
     expect(answer.headers.get("cache-control")).toBe("private, max-age=5");
   });
 
-  test("each route of several has the check of its own", async () => {
+  test("each of several routes checks its own requirement", async () => {
     const app = express();
     const requires = forExpress(issuer);
     app.use("/files", requires(GET));
@@ -175,7 +175,7 @@ describe("on Express", () => {
   });
 });
 
-describe("on node:http, what a handler throws", () => {
+describe("on node:http, a handler that throws", () => {
   test.each<[string, (res: ServerResponse) => unknown, unknown]>([
     [
       "before it answers is 500, without what it had set",
@@ -217,7 +217,7 @@ describe("on node:http, what a handler throws", () => {
   });
 });
 
-test("a route that names what its issuer does not have is a mistake when it is made", () => {
+test("a route with a grant or operation that its issuer lacks is a TypeError when it is made", () => {
   const grants = [{ id: "files", operations: ["get"] }];
   const options = { name: "files", keys: createKeyring(), revocations: createRevocationList() };
   const requires = forFetch(createIssuer({ ...options, grants }));
@@ -227,7 +227,7 @@ test("a route that names what its issuer does not have is a mistake when it is m
   expect(made({ operation: "git" })).toContain('no such grant has "git"; did you mean "get"?');
 });
 
-test("node:http: the request is answered whatever becomes of what onFailure does", async () => {
+test("node:http: the request is answered even if onFailure throws or rejects", async () => {
   const rejections: unknown[] = [];
   const requires = forNode(issuer, {
     onFailure: () => {
@@ -245,7 +245,7 @@ test("node:http: the request is answered whatever becomes of what onFailure does
   expect(rejections).toEqual([new Error("the log is full")]);
 });
 
-test("node:http: HTTP/2's requests are read as well, and a header given twice is refused", async () => {
+test("node:http: an HTTP/2 request is read, and a header given twice is refused", async () => {
   const seen: string[] = [];
   const handler = forNode(issuer, { onFailure })(GET, (_req, res, { principal }) => {
     seen.push(principal ?? "");
@@ -276,7 +276,7 @@ describe("on Fetch", () => {
   const asked = (): Request => new Request("https://here.example", { headers });
   const requires = forFetch(issuer);
 
-  test("what the server passes beside the request goes to the route and its handler", async () => {
+  test("further arguments of the server are passed to the requirement and the handler", async () => {
     const handler = requires<[env: { readonly agent: string }]>(
       { ...GET, invoker: (_request, env) => env.agent },
       (_request, capability, env) => new Response(`${env.agent} for ${capability.principal}`),
@@ -286,7 +286,7 @@ describe("on Fetch", () => {
     );
   });
 
-  test("an answer whose headers cannot be changed is kept from caches too", async () => {
+  test("a response with immutable headers still gets Cache-Control and Vary", async () => {
     const origin = createServer((_req, res) => res.writeHead(201, { "X-Own": "1" }).end("made"));
     const url = await serving(origin);
     const answer = await requires(GET, () => fetch(url))(asked());
@@ -300,7 +300,7 @@ describe("on Fetch", () => {
     expect(await requires(GET, () => gone)(asked())).toBe(gone);
   });
 
-  test("what the handler throws is thrown on", async () => {
+  test("an error thrown by the handler is thrown to the server", async () => {
     const handler = requires(GET, async () => {
       throw new Error("it broke");
     });
@@ -308,13 +308,13 @@ describe("on Fetch", () => {
   });
 });
 
-describe("a request whose arguments or handles are not plain is the caller's mistake", () => {
+describe("a request whose arguments or handles are not plain JSON is refused", () => {
   test.each<[unknown, string]>([
     [[1], "arguments must be a plain object, not an array"],
     ["a", "arguments must be a plain object, not a string"],
     [{ handles: "rh_1" }, "resourceHandles must be an array of strings, not a string"],
     [{ handles: ["rh_1", 2] }, "resourceHandles[1] must be a string, not a number"],
-  ])("%j is 400 with the place", async (body, message) => {
+  ])("%j gets 400, naming the place", async (body, message) => {
     const requires = forExpress(issuer);
     const app = express();
     app.use(express.json({ strict: false }));
@@ -334,14 +334,14 @@ describe("a request whose arguments or handles are not plain is the caller's mis
     expect(await answer.json()).toMatchObject({ error: "invalid_request", message });
   });
 
-  test("without options, proviso/node names them", () => {
+  test("forNode without options throws a TypeError that names them", () => {
     expect(misuse(() => forNode(issuer, undefined as unknown as NodeOptions))).toBe(
       "options must be a plain object, not undefined",
     );
   });
 });
 
-describe("a route that reads its operation", () => {
+describe("a route that reads its operation from the request", () => {
   const known = fixture({
     grants: [{ id: "tools", description: "t", operations: ["read", "pay"] }],
   });
@@ -377,11 +377,11 @@ describe("a route that reads its operation", () => {
     [{ tool: 5, input: {} }, 400],
     [{ input: {} }, 400],
     [{ tool: "read", input: "path" }, 400],
-  ])("%j: %d", async (body, status) => {
+  ])("answers %j with %d", async (body, status) => {
     expect((await call(post(body))).status).toBe(status);
   });
 
-  test("refuses what no grant has, and says so", async () => {
+  test("refuses an operation that no grant has, naming it", async () => {
     const answer = await call(post({ tool: "delete", input: {} }));
     expect(await answer.json()).toMatchObject({
       denials: [
@@ -391,7 +391,7 @@ describe("a route that reads its operation", () => {
     });
   });
 
-  test("refuses limits on arguments where it reads none", async () => {
+  test("refuses a token with limits on arguments if the route reads none", async () => {
     const blind = requires({ grant: "tools", operation: "read" }, () => OK.clone());
     const answer = await blind(post({}));
     expect(answer.status).toBe(403);

@@ -97,7 +97,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       expect(got["www-authenticate"]).toBeUndefined();
     });
 
-    test("and its handler says itself what caches may keep", async () => {
+    test("and the handler may set its own Cache-Control", async () => {
       const { status, headers } = await server.ask("/own-cache/rh_1", own(token));
       expect([status, headers["cache-control"]]).toEqual([200, "public, max-age=60"]);
       // What a shared cache keeps for one caller is not for one without the capability.
@@ -231,7 +231,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       });
     });
 
-    test("and the whole answer is this", async () => {
+    test("with this whole answer", async () => {
       const parameters = own(minted({ constraints: { limit: { max: 5 } } }));
       const forbidden = await refused("/documents/rh_1?limit=9", parameters);
       const message = 'argument "limit" must be a number of at most 5; it is 9';
@@ -266,7 +266,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     });
   });
 
-  describe("a request that is not clear is a mistake:", () => {
+  describe("a request with an ambiguous capability is answered 400:", () => {
     test.each<[string, string, Headers]>([
       ["two tokens in a header", "documents", own(`${token},${child}`)],
       ["two headers", "documents", own([token, child])],
@@ -298,7 +298,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     });
   });
 
-  test("what is revoked between two requests is refused from then on, and its siblings are not", async () => {
+  test("a token revoked between two requests is refused from then on, and its sibling is not", async () => {
     const parent = minted({ nonce: `${name}AAAAAAAAAAAAAAAA`.replace(/\W/g, "A").slice(0, 16) });
     const [one, two] = ["one", "two"].map((purpose) => attenuated(parent, { purpose }));
     expect((await server.ask("/documents/rh_1", own(one ?? ""))).status).toBe(200);
@@ -311,7 +311,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     expect((await server.ask("/documents/rh_1", own(two ?? ""))).status).toBe(200);
   });
 
-  test("a list that is too old is the server's trouble, unless there is a better reason", async () => {
+  test("a revocation list that is too old answers 503, unless the token is refused for another reason", async () => {
     now = NOW + 61 * MINUTE;
     const { status, headers, text } = await refused("/documents/rh_1", own(token));
     expect([status, JSON.parse(text).error]).toEqual([503, "temporarily_unavailable"]);
@@ -328,7 +328,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     ]);
   });
 
-  describe("a route that cannot say what it requires allows nothing:", () => {
+  describe("a route that fails to say what it requires answers 500:", () => {
     test.each([
       "throws:error",
       "rejects:error",
@@ -345,7 +345,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
     });
 
     test.each(["undefined", "null", '"rh_1"', "[1]", "{}", "7"])(
-      "handles that a request makes %s are its caller's mistake",
+      "a handle of a request read as %s is answered 400",
       async (given) => {
         const path = `/broken/${encodeURIComponent(`gives:${given}`)}`;
         const { status, text } = await refused(path, own(token));
@@ -355,7 +355,7 @@ describe.each(SERVERS)("on %s", (name, start) => {
       },
     );
 
-    test("an authority that fails, or answers with something else", async () => {
+    test("an authority that throws, or returns something invalid", async () => {
       for (const answer of ["{}", "null", '{"allowed":false}', '{"allowed":false,"denials":[]}']) {
         authority = { authorize: () => JSON.parse(answer) };
         expect((await refused("/documents/rh_1", own(token))).status).toBe(500);

@@ -26,7 +26,7 @@ function runWithoutNode(code: string, globals: Record<string, unknown> = {}): un
   return runInContext(`${code}; result`, context);
 }
 
-it("attenuates and inspects without any of Node's globals or modules", async () => {
+it("the main entry attenuates and inspects without Node's globals and modules", async () => {
   const options = { name: "a", keys: createKeyring(), revocations: createRevocationList() };
   const issuer = createIssuer(options);
   const { token } = issuer.mint({ grant: "g", operations: ["get", "put"] });
@@ -43,7 +43,7 @@ it("attenuates and inspects without any of Node's globals or modules", async () 
   expect(issuer.authorize(narrowed, { grant: "g", operation: "put" }).allowed).toBe(false);
 });
 
-it("verifies generic macaroons there too", async () => {
+it("proviso/macaroon verifies macaroons without Node's globals and modules", async () => {
   const code = await bundle(`
     import { createMacaroon, createRootKey, verifyMacaroon } from "proviso/macaroon";
     const key = createRootKey(Uint8Array.of(1, 2, 3));
@@ -52,7 +52,7 @@ it("verifies generic macaroons there too", async () => {
   expect(runWithoutNode(code)).toMatchObject({ ok: true });
 });
 
-it("checks what requests of Fetch present there too", async () => {
+it("proviso/fetch checks requests without Node's globals and modules", async () => {
   const code = await bundle(`
     import { createCapabilityMiddleware } from "proviso/fetch";
     import { createIssuer, createKeyring, createRevocationList } from "proviso/issuer";
@@ -70,7 +70,7 @@ it("checks what requests of Fetch present there too", async () => {
   expect((await put(request)).status).toBe(403);
 });
 
-it("can be shaken: what is not used is not bundled", async () => {
+it("the main entry is tree-shaken: unused exports are not bundled", async () => {
   const all = await bundle(`export * from "proviso";`);
   const one = await bundle(`export { createNonce } from "proviso";`);
   expect(all.length).toBeGreaterThan(10_000);
@@ -80,7 +80,7 @@ it("can be shaken: what is not used is not bundled", async () => {
 it.each([
   ["index.js", 20],
   ["middleware/fetch.js", 10],
-])("names no Node module in the whole graph of %s", async (entry, least) => {
+])("%s reaches no Node module in its whole import graph", async (entry, least) => {
   const result = await build({
     entryPoints: [new URL(`../../dist/src/${entry}`, import.meta.url).pathname],
     bundle: true,

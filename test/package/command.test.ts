@@ -31,7 +31,7 @@ function packagesIn(names: readonly string[]): readonly string[] {
     .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "");
 }
 
-test("it loads every package that it depends on, and no other, in the versions that are tested", () => {
+test("the command loads exactly the packages it depends on, in the tested versions", () => {
   const files = readdirSync(DIST, { recursive: true, encoding: "utf8" });
   const names = files
     .filter((file) => /\.[cm]js$/.test(file))
@@ -42,7 +42,7 @@ test("it loads every package that it depends on, and no other, in the versions t
   }
 });
 
-test("no package is both required and imported: it could come twice, as CommonJS and as modules", () => {
+test("the command does not load a package both as CommonJS and as ES module", () => {
   const files = readdirSync(DIST).filter((file) => file.endsWith(".cjs"));
   const loaded = (pattern: RegExp): ReadonlySet<string> =>
     new Set(files.flatMap((file) => packagesIn(namesIn(file, pattern))));
@@ -58,7 +58,7 @@ test("no package is both required and imported: it could come twice, as CommonJS
 test.each([
   ["tokens.cjs", []],
   ["home.cjs", []],
-])("%s loads few files at once, and no package but %j", (file, packages) => {
+])("%s loads few files, and no package but %j", (file, packages) => {
   const seen = new Set<string>();
   const open = ["main.cjs", file];
   const outside = new Set<string>();

@@ -58,7 +58,7 @@ describe.each(sources)("proviso$entry", ({ entry, file }) => {
     expect(names.length, names.join(", ")).toBeLessThanOrEqual(MOST);
   });
 
-  test("has no class beside its factory: of classes, only errors are values", async () => {
+  test("exports no class except errors", async () => {
     const module: Record<string, unknown> = await import(file);
     const classes = Object.entries(module).filter(
       ([, value]) => typeof value === "function" && /^class\b/.test(`${value}`),

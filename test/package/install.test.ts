@@ -79,7 +79,7 @@ function answerOf(folder: string, program: string): unknown {
   return JSON.parse(run(folder, process.execPath, join("out-nodenext", `${program}.js`)));
 }
 
-test("the lines of docs/install.md name every package that a part may need", () => {
+test("docs/install.md names every package that a part may need", () => {
   const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const [holder, server, ...others] = installed();
   expect({ holder, others }).toEqual({ holder: [], others: [] });
@@ -106,7 +106,7 @@ if (FULL) {
     ["pnpm", ["7"]],
   ] as const)("installed with %s", (manager, versions) => {
     test(
-      "a holder has at most five packages, and needs no types of Node",
+      "a holder's program runs with at most five packages, and without Node's types",
       () => {
         const folder = project(manager, []);
         compile(folder, versions, ["holder"], []);
@@ -122,7 +122,7 @@ if (FULL) {
     );
 
     test(
-      "programs of each other kind, with what docs/install.md names for a server",
+      "programs of all other kinds run with the packages named for a server",
       () => {
         const [, server = []] = installed();
         const folder = project(manager, [...server, "@types/express", "@types/node@20"]);

@@ -19,7 +19,7 @@ async function below(verb: string): Promise<string[]> {
   return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name = ""]) => name);
 }
 
-test("has the sections of a manual page", () => {
+test("the manual page has the usual sections", () => {
   const sections = [...PAGE.matchAll(/^\.SH (.*)$/gm)].map(([, name = ""]) => name);
   expect(sections.filter((name) => !name.startsWith("PROVISO "))).toEqual([
     "NAME",
@@ -34,21 +34,21 @@ test("has the sections of a manual page", () => {
   expect(PAGE).toMatch(/^proviso \\- \S/m);
 });
 
-test("has every verb, and every verb below one", async () => {
+test("the manual page has every verb", async () => {
   for (const verb of VERBS) {
     expect(PAGE, verb).toContain(`\n.SH PROVISO ${verb.toUpperCase()}\n`);
     for (const name of await below(verb)) expect(PAGE).toContain(`\n.SS proviso ${verb} ${name}\n`);
   }
 });
 
-test("the package names it and has it", () => {
+test("the package's manifest names the manual page and ships it", () => {
   const manifest = JSON.parse(readFileSync(`${root}cli/package.json`, "utf8"));
   // npm links no page that is named by a string alone.
   expect(manifest.man).toEqual(["./dist/man/proviso.1"]);
   expect(manifest.files).toContain("dist");
 });
 
-test("man shows it without a warning, every option among it", async (context) => {
+test("man shows the page without a warning, with every option", async (context) => {
   const { error, status, stdout, stderr } = spawnSync(
     "man",
     ["--warnings", "-E", "UTF-8", "-l", PATH],

@@ -92,14 +92,14 @@ describe.each(sources)("proviso$entry", async ({ file }) => {
     typeof value === "function" && !/^class\b/.test(`${value}`) ? [{ name, value }] : [],
   );
 
-  test("exports functions, or names and constants alone", () => {
+  test("exports only functions, names and constants", () => {
     for (const { value } of functions) expect(value).toBeTypeOf("function");
   });
 
   for (const { name, value } of functions) {
     for (const call of Object.keys(CALLS) as Call[]) {
       if (TAKEN[name]?.includes(call) === true) continue;
-      test(`${name} called with ${call}`, async () => {
+      test(`${name} called with ${call} is refused with a TypeError`, async () => {
         const error = await thrown(() => Reflect.apply(value, undefined, CALLS[call]()));
         expect(error).toBeInstanceOf(TypeError);
         const { message } = error as TypeError;
@@ -112,7 +112,7 @@ describe.each(sources)("proviso$entry", async ({ file }) => {
   }
 });
 
-test("what is documented as taken is there, and taken", async () => {
+test("the values documented as accepted are accepted", async () => {
   const all = await Promise.all(sources.map(({ file }) => import(file)));
   for (const [name, calls] of Object.entries(TAKEN)) {
     const value: unknown = all.map((module) => module[name]).find((one) => one !== undefined);

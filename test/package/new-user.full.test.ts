@@ -75,7 +75,7 @@ beforeAll(async () => {
 }, SLOW);
 
 describe("the command, installed by docs/install.md", () => {
-  test("has its manual page, the vectors and the quickstart", async () => {
+  test("has its manual page, passing vectors and a working quickstart", async () => {
     expect(existsSync(join(user, "global/share/man/man1/proviso.1"))).toBe(true);
     expect(await paste("proviso vectors check", work)).toMatch(/\d{4} passed, 0 failed/);
     expect(await paste("proviso quickstart", work)).toContain(
@@ -83,7 +83,7 @@ describe("the command, installed by docs/install.md", () => {
     );
   });
 
-  test("makes an agent whose README can be followed", async () => {
+  test("makes an agent whose README works", async () => {
     await paste("proviso init agent my-agent", work);
     const folder = join(work, "my-agent");
     const port = await freePort();
@@ -111,7 +111,7 @@ test("docs/guides/guard.md guards an Express app", { timeout: SLOW }, async () =
   expect(await paste(run, folder)).toMatch(/refund[\s\S]*constraint_violated/);
 });
 
-test("the README's programs run with the library alone, and Express", {
+test("the README's programs run with the library and Express alone", {
   timeout: SLOW,
 }, async () => {
   const folder = newFolder("programs");

@@ -87,7 +87,7 @@ describe.each(
   const { needs, more } = lines.get(entry) ?? { needs: [], more: [] };
   const file = join(ROOT, target);
 
-  test("its line names each package that it loads, and no other", () => {
+  test("its line in docs/install.md names exactly the packages that it loads", () => {
     const ever = packagesOf(file, true).filter(
       // A host shares files with servers that limit requests, and limits none.
       (name) => !(entry === "proviso/a2e" && name === "rate-limiter-flexible"),
@@ -98,7 +98,7 @@ describe.each(
   });
 
   if (!FULL && !QUICK.includes(entry)) return;
-  test("is imported and required where its line is installed, without a warning", async () => {
+  test("is imported and required, without a warning, where those packages are installed", async () => {
     const folder = project(needs);
     const code = `const required = require("${entry}");
       import("${entry}").then((imported) => console.log(imported === required));`;
@@ -108,7 +108,7 @@ describe.each(
   });
 });
 
-test("the guide to guarding an agent runs with what it installs", async () => {
+test("docs/guides/guard.md runs with the packages that it installs", async () => {
   const page = read("docs/guides/guard.md");
   const [, packages = ""] = /^npm install \S+\.tgz (.*)$/m.exec(page) ?? [];
   const [, code = ""] = /^```js\n([\s\S]*?)^```$/m.exec(page) ?? [];
@@ -122,9 +122,9 @@ test("the guide to guarding an agent runs with what it installs", async () => {
   expect(packages.split(" ")).toEqual([...new Set(needed)].sort());
 });
 
-describe("a limit or metrics without their package", () => {
+describe("a feature whose optional package is missing", () => {
   test.each([["prom-client", "createAgentMetrics()", "counting for Prometheus"]])(
-    "%s is named with what needs it",
+    "asks for %s, naming the feature",
     async (name, call, use) => {
       const folder = project(lines.get("proviso/a2a")?.needs ?? []);
       const code = `import * as a2a from "proviso/a2a"; try { a2a.${call}; } catch (error) { console.log(error.message); }`;

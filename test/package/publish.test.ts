@@ -104,7 +104,7 @@ test("npm publish refuses packages of other versions, and one that lacks a file"
   ]);
 });
 
-test("the address can be changed, and one that is none is refused", async () => {
+test("the repository's address can be changed, and a malformed one is refused", async () => {
   const folder = copy();
   await npm(folder, ["run", "--silent", "repository", "--", `${ADDRESS}-old`]);
   await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
@@ -117,7 +117,7 @@ test("the address can be changed, and one that is none is refused", async () => 
   }
 });
 
-test("the version policy names each entry once", () => {
+test("the version policy names each package entry once", () => {
   const { exports: entries } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const page =
     readFileSync(join(ROOT, "docs/entries.md"), "utf8").split("\n## Versions\n")[1] ?? "";
@@ -126,7 +126,7 @@ test("the version policy names each entry once", () => {
   expect(named.sort()).toEqual(all.map((path) => `proviso${path.slice(1)}`).sort());
 });
 
-test("the workflows run the gate, and publish every package by tag, with provenance", () => {
+test("the workflows run the gate, and publish every package for a tag, with provenance", () => {
   const workflow = (name: string): string =>
     readFileSync(join(ROOT, ".github/workflows", name), "utf8");
   expect(workflow("ci.yml")).toContain("- run: .ci/run\n");

@@ -84,96 +84,100 @@ async function done(storage: string, ...words: readonly string[]): Promise<JsonO
   return out;
 }
 
-describe.skipIf(!isThere)("Agent-Auth's own", { timeout: 300_000 }, () => {
-  beforeAll(async () => {
-    folder = temporaryFolder();
-    server = await startOurs();
-    const code = `import { buildCli } from ${JSON.stringify(COMMAND)}; buildCli().parse();`;
-    command = await bundled("command", code, folder);
-  });
-
-  afterAll(() => server.close());
-
-  test("command discovers, connects, executes, escalates, rotates, reactivates and disconnects", async () => {
-    const home = join(folder, "home");
-    const provider = ["--provider", server.issuer];
-    const found = await done(home, "discover", server.origin);
-    expect(found).toMatchObject({ issuer: server.issuer, provider_name: "bank" });
-    const listed = await done(home, "capabilities", ...provider, "--query", "balance");
-    expect(objectsIn(listed["capabilities"])).toMatchObject([{ name: "check_balance" }]);
-    const described = await done(home, "describe", "transfer_funds", ...provider);
-    expect(described["input"]).toMatchObject({ required: ["amount", "to"] });
-
-    const connected = await done(home, "connect", ...provider, "--capabilities", "check_balance");
-    expect(connected).toMatchObject({ status: "active" });
-    const id = textIn(connected["agentId"]) ?? "";
-    const balance = ["execute", id, "check_balance", "--args", '{"account_id":"acc_1"}'];
-    expect(await done(home, ...balance)).toEqual({ data: { account_id: "acc_1", balance: 512 } });
-
-    const constraints = JSON.stringify({ transfer_funds: { amount: { max: 10 } } });
-    const more = ["--capabilities", "transfer_funds", "--constraints", constraints];
-    const asked = await done(home, "request", id, ...more);
-    expect(asked).toMatchObject({ granted: ["check_balance", "transfer_funds"], denied: [] });
-    const pay = (amount: number) =>
-      run(home, "execute", id, "transfer_funds", "--args", `{"amount":${amount},"to":"acc_1"}`);
-    expect((await pay(10)).out).toEqual({ data: { transfer_id: "transfer-1" } });
-    expect(await pay(11)).toMatchObject({ status: 1, errors: expect.stringContaining("amount") });
-
-    expect(await done(home, "rotate-agent-key", id)).toEqual({ agentId: id, status: "active" });
-    expect(await done(home, ...balance)).toHaveProperty("data");
-    for (let time = 0; time < 2; time++) {
-      const rotated = await done(home, "rotate-host-key", server.issuer);
-      expect(rotated).toMatchObject({ status: "active" });
-    }
-    expect(await done(home, "status", id)).toMatchObject({ agent_id: id, status: "active" });
-    // The key is proven by that: the host is the user's still.
-    const second = await done(home, "connect", ...provider, "--capabilities", "list_payees");
-    expect(second).toMatchObject({ status: "active", hostId: connected["hostId"] });
-
-    await server.expire(id);
-    expect(await run(home, ...balance)).toMatchObject({ status: 1 });
-    expect(await done(home, "reactivate", id)).toMatchObject({ agentId: id, status: "active" });
-    expect(await done(home, ...balance)).toHaveProperty("data");
-    expect(await done(home, "disconnect", id)).toEqual({ ok: true, agentId: id });
-    expect(await run(home, ...balance)).toMatchObject({ status: 1 });
-  });
-
-  test("command enrols a host, which its user then takes on", async () => {
-    const home = join(folder, "enrolled");
-    const provider = ["--provider", server.issuer];
-    await done(home, "discover", server.origin);
-    const token = await server.alice.enrolmentToken();
-    const enrolled = await done(home, "enroll-host", ...provider, "--token", token);
-    expect(enrolled).toMatchObject({ status: "active" });
-    const connected = await done(home, "connect", ...provider, "--capabilities", "list_payees");
-    const id = textIn(connected["agentId"]) ?? "";
-    expect(await done(home, "execute", id, "list_payees")).toEqual({ data: { done: true } });
-    const again = await done(home, "connect", ...provider, "--capabilities", "check_balance");
-    expect(again).toMatchObject({ status: "active", hostId: connected["hostId"] });
-  });
-
-  test("SDK registers an autonomous agent, executes a batch, and has it claimed", async () => {
-    const file = await bundled("sdk", `export * from ${JSON.stringify(SDK)};`, folder);
-    const { AgentAuthClient } = await import(/* @vite-ignore */ pathToFileURL(file).href);
-    const client = new AgentAuthClient({
-      allowDirectDiscovery: true,
-      onApprovalRequired: ({ user_code: userCode }: { user_code: string }) =>
-        server.alice.approve({ agentId: "", userCode }),
+describe.skipIf(!isThere)(
+  "Agent-Auth's own clients against our server",
+  { timeout: 300_000 },
+  () => {
+    beforeAll(async () => {
+      folder = temporaryFolder();
+      server = await startOurs();
+      const code = `import { buildCli } from ${JSON.stringify(COMMAND)}; buildCli().parse();`;
+      command = await bundled("command", code, folder);
     });
-    const { issuer } = await client.discoverProvider(server.origin);
-    const { agentId, status } = await client.connectAgent({
-      provider: issuer,
-      mode: "autonomous",
-      capabilities: ["list_payees"],
+
+    afterAll(() => server.close());
+
+    test("command discovers, connects, executes, escalates, rotates, reactivates and disconnects", async () => {
+      const home = join(folder, "home");
+      const provider = ["--provider", server.issuer];
+      const found = await done(home, "discover", server.origin);
+      expect(found).toMatchObject({ issuer: server.issuer, provider_name: "bank" });
+      const listed = await done(home, "capabilities", ...provider, "--query", "balance");
+      expect(objectsIn(listed["capabilities"])).toMatchObject([{ name: "check_balance" }]);
+      const described = await done(home, "describe", "transfer_funds", ...provider);
+      expect(described["input"]).toMatchObject({ required: ["amount", "to"] });
+
+      const connected = await done(home, "connect", ...provider, "--capabilities", "check_balance");
+      expect(connected).toMatchObject({ status: "active" });
+      const id = textIn(connected["agentId"]) ?? "";
+      const balance = ["execute", id, "check_balance", "--args", '{"account_id":"acc_1"}'];
+      expect(await done(home, ...balance)).toEqual({ data: { account_id: "acc_1", balance: 512 } });
+
+      const constraints = JSON.stringify({ transfer_funds: { amount: { max: 10 } } });
+      const more = ["--capabilities", "transfer_funds", "--constraints", constraints];
+      const asked = await done(home, "request", id, ...more);
+      expect(asked).toMatchObject({ granted: ["check_balance", "transfer_funds"], denied: [] });
+      const pay = (amount: number) =>
+        run(home, "execute", id, "transfer_funds", "--args", `{"amount":${amount},"to":"acc_1"}`);
+      expect((await pay(10)).out).toEqual({ data: { transfer_id: "transfer-1" } });
+      expect(await pay(11)).toMatchObject({ status: 1, errors: expect.stringContaining("amount") });
+
+      expect(await done(home, "rotate-agent-key", id)).toEqual({ agentId: id, status: "active" });
+      expect(await done(home, ...balance)).toHaveProperty("data");
+      for (let time = 0; time < 2; time++) {
+        const rotated = await done(home, "rotate-host-key", server.issuer);
+        expect(rotated).toMatchObject({ status: "active" });
+      }
+      expect(await done(home, "status", id)).toMatchObject({ agent_id: id, status: "active" });
+      // The key is proven by that: the host is the user's still.
+      const second = await done(home, "connect", ...provider, "--capabilities", "list_payees");
+      expect(second).toMatchObject({ status: "active", hostId: connected["hostId"] });
+
+      await server.expire(id);
+      expect(await run(home, ...balance)).toMatchObject({ status: 1 });
+      expect(await done(home, "reactivate", id)).toMatchObject({ agentId: id, status: "active" });
+      expect(await done(home, ...balance)).toHaveProperty("data");
+      expect(await done(home, "disconnect", id)).toEqual({ ok: true, agentId: id });
+      expect(await run(home, ...balance)).toMatchObject({ status: 1 });
     });
-    expect(status).toBe("active");
-    const { responses } = await client.batchExecuteCapabilities({
-      agentId,
-      requests: [{ capability: "list_payees" }],
+
+    test("command enrols a host, which its user then takes on", async () => {
+      const home = join(folder, "enrolled");
+      const provider = ["--provider", server.issuer];
+      await done(home, "discover", server.origin);
+      const token = await server.alice.enrolmentToken();
+      const enrolled = await done(home, "enroll-host", ...provider, "--token", token);
+      expect(enrolled).toMatchObject({ status: "active" });
+      const connected = await done(home, "connect", ...provider, "--capabilities", "list_payees");
+      const id = textIn(connected["agentId"]) ?? "";
+      expect(await done(home, "execute", id, "list_payees")).toEqual({ data: { done: true } });
+      const again = await done(home, "connect", ...provider, "--capabilities", "check_balance");
+      expect(again).toMatchObject({ status: "active", hostId: connected["hostId"] });
     });
-    expect(responses).toMatchObject([{ status: "completed", data: { done: true } }]);
-    const claimed = await client.claimAgent({ provider: issuer, agentId });
-    expect(claimed).toMatchObject({ agentId, status: "claimed" });
-    client.destroy();
-  });
-});
+
+    test("SDK registers an autonomous agent, executes a batch, and has it claimed", async () => {
+      const file = await bundled("sdk", `export * from ${JSON.stringify(SDK)};`, folder);
+      const { AgentAuthClient } = await import(/* @vite-ignore */ pathToFileURL(file).href);
+      const client = new AgentAuthClient({
+        allowDirectDiscovery: true,
+        onApprovalRequired: ({ user_code: userCode }: { user_code: string }) =>
+          server.alice.approve({ agentId: "", userCode }),
+      });
+      const { issuer } = await client.discoverProvider(server.origin);
+      const { agentId, status } = await client.connectAgent({
+        provider: issuer,
+        mode: "autonomous",
+        capabilities: ["list_payees"],
+      });
+      expect(status).toBe("active");
+      const { responses } = await client.batchExecuteCapabilities({
+        agentId,
+        requests: [{ capability: "list_payees" }],
+      });
+      expect(responses).toMatchObject([{ status: "completed", data: { done: true } }]);
+      const claimed = await client.claimAgent({ provider: issuer, agentId });
+      expect(claimed).toMatchObject({ agentId, status: "claimed" });
+      client.destroy();
+    });
+  },
+);

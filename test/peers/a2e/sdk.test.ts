@@ -53,7 +53,7 @@ function settle(direction: "client" | "host", held: Held): void {
   expect(held).toEqual(vectors[direction]);
 }
 
-test.skipIf(why !== undefined)("the SDK's client holds a session with our host", () => {
+test.skipIf(why !== undefined)("the A2E SDK's client holds a session with our host", () => {
   const folder = temporaryFolder();
   for (const file of ["tools.mjs", "countdown.mjs"])
     cpSync(join(EXAMPLE, file), join(folder, file));
@@ -83,7 +83,7 @@ test.skipIf(why !== undefined)("the SDK's client holds a session with our host",
   settle("client", { outcome, lines: transcriptOf(lines, new Map([[tokens, `\${tokens}`]])) });
 });
 
-test.skipIf(why !== undefined)("our client holds a session with the SDK's host", async () => {
+test.skipIf(why !== undefined)("our client holds a session with the A2E SDK's host", async () => {
   const host = spawn(PYTHON, [join(HERE, "sdk_host.py")], {
     stdio: ["pipe", "pipe", "ignore"],
     cwd: HERE,

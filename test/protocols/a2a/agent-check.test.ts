@@ -92,7 +92,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   return error === undefined ? "done" : String(error);
 }
 
-describe("the version that a client asks in", () => {
+describe("the A2A version that a client asks for", () => {
   const WIDE = { top: { minProtocolVersion: "1.0", maxProtocolVersion: "1.2" } };
   const versions = (sent: string): readonly string[] =>
     sent
@@ -114,7 +114,7 @@ describe("the version that a client asks in", () => {
     expect(versions(agent.sent())).toEqual([expected, expected]);
   });
 
-  test("is one that an interface has, or nothing is sent", async () => {
+  test("must be one that an interface of the card has, or nothing is sent", async () => {
     const agent = await agentOf();
     const options = { card: agent.url, requirements: { protocolVersion: "1.1" } };
     const holder = await withCapability(await agent.client(), TOKEN, options);
@@ -122,7 +122,7 @@ describe("the version that a client asks in", () => {
     expect(agent.sent()).not.toContain("POST");
   });
 
-  test("is none that the client does not speak", async () => {
+  test("must be one that the client itself speaks", async () => {
     const client = await (await agentOf(WIDE)).client();
     const requirements = { protocolVersion: "0.3" };
     const message = /^requirements\.protocolVersion: the client speaks 1\.0, not 0\.3$/;
@@ -131,7 +131,7 @@ describe("the version that a client asks in", () => {
   });
 });
 
-describe("no byte of a token is sent to an agent whose card fails", () => {
+describe("no byte of a token is sent to an agent whose card is refused for", () => {
   const CONTRADICTION = { params: { minProtocolVersion: "2.0", maxProtocolVersion: "1.0" } };
 
   test.each<
@@ -177,7 +177,7 @@ describe("no byte of a token is sent to an agent whose card fails", () => {
     expect(agent.sent()).not.toContain("POST");
   });
 
-  test("but to one that holds it is", async () => {
+  test("but a token is sent to an agent whose card is accepted", async () => {
     const agent = await agentOf();
     for (const options of [{}, { card: agent.url }]) {
       const holder = await withCapability(await agent.client(), TOKEN, options);
@@ -186,7 +186,7 @@ describe("no byte of a token is sent to an agent whose card fails", () => {
     expect(agent.sent().split(TOKEN).length).toBe(3);
   });
 
-  test("nor where the client goes to another place than the card names", async () => {
+  test("nor to an interface that the judged card does not name", async () => {
     const agent = await agentOf();
     const other = await agentOf();
     const holder = await withCapability(await other.client(), TOKEN, { card: agent.url });
@@ -195,8 +195,8 @@ describe("no byte of a token is sent to an agent whose card fails", () => {
   });
 });
 
-describe("a card that changes", () => {
-  test("is judged again before the next token is sent, once it may have changed", async () => {
+describe("a card that may have changed", () => {
+  test("is judged again before the next token is sent", async () => {
     const agent = await agentOf(
       { capabilities: { pause_resume: true } },
       { "Cache-Control": "max-age=60" },
@@ -220,7 +220,7 @@ describe("a card that changes", () => {
   });
 });
 
-describe("what an agent does beside its card", () => {
+describe("what an agent does is compared with its card:", () => {
   const message = (more: JsonObject): JsonObject => ({
     message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }], ...more },
   });
@@ -264,7 +264,7 @@ describe("what an agent does beside its card", () => {
   test.each([
     [{ params: { capabilities: { streaming_message: true } } }, "done"],
     [{}, "undeclared capability_undeclared"],
-  ])("messages in pieces, with %j", async (parts, expected) => {
+  ])("streams a message in pieces, with the card %j", async (parts, expected) => {
     const agent = await agentOf(parts);
     agent.answers.stream = [message({ metadata: { partial: true } })];
     const holder = await withCapability(await agent.client(), TOKEN);
@@ -274,7 +274,7 @@ describe("what an agent does beside its card", () => {
     expect(await codeOf(read())).toBe(expected);
   });
 
-  test("goes to a callback where there is one, and the answer to the caller", async () => {
+  test("is reported to onUndeclared, if set, and the answer still reaches the caller", async () => {
     const agent = await agentOf();
     agent.answers.result = message({ metadata: delegated("https://c.example") });
     const drifted: DiscoveryDenial[] = [];
@@ -289,12 +289,12 @@ describe("what an agent does beside its card", () => {
 test.each<[options: object, message: RegExp]>([
   [{ require: {} }, /options.require: unknown member; there are requirements/],
   [{ requirements: { capability: [] } }, /requirements.capability: unknown member/],
-])("misuse: %j", async (options, message) => {
+])("a wrong option of the client is a TypeError: %j", async (options, message) => {
   const client = await (await agentOf()).client();
   expect(() => createCapabilityClient(client, options)).toThrow(message);
 });
 
-describe("agents that are served here", () => {
+describe("agents served here, checked as a chain", () => {
   const pushOrigins = ["https://caller.example"];
   let last: TestAgent;
   let middle: TestAgent;
@@ -308,7 +308,7 @@ describe("agents that are served here", () => {
   const hostOf = ({ server }: TestAgent): string => new URL(server.url).host;
   const END_TO_END = { endToEnd: ["push_notifications", "context_reuse"] };
 
-  test("say of themselves what a chain needs", async () => {
+  test("declare what the chain needs", async () => {
     const allowHosts = [middle, last].map(hostOf);
     const found = await discoverChain(first.server.url, END_TO_END, { allowHosts });
     expect(found).toMatchObject({ ok: true, warnings: [] });
@@ -324,7 +324,7 @@ describe("agents that are served here", () => {
     }
   });
 
-  test("are refused where the last one has dropped it, before a token is sent", async () => {
+  test("get no token if the last one has dropped the capability", async () => {
     const dropped = await startAgent({ delegates: [] });
     const before = await startAgent({ pushOrigins, delegates: [{ url: dropped.server.url }] });
     const url = before.server.url;
@@ -346,7 +346,7 @@ describe("agents that are served here", () => {
     await Promise.all([dropped.remove(), before.remove()]);
   });
 
-  test("keep a context across calls, as their cards say", async () => {
+  test("keep a context across calls, as their cards declare", async () => {
     const client = await clientOf(first, "JSON-RPC", "alice");
     const { token } = await request(client, {
       grants: ["documents:read"],

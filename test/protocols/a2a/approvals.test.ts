@@ -95,7 +95,7 @@ const denialOf = async (action: Promise<unknown>): Promise<string> =>
   String(await failureOf(action));
 
 describe.each(BINDINGS)("over %s", (binding) => {
-  test("what needs an approval waits, and is collected once it is given", async () => {
+  test("a request that needs an approval waits, and is collected once approved", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);
     const asked = await capabilities.request(PAYMENT);
@@ -158,7 +158,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("denied, with the approver's reason", async () => {
+  test("a denied request fails its task with the approver's reason", async () => {
     const agent = await asking();
     const { alice, capabilities } = await clients(agent, binding);
     const { id } = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -171,7 +171,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(await denialOf(capabilities.collect(id))).toContain("not before Friday");
   });
 
-  test("a message again finds the task, and another of its id is refused", async () => {
+  test("repeating the message finds its task; another message under its id is refused", async () => {
     const agent = await asking();
     const { alice } = await clients(agent, binding);
     const once = message();
@@ -189,7 +189,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(stateOf(taskIn(await alice.sendMessage(once, KNOWN)))).toBe("TASK_STATE_COMPLETED");
   });
 
-  test("cancelled, the approval is taken back", async () => {
+  test("cancelling the task withdraws the request for approval", async () => {
     const agent = await asking();
     const { alice } = await clients(agent, binding);
     const cancel = (id: string) => alice.cancelTask({ tenant: "", id, metadata: {} });
@@ -204,7 +204,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(await agent.approvals.get(approved)).toMatchObject({ state: "approved" });
   });
 
-  test("a stream goes on to the end, and so does a subscription", async () => {
+  test("a stream, and a subscription, follow the task until it is approved", async () => {
     const agent = await asking();
     const { alice } = await clients(agent, binding);
     const events: StreamResponse[] = [];
@@ -232,7 +232,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 });
 
-test("asking again under the same id opens no second approval", async () => {
+test("requesting again under the same id opens no second approval", async () => {
   const agent = await asking();
   const first = await rpc(agent, "alice", METHOD, { ...PAYMENT, requestId: "rent" });
   const again = await rpc(agent, "alice", METHOD, { ...PAYMENT, requestId: "rent" });
@@ -266,7 +266,7 @@ test("asking again under the same id opens no second approval", async () => {
   }
 });
 
-test("the same request in another message has the same task, also once it has ended", async () => {
+test("the same request in another message has the same task, even after it ended", async () => {
   const agent = await asking();
   const { alice } = await clients(agent);
   const rent = { ...PAYMENT, requestId: "rent" };
@@ -278,7 +278,7 @@ test("the same request in another message has the same task, also once it has en
   expect(stateOf(await sent())).toBe("TASK_STATE_COMPLETED");
 });
 
-test("what needs no approval is issued at once, and the task keeps none of it", async () => {
+test("grants without approval are issued at once, and their tokens are not kept in the task", async () => {
   const agent = await asking();
   const { alice, capabilities } = await clients(agent);
   const both = { grants: ["work:do", "payments:send"] };
@@ -291,7 +291,7 @@ test("what needs no approval is issued at once, and the task keeps none of it", 
   expect(asked).toMatchObject({ capabilities: [{ grant: "work:do" }], pending: {} });
 });
 
-test("a decision that no one takes in time ends the task", async () => {
+test("a request that nobody decides in time ends its task", async () => {
   const agent = await asking();
   const { alice } = await clients(agent);
   const { id } = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -303,7 +303,7 @@ test("a decision that no one takes in time ends the task", async () => {
   });
 });
 
-test("a task goes on after a restart, decided before, during or after it", async () => {
+test("a task continues after a restart, whether it is decided before, during or after", async () => {
   const agent = await startAgent({ approval: RULE });
   let { alice } = await clients(agent);
   const ids: string[] = [];
@@ -333,7 +333,7 @@ test("a task goes on after a restart, decided before, during or after it", async
   expect(capabilities).toHaveLength(1);
 });
 
-test("the end is pushed to who asked for it, without a token", async () => {
+test("the end of the task is pushed to its receiver, without a token", async () => {
   const got: string[] = [];
   const server = createServer((req, res) => {
     req.setEncoding("utf8").on("data", (chunk: string) => got.push(chunk));
@@ -383,7 +383,7 @@ test("the end is pushed to who asked for it, without a token", async () => {
   expect(got.join("")).not.toMatch(/"token"/);
 });
 
-test("the tasks of asking are read with no capability, and open nothing else", async () => {
+test("a request's task is read without a capability, which gives access to no other task", async () => {
   const agent = await asking({ mode: "require" });
   const { alice } = await clients(agent);
   const { id } = taskIn(await alice.sendMessage(message(), KNOWN));
@@ -402,7 +402,7 @@ test("the tasks of asking are read with no capability, and open nothing else", a
   expect(bad.status).toBe(403);
 });
 
-test("waiting takes no place of what may be under way", async () => {
+test("waiting for approval does not count towards a caller's running tasks", async () => {
   const agent = await asking({ mostRunning: 1 });
   const { alice, capabilities } = await clients(agent);
   for (const purpose of ["one", "two", "three"]) {
@@ -413,7 +413,7 @@ test("waiting takes no place of what may be under way", async () => {
   expect((await capabilities.invoke("wait", { milliseconds: 1 }, token)).result).toBeTruthy();
 });
 
-test("an id that is none, or not given, is refused", async () => {
+test("collecting with an unknown or missing approval id is refused", async () => {
   const agent = await asking();
   for (const [params, words] of [
     [{}, '"approvalId" must be'],

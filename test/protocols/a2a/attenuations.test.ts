@@ -51,7 +51,7 @@ function outcomes(body: Json): Json {
   return at(body, "result", "task", "artifacts", 0, "parts", 0, "data", "outcomes");
 }
 
-test("the hop goes on every listed token of its id", async () => {
+test("an attenuation is appended to every listed token of its capability id", async () => {
   const { id, token } = await granted();
   const child = narrowed(token, { purpose: "a descendant" });
   const lists: Json[] = [
@@ -73,7 +73,7 @@ test("the hop goes on every listed token of its id", async () => {
   }
 });
 
-test("other ids that are listed keep what they say", async () => {
+test("other listed capabilities keep their authority", async () => {
   const [one, other] = [await granted(), await granted()];
   const capabilities = [{ token: one.token }, other.id];
   const { body } = await sent({ capabilities, attenuations: { [one.id]: SHORT } });
@@ -83,7 +83,7 @@ test("other ids that are listed keep what they say", async () => {
   expect(outcomes(narrow.body)).toEqual(["done", "constraint_violated,constraint_violated"]);
 });
 
-test("anything beside the list is refused", async () => {
+test("attenuations with capabilities outside the list are refused", async () => {
   const { id, token } = await granted();
   const attenuations = { [id]: SHORT };
   const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };
@@ -112,7 +112,7 @@ test("anything beside the list is refused", async () => {
   expect(agent.ran.length).toBe(before);
 });
 
-test("an id that no listed capability has is refused", async () => {
+test("an attenuation for an id without a listed capability is refused", async () => {
   const [one, other] = [await granted(), await granted()];
   for (const capabilities of [
     [one.id],
@@ -129,7 +129,7 @@ test("an id that no listed capability has is refused", async () => {
   }
 });
 
-test("a listed token counts by the id that it is signed for", async () => {
+test("a listed token counts under the id that it is signed for", async () => {
   const [one, other] = [await granted(), await granted()];
   const mislabelled = [{ id: other.id, token: one.token }];
   for (const id of [one.id, other.id]) {
@@ -143,7 +143,7 @@ test("a listed token counts by the id that it is signed for", async () => {
   expect(outcomes(byToken.body)).toEqual(DENIED);
 });
 
-test("what is not authentic is refused, whatever is listed with it", async () => {
+test("an attenuation of a token that is not authentic is refused, whatever else is listed", async () => {
   const { id, token } = await granted();
   const theirs = await granted("bob");
   for (const [bad, reason] of [
@@ -162,7 +162,7 @@ test("what is not authentic is refused, whatever is listed with it", async () =>
   }
 });
 
-test("a token that is not valid yet is narrowed by nothing later: the call is refused", async () => {
+test("a token that is not valid yet cannot be attenuated, and the call is refused", async () => {
   const { id, token } = await granted();
   const notBefore = new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, "");
   const later = { token: narrowed(token, { notBefore }) };
@@ -175,7 +175,7 @@ test("a token that is not valid yet is narrowed by nothing later: the call is re
   expect(textAt(kept.body, "error", "data", 0, "reason")).toBe("not_yet_valid");
 });
 
-test("a revoked token is refused, and a hop that goes too far tells why", async () => {
+test("a revoked token is refused, and a hop beyond the token is refused as attenuation_exceeds", async () => {
   const { id, token } = await granted();
   const wide = await sent({ capabilities: [id], attenuations: { [id]: { operations: ["pay"] } } });
   expect(textAt(wide.body, "error", "data", 0, "reason")).toBe("attenuation_exceeds");

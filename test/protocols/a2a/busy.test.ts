@@ -30,7 +30,7 @@ const messageFor = (milliseconds: number): Json => ({
 const rpc = (method: string, params: Json): Promise<Answer> =>
   post(agent.server.rpcUrl, { jsonrpc: "2.0", id: "seven", method, params });
 
-test("too_many_tasks is 429 with Retry-After in every route", async () => {
+test("a caller with too many tasks gets 429 with Retry-After on every route", async () => {
   const configuration = { returnImmediately: true };
   const first = await rpc("SendMessage", { ...Object(messageFor(20_000)), configuration });
   const id = textAt(first.body, "result", "task", "id");

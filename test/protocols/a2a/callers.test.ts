@@ -14,7 +14,7 @@ const ALL: readonly CallerOf[] = Array.from({ length: CALLERS }, (_, at) => ({
   token: `development-token-${String(at).padStart(3, "0")}`,
 }));
 
-test(`${CALLERS} callers at once for ${SECONDS} seconds: no wrong decision`, {
+test(`${CALLERS} concurrent callers for ${SECONDS} seconds get no wrong decision`, {
   timeout: 60_000,
 }, async () => {
   quietConsole();

@@ -38,7 +38,7 @@ const MEMBERS = [
 const PROPOSED = ["capabilityGrants", "capabilitiesRequired", "ambientAuthority"];
 const NAMED = { "A2A-Extensions": `https://other.example/x, ${EXTENSION_URI}` };
 
-test("its top level has A2A's own members, and no other", async () => {
+test("the card's top level has A2A's own properties and no others", async () => {
   const { body, headers } = await card();
   expect(MEMBERS).toEqual(expect.arrayContaining(Object.keys(body ?? {})));
   for (const required of ["name", "description", "version", "supportedInterfaces", "skills"]) {
@@ -49,7 +49,7 @@ test("its top level has A2A's own members, and no other", async () => {
   expect(headers.get("vary")).toBe("A2A-Extensions");
 });
 
-test("a request that names the extension gets the proposal's members at the top too", async () => {
+test("a request that names the extension gets the proposal's properties at the top of the card too", async () => {
   const [plain, named] = [await card(), await card(NAMED)];
   const params = at(plain.body, "capabilities", "extensions", 0, "params");
   const proposed = Object.fromEntries(PROPOSED.map((name) => [name, at(params, name)]));
@@ -63,7 +63,7 @@ test("a request that names the extension gets the proposal's members at the top 
   }
 });
 
-test("caches may keep it, and ask whether it has changed", async () => {
+test("the card is cacheable, and revalidated by its ETag", async () => {
   const { headers, text } = await card();
   const etag = headers.get("etag") ?? "";
   expect(headers.get("cache-control")).toMatch(/(^|, )max-age=[1-9]\d*$/);
@@ -87,7 +87,7 @@ test("caches may keep it, and ask whether it has changed", async () => {
   }
 });
 
-test("If-Modified-Since counts where no If-None-Match does", async () => {
+test("If-Modified-Since counts only without If-None-Match", async () => {
   const { headers } = await card();
   const since = headers.get("last-modified") ?? "";
   const before = new Date(Date.parse(since) - 1000).toUTCString();
@@ -101,7 +101,7 @@ test("If-Modified-Since counts where no If-None-Match does", async () => {
   expect(await statusOf({ "If-Modified-Since": before, "If-None-Match": etag })).toBe(304);
 });
 
-test("its two representations have different tags", async () => {
+test("the two representations of the card have different ETags", async () => {
   const [plain, named] = [await card(), await card(NAMED)];
   const etag = plain.headers.get("etag") ?? "";
   expect(named.headers.get("etag")).toMatch(/^"[\w-]+"$/);

@@ -92,8 +92,8 @@ async function signed(document: JsonObject) {
   return { genuine: { ...genuine, signatures: last }, options };
 }
 
-describe("an agent that answers with another's card", () => {
-  test.each([false, true])("gets no token; asked for it before: %s", async (asked) => {
+describe("an agent that serves another agent's card", () => {
+  test.each([false, true])("gets no token (its own card asked for first: %s)", async (asked) => {
     const good = await agentOf({ card: {} });
     const { genuine, options } = await signed(cardAt([`${good.url}/rpc`]));
     good.say.card = genuine;
@@ -107,7 +107,7 @@ describe("an agent that answers with another's card", () => {
   });
 });
 
-test("the access token stays here too until the card is judged", async () => {
+test("gets no access token either before the card is judged", async () => {
   const evil = await agentOf({ card: {} });
   const document = extensible(cardAt([`${evil.url}/rpc`]));
   evil.say.card = document;
@@ -125,17 +125,20 @@ test("the access token stays here too until the card is judged", async () => {
   expect(evil.sent()).not.toContain(ACCESS);
 });
 
-describe("the client goes only where the judged card says", () => {
-  test.each(["JSONRPC", "jsonrpc"])("from a card whose binding is %s", async (binding) => {
-    const evil = await agentOf({ card: {} });
-    const good = await agentOf({ card: {} });
-    good.say.card = cardAt([`${good.url}/rpc`]);
-    const client = await clientFor(cardAt([`${evil.url}/rpc`, binding]));
-    expect(await codeOf(client, { card: good.url })).toBe("interface_unsupported");
-    expect(evil.requests).toEqual([]);
-  });
+describe("the client sends tokens only where the judged card says", () => {
+  test.each(["JSONRPC", "jsonrpc"])(
+    "and refuses one made for another card, whose binding is %s",
+    async (binding) => {
+      const evil = await agentOf({ card: {} });
+      const good = await agentOf({ card: {} });
+      good.say.card = cardAt([`${good.url}/rpc`]);
+      const client = await clientFor(cardAt([`${evil.url}/rpc`, binding]));
+      expect(await codeOf(client, { card: good.url })).toBe("interface_unsupported");
+      expect(evil.requests).toEqual([]);
+    },
+  );
 
-  test("another interface of that card is judged as the chosen one is", async () => {
+  test("and judges another interface of that card like the chosen one", async () => {
     const other = await agentOf({ card: {} });
     const agent = await agentOf({ card: {} });
     const document = cardAt(["https://8.8.8.8/rpc"], [`${other.url}/rpc`]);
@@ -147,7 +150,7 @@ describe("the client goes only where the judged card says", () => {
     expect(await codeOf(client, { card: agent.url, discovery })).toBe("called");
   });
 
-  test("and so is its version", async () => {
+  test("and requires that interface's own version", async () => {
     const other = await agentOf({ card: {} });
     const document = cardAt([`${other.url}/a`], [`${other.url}/b`]);
     const client = await clientFor(cardAt([`${other.url}/b`]));
@@ -160,7 +163,7 @@ describe("the client goes only where the judged card says", () => {
   });
 });
 
-describe("by the client's own card alone", () => {
+describe("the address in the client's own card is judged", () => {
   test.each([
     ["http://agent.example/rpc", "address_refused"],
     ["http://169.254.169.254/latest", "address_refused"],
@@ -182,7 +185,7 @@ describe("by the client's own card alone", () => {
     expect(sent).toBe(expected === "called" ? 1 : 0);
   });
 
-  test("a private place is one that the caller names", async () => {
+  test("a private address is refused unless the caller allows it by name", async () => {
     const client = await clientFor(cardAt(["https://10.0.0.1/rpc"]), async () => {
       throw new Error("sent");
     });
@@ -196,7 +199,7 @@ test.each<[about: string, addresses: readonly string[], expected: string]>([
   // The SDK looks the name up again, and may take either.
   ["a public address and a loopback one", ["8.8.8.8", "127.0.0.1"], "address_refused"],
   ["no address", [], "card_unreachable"],
-])("a name that has %s", async (_, addresses, expected) => {
+])("an interface's name that resolves to %s", async (_, addresses, expected) => {
   const client = await clientFor(cardAt(["https://agent.example/rpc"]), async () => {
     throw new Error("sent");
   });
@@ -219,7 +222,7 @@ describe("createAgentFetch", () => {
     [{ token: "x" }, /options.token: unknown member/],
     [{ accessToken: "" }, /options.accessToken: must be/],
     [{ fetch: "x" }, /options.fetch: must be/],
-  ])("misuse: %j", (options, message) => {
+  ])("with a wrong option is a TypeError: %j", (options, message) => {
     expect(() => createAgentFetch(options)).toThrow(message);
   });
 });

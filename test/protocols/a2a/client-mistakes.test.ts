@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-test("a skill's word on what it was given is invalid params", async () => {
+test("an argument that a skill refuses is answered as invalid params, with the skill's message", async () => {
   const call = { skill: "choosy", arguments: { amount: 7 }, token };
   const { status, body } = await rpc(agent, "alice", "a2a/skill/invoke", call);
   expect(status).toBe(200);
@@ -61,27 +61,30 @@ test("a skill's word on what it was given is invalid params", async () => {
   expect(at(failed, "error")).toMatchObject({ code: -32603, data: [{ reason: "skill_failed" }] });
 });
 
-test.each(BINDINGS)("as a task it is rejected, with the skill's word (%s)", async (binding) => {
-  const before = agent.logged().length;
-  const holder = await withCapability(await clientOf(agent, binding, "alice"), token);
-  for (const message of [
-    callOf("choosy", { amount: 7 }),
-    messageOf(["go"]),
-    messageOf(["throw"]),
-  ]) {
-    const task = taskIn(await holder.sendMessage(message));
-    expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
-    expect(JSON.stringify(task.status?.message?.parts)).toContain("is not");
-  }
-  const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
-  expect(await failureOf(client.invoke("choosy", { amount: 7 }, token))).toMatchObject({
-    message: `the skill rejects the call: ${CHOOSY.mistake}`,
-  });
-  expect(agent.logged().slice(before)).not.toContain('"msg":"failure"');
-});
+test.each(BINDINGS)(
+  "a task whose arguments a skill refuses is rejected with the skill's message (%s)",
+  async (binding) => {
+    const before = agent.logged().length;
+    const holder = await withCapability(await clientOf(agent, binding, "alice"), token);
+    for (const message of [
+      callOf("choosy", { amount: 7 }),
+      messageOf(["go"]),
+      messageOf(["throw"]),
+    ]) {
+      const task = taskIn(await holder.sendMessage(message));
+      expect(task.status?.state).toBe(TaskState.TASK_STATE_REJECTED);
+      expect(JSON.stringify(task.status?.message?.parts)).toContain("is not");
+    }
+    const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
+    expect(await failureOf(client.invoke("choosy", { amount: 7 }, token))).toMatchObject({
+      message: `the skill rejects the call: ${CHOOSY.mistake}`,
+    });
+    expect(agent.logged().slice(before)).not.toContain('"msg":"failure"');
+  },
+);
 
-describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
-  test.each(BINDINGS)("is refused by its place, and nothing is sent (%s)", async (binding) => {
+describe.each(LOSSY)("%s passed to the client", (_, make) => {
+  test.each(BINDINGS)("is refused with its place, and nothing is sent (%s)", async (binding) => {
     const client = createCapabilityClient(await clientOf(agent, binding, "alice"));
     const before = agent.logged().length;
     const value = make();
@@ -123,7 +126,7 @@ function post(url: string, body: Json): Promise<Answer> {
   return send(url, { method: "POST", headers: presenting(token), body: text });
 }
 
-describe("half of a surrogate pair", () => {
+describe("a lone surrogate in a request", () => {
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
 
   test.each<[string, Json]>([
@@ -157,7 +160,7 @@ describe("half of a surrogate pair", () => {
     expect((await agent.ledger.list({ kind: "invocation" })).length).toBe(events);
   });
 
-  test("by a method", async () => {
+  test("is refused in the parameters of the extension's methods", async () => {
     for (const [method, params] of [
       ["a2a/skill/invoke", { ...call, arguments: { text: "HALF" }, token }],
       ["a2a/capabilities/request", { grants: ["work:do"], purpose: "HALF" }],
@@ -169,7 +172,7 @@ describe("half of a surrogate pair", () => {
     }
   });
 
-  test("a whole pair is a character like any other", async () => {
+  test("is not confused with a whole pair, which is accepted", async () => {
     const params = {
       message: userMessage([{ data: { ...call, arguments: { milliseconds: 0 } } }], {
         metadata: { "😀": "😀" },

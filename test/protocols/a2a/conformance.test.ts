@@ -93,7 +93,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     ["a file elsewhere", { url: "https://files.example/a.txt", mediaType: "text/plain" }],
     ["a text of another media type", { text: "<p>", mediaType: "text/html" }],
     ["data of another media type", { data: {}, mediaType: "application/xml" }],
-  ])("a part that is not understood: %s", async (_, part) => {
+  ])("a message part of an unsupported kind is refused: %s", async (_, part) => {
     const runs = agent.ran.length;
     for (const stream of [false, true]) {
       const alone = await sendMessage(binding, userMessage([part]), { stream });
@@ -110,13 +110,13 @@ describe.each(BINDINGS)("over %s", (binding) => {
     ["text/plain", { text: "hello", mediaType: "text/plain" }],
     ["with a parameter, in any case", { text: "hello", mediaType: "Text/Plain; charset=utf-8" }],
     ["data", { data: { a: 1 }, mediaType: "application/json" }],
-  ])("a part that is understood: %s", async (_, part) => {
+  ])("a message part of a supported kind is accepted: %s", async (_, part) => {
     expect((await sendMessage(binding, userMessage([part]))).text).toContain(
       "TASK_STATE_COMPLETED",
     );
   });
 
-  test("a body of another content type", async () => {
+  test("a body of another content type is refused", async () => {
     for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
       const headers = { "Content-Type": type };
       const answer = await sendMessage(binding, userMessage(WORDS), { headers });
@@ -125,7 +125,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("a body in another charset than UTF-8", async () => {
+  test("a body in another charset than UTF-8 is refused", async () => {
     for (const charset of ["utf-16", "utf-16le", "utf-32", "utf-7", "latin1"]) {
       const headers = { "Content-Type": `application/json; charset=${charset}` };
       const answer = await sendMessage(binding, userMessage(WORDS), { headers });
@@ -156,7 +156,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(answer.text).toContain('{"said":"caf\ufffd"}');
   });
 
-  test("application/a2a+json is HTTP+JSON's own type, and no JSON-RPC", async () => {
+  test("application/a2a+json is accepted for HTTP+JSON and refused for JSON-RPC", async () => {
     const headers = { "Content-Type": "application/a2a+json" };
     const answer = await sendMessage(binding, userMessage(WORDS), { headers });
     if (binding === "JSON-RPC") expect(errorOf(answer)).toEqual(unsupported);
@@ -178,12 +178,12 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(answer.text).not.toContain("TASK_STATE");
   });
 
-  test("members that are not known are ignored", async () => {
+  test("unknown properties of a message are ignored", async () => {
     const message = userMessage([{ text: "hello", colour: "red" }], { mood: "fine" });
     expect((await sendMessage(binding, message)).text).toContain("TASK_STATE_COMPLETED");
   });
 
-  test("the version is asked for by header or address, and its patch number does not count", async () => {
+  test("the A2A version is read from header or address, without its patch number", async () => {
     const { "A2A-Version": _, ...others } = headersWith();
     const url = binding === "JSON-RPC" ? agent.server.rpcUrl : `${agent.server.restUrl}/tasks`;
     const list = (version: string | undefined, query = ""): Promise<Answer> =>
@@ -216,7 +216,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("each of A2A's errors has its code, its status and its reason", async () => {
+  test("each of A2A's errors has its code, status and reason", async () => {
     const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result", "task"] : ["task"];
     const id = textAt(done.body, ...path, "id");
@@ -286,7 +286,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("what is made has its ids, its states by name, and its times in UTC", async () => {
+  test("a task has its ids, states by name, and timestamps in UTC", async () => {
     const contextId = randomUUID();
     const first = await sendMessage(binding, userMessage(WORDS));
     const second = await sendMessage(binding, userMessage(WORDS, { contextId }));
@@ -302,7 +302,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     expect(textAt(one, "history", 0, "role")).toBe("ROLE_USER");
   });
 
-  test("history is as long as asked for, and artifacts are listed when asked for", async () => {
+  test("history has the length asked for, and artifacts are listed if asked for", async () => {
     const done = await sendMessage(binding, userMessage(WORDS));
     const path = binding === "JSON-RPC" ? ["result"] : [];
     const id = textAt(done.body, ...path, "task", "id");
@@ -330,7 +330,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     }
   });
 
-  test("every stream of a task has the same events, whichever of them ends", async () => {
+  test("every stream of a task gets the same events, whichever stream ends first", async () => {
     const alice = await clientOf(agent, binding, "alice", token);
     const call = { ...callOf("wait", { milliseconds: 1000 }), configuration: AT_ONCE };
     const { id } = taskIn(await alice.sendMessage(call));

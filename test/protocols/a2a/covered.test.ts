@@ -71,11 +71,11 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     (await clientOf(agent, "JSON-RPC", who, token)).getTask({ tenant: "", id });
   const NOT_FOUND = { name: "TaskNotFoundError" };
 
-  test("is not read with the capability that has expired", async () => {
+  test("is not read with its own capability once that has expired", async () => {
     expect(String(await failureOf(read("alice", first.capability.token)))).toContain("expired");
   });
 
-  test("is read by its party with a capability of the same resources", async () => {
+  test("is read by its party with another capability for the same resources", async () => {
     const { capability } = await reports();
     expect(resultOf(await read("alice", capability.token))).toMatchObject({
       text: expect.any(String),
@@ -91,7 +91,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     }
   });
 
-  test("is not read with what does not cover its resource, its operation or its grant", async () => {
+  test("is not read with a capability that lacks its resource, operation or grant", async () => {
     const { capability, client } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     expect(used).not.toBe("");
@@ -113,7 +113,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
     expect(await failureOf(read("alice", work.token))).toMatchObject(NOT_FOUND);
   });
 
-  test("is read with two capabilities that cover it only together", async () => {
+  test("is read with two capabilities that cover it together", async () => {
     const { capability } = await reports();
     const [used = "", ...others] = (capability.resourceHandles ?? []).map(({ handle }) => handle);
     const halves = [[used], others.sort()].map((resourceHandles) =>
@@ -124,7 +124,7 @@ describe.each(["skill", "words"])("a finished task (a %s)", (kind) => {
   });
 });
 
-test("what still runs, or was made with ambient authority, is not opened so", async () => {
+test("a running task, or one made with ambient authority, is not read with a capability that covers it", async () => {
   const alice = await clientOf(agent, "JSON-RPC", "alice");
   const first = await request(alice, { grants: ["work:do"] });
   const holder = await withCapability(alice, first.token);
@@ -146,7 +146,7 @@ test("what still runs, or was made with ambient authority, is not opened so", as
     .toEqual({ waited: 800 });
 });
 
-test("a message that comes again is answered with a capability that covers its task", async () => {
+test("a repeated message is answered with its task for a capability that covers it", async () => {
   const first = await reports();
   const text = { query: "a" };
   const call = callOf("search_documents", text, { messageId: "covered again" });

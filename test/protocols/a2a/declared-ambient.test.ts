@@ -30,7 +30,7 @@ const newMessage = () => userMessage([{ data: WAIT }]);
 const AMBIENT = { [EXTENSION_URI]: { authority: "ambient" } };
 
 test.each(["advertise", "prefer"] as const)(
-  "%s: answer and ledger say whether ambient authority was declared",
+  "in mode %s, answer and ledger say whether ambient authority was declared",
   async (mode) => {
     const agent = await agentFor({ runTask, mode });
     for (const binding of BINDINGS) {
@@ -58,7 +58,7 @@ test.each(["advertise", "prefer"] as const)(
   },
 );
 
-test("declared in metadata or in a header, by every way to call", async () => {
+test("ambient authority is declared in metadata or in a header, for every way to call", async () => {
   const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
   const header = { "Proviso-Authority": "ambient" };
   for (const [method, params, headers] of [
@@ -82,7 +82,7 @@ test("declared in metadata or in a header, by every way to call", async () => {
   expect(rest.status).toBe(200);
 });
 
-test("undeclared, it is refused where the configuration says so, and told how to declare it", async () => {
+test("undeclared ambient authority is refused if configured so, with advice how to declare it", async () => {
   const agent = await agentFor({ runTask, mode: "advertise", undeclaredAmbient: "refused" });
   const card = await send(agent.server.cardUrl);
   const params = at(card.body, "capabilities", "extensions", 0, "params");
@@ -114,14 +114,14 @@ test("undeclared, it is refused where the configuration says so, and told how to
   expect(new Set(events.flatMap(({ codes }) => codes))).toEqual(new Set(["authority_undeclared"]));
 });
 
-test("a capability needs no declaration", async () => {
+test("a call with a capability needs no declaration", async () => {
   const agent = await agentFor({ runTask, mode: "prefer", undeclaredAmbient: "refused" });
   const { holder, id } = await held(agent);
   const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
   expect(task.metadata?.[EXTENSION_URI]).toEqual({ authority: "capability", capability: id });
 });
 
-test("with a capability beside it, or with another word, it is refused", async () => {
+test("a declaration beside a capability, or with an unknown word, is refused", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   const { alice, token } = await held(agent);
   const header = { "Proviso-Authority": "ambient" };
@@ -157,7 +157,7 @@ test("with a capability beside it, or with another word, it is refused", async (
   expect(agent.ran).toEqual([]);
 });
 
-test("where capabilities are required, a declaration does not help", async () => {
+test("in mode require, a declaration is refused", async () => {
   const agent = await agentFor({ runTask, mode: "require" });
   for (const headers of [{}, { "Proviso-Authority": "ambient" }] as Record<string, string>[]) {
     for (const [method, params] of [
@@ -172,7 +172,7 @@ test("where capabilities are required, a declaration does not help", async () =>
   expect(agent.ran).toEqual([]);
 });
 
-test("a method about capabilities does not mind a declaration", async () => {
+test("a declaration is ignored by the methods about capabilities", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   for (const binding of BINDINGS) {
     const client = await withAmbientAuthority(await clientOf(agent, binding, "alice"));
@@ -181,7 +181,7 @@ test("a method about capabilities does not mind a declaration", async () => {
   }
 });
 
-test("what one agent has made with ambient authority, another of the same user does not see", async () => {
+test("a task made with ambient authority by one agent is hidden from the user's other agents", async () => {
   const agent = await agentFor({ runTask, mode: "prefer" });
   for (const binding of BINDINGS) {
     const [mine, other] = [

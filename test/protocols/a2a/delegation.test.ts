@@ -92,7 +92,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
 }
 
 describe.each(BINDINGS)("a task in words over %s", (binding) => {
-  test("does no more than its capabilities, whatever the text says", async () => {
+  test("does no more than its capabilities allow, whatever the text says", async () => {
     const { read, q1, q2, work } = await grants();
     const token = narrowed(read.token, { operations: ["retrieve"], resourceHandles: [q1] });
     const client = await clientOf(agent, binding, "alice", token);
@@ -125,14 +125,14 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     ]);
   });
 
-  test("is not started at all without a capability", async () => {
+  test("is not started without a capability", async () => {
     const client = await clientOf(agent, binding, "alice");
     const text = messageOf([order("wait", { milliseconds: 1 })]);
     const known = { serviceParameters: { "A2A-Extensions": "urn:proviso:a2a:capabilities:1" } };
     await expect(client.sendMessage(text, known)).rejects.toThrow("capability_missing");
   });
 
-  test("a call beside a text is refused, and not kept", async () => {
+  test("with a call beside its text is refused, and not stored", async () => {
     const { work } = await grants();
     const client = await clientOf(agent, binding, "alice", work.token);
     const before = agent.ran.length;
@@ -142,7 +142,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     expect(agent.ran.length).toBe(before);
   });
 
-  test("uses each of several capabilities for what it allows, and does not mix them", async () => {
+  test("uses each of several capabilities for what it allows, without combining them", async () => {
     const { read, q1, q2, work } = await grants();
     const one = narrowed(read.token, { operations: ["search"], resourceHandles: [q1] });
     const other = narrowed(read.token, { operations: ["retrieve"], resourceHandles: [q2] });
@@ -165,7 +165,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
     );
   });
 
-  test("loses what is revoked while it runs", async () => {
+  test("loses a capability that is revoked while it runs", async () => {
     const { work } = await grants();
     const client = await clientOf(agent, binding, "alice", work.token);
     const slow = order("wait", { milliseconds: 500 });
@@ -182,7 +182,7 @@ describe.each(BINDINGS)("a task in words over %s", (binding) => {
 });
 
 describe("a task that starts tasks", () => {
-  test("passes on at most what it has, and less where the hop says so", async () => {
+  test("passes on at most its own authority, and less if the hop says so", async () => {
     const { read, q1, q2, work } = await grants();
     const token = narrowed(read.token, {
       operations: ["retrieve", "search"],
@@ -214,7 +214,7 @@ describe("a task that starts tasks", () => {
     expect(events[0]?.path).toHaveLength(3);
   });
 
-  test("can not pass on what it has not", async () => {
+  test("cannot pass on authority that it lacks", async () => {
     const { read, q1, q2 } = await grants();
     const token = narrowed(read.token, { operations: ["search"], resourceHandles: [q1] });
     const client = await clientOf(agent, "JSON-RPC", "alice", token);
@@ -229,14 +229,14 @@ describe("a task that starts tasks", () => {
     }
   });
 
-  test("can not pass on what is sealed", async () => {
+  test("cannot pass on a capability that may not be narrowed", async () => {
     const sealed = await request(alice, { grants: ["work:sealed"] });
     const client = await clientOf(agent, "JSON-RPC", "alice", sealed.token);
     const task = taskIn(await client.sendMessage(messageOf([JSON.stringify({ delegate: {} })])));
     expect(resultOf(task)).toEqual([[]]);
   });
 
-  test("makes twins that can be revoked apart", async () => {
+  test("makes separate children that can be revoked one by one", async () => {
     const { work } = await grants();
     const seen: string[] = [];
     const own = await startAgent({
@@ -266,7 +266,7 @@ describe("a task that starts tasks", () => {
   });
 });
 
-test("a2a/task/send narrows what the task has, before it has it", async () => {
+test("a2a/task/send narrows the capabilities before the task gets them", async () => {
   const { read, q1, work } = await grants();
   const text = [
     order("search_documents", { query: "Revenue" }),

@@ -30,7 +30,7 @@ function post(url: string, body: Json | undefined, presented: string): Promise<A
 const call = { skill: "wait", arguments: { milliseconds: 0 } };
 const message = (parts: Json): Json => ({ message: userMessage(parts) });
 
-test("in JSON-RPC", async () => {
+test("JSON-RPC errors carry every denial as data", async () => {
   const nonsense = "nonsense";
   for (const [method, params, presented] of [
     ["SendMessage", message([{ data: call }]), token],
@@ -54,7 +54,7 @@ test("in JSON-RPC", async () => {
   }
 });
 
-test("in HTTP+JSON", async () => {
+test("HTTP+JSON errors carry every denial as data", async () => {
   const url = agent.server.restUrl;
   const nonsense = "nonsense";
   for (const [path, body, presented] of [
@@ -90,7 +90,7 @@ function expectDenials(answer: Answer, details: Json): void {
 
 const denialsIn = (details: unknown) => denialsOf(details, ERROR_DOMAIN);
 
-test("a client reads the data first, and the text of an older agent", () => {
+test("the client reads denials from data first, and from the string of an older agent", () => {
   const denial = { code: "expired", message: "it has expired", hop: 1 };
   const info = (denials: string) => ({ domain: ERROR_DOMAIN, metadata: { denials } });
   const struct = { "@type": STRUCT, value: { denials: [denial] } };

@@ -30,7 +30,7 @@ function stubborn(): { readonly runTask: TaskRunner; goOn(): void; tried(): Prom
   return { runTask, goOn: () => goOn(), tried: () => tried };
 }
 
-test("one that was cancelled can call nothing and pass nothing on", async () => {
+test("a cancelled task can no longer call a skill or pass authority on", async () => {
   const { runTask, goOn, tried } = stubborn();
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);
@@ -45,7 +45,7 @@ test("one that was cancelled can call nothing and pass nothing on", async () => 
   expect(agent.ran).toEqual([]);
 });
 
-test("one that took too long neither", async () => {
+test("a task that timed out can no longer call a skill or pass authority on", async () => {
   const { runTask, goOn, tried } = stubborn();
   const agent = await agentFor({ runTask, timeout: 100 });
   const { holder } = await held(agent);
@@ -59,7 +59,7 @@ test("one that took too long neither", async () => {
   expect(agent.ran).toEqual([]);
 });
 
-test("a caller has so many at once, and no more; another has its own", async () => {
+test("a caller has a limited number of running tasks, separately from other callers", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask, mostRunning: 2 });
   const { holder, token } = await held(agent);
@@ -75,7 +75,7 @@ test("a caller has so many at once, and no more; another has its own", async () 
 });
 
 test.each(["SendMessage", "a2a/skill/invoke"])(
-  "a burst of %s is held to it too",
+  "a burst of %s stays within the limit of running tasks",
   async (method) => {
     const agent = await agentFor({ mostRunning: 3, grace: 1 });
     const { holder, token } = await held(agent);
@@ -100,7 +100,7 @@ test.each(["SendMessage", "a2a/skill/invoke"])(
   },
 );
 
-test("what was taken of it is given back, also by what is refused", async () => {
+test("a finished or refused call frees its place among running tasks", async () => {
   const agent = await agentFor({ mostRunning: 1 });
   const { holder, token } = await held(agent);
   const answers: string[] = [];
@@ -114,7 +114,7 @@ test("what was taken of it is given back, also by what is refused", async () => 
   expect(ran).toEqual([true, true, false, false, true, true]);
 });
 
-test("those that were under way when an agent was killed have failed when it is back", async () => {
+test("a task that ran when the agent was killed has failed after the restart", async () => {
   const { runTask, goOn } = stubborn();
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);
@@ -126,7 +126,7 @@ test("those that were under way when an agent was killed have failed when it is 
   goOn();
 });
 
-test("its results are not shown once the policy allows the principal nothing", async () => {
+test("a task's results are hidden once the policy allows its principal nothing", async () => {
   const agent = await agentFor({});
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));

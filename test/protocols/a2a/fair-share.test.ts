@@ -5,7 +5,7 @@ const keys = (share: FairShare<number>, owner: string): readonly string[] => [
   ...share.of(owner).keys(),
 ];
 
-test("where the room is full, the owner with the most loses its oldest", () => {
+test("a full FairShare evicts the oldest entry of the owner with the most", () => {
   const share = new FairShare<number>(5, 5);
   for (const key of ["a", "b", "c", "d"]) share.set("many", key, 1);
   for (const owner of ["one", "two", "three"]) share.set(owner, "x", 1);
@@ -15,7 +15,7 @@ test("where the room is full, the owner with the most loses its oldest", () => {
   expect(keys(share, "many")).toEqual(["d", "e"]);
 });
 
-test("of owners with as many, the one whose last use is the oldest", () => {
+test("among owners with equally many entries, the least recently used owner loses one", () => {
   const share = new FairShare<number>(3, 3);
   for (const owner of ["one", "two", "three"]) share.set(owner, "x", 1);
   share.of("one");
@@ -25,7 +25,7 @@ test("of owners with as many, the one whose last use is the oldest", () => {
   expect(left).toEqual(["one", "four", "five"]);
 });
 
-test("an owner has no more than one may have, and an entry that is set again is the newest", () => {
+test("an owner has at most its own limit, and setting an entry again makes it the newest", () => {
   const share = new FairShare<number>(100, 2);
   share.set("one", "a", 1);
   share.set("one", "b", 1);
@@ -38,7 +38,7 @@ test("an owner has no more than one may have, and an entry that is set again is 
   expect(keys(share, "none")).toEqual([]);
 });
 
-test("whatever comes in whatever order, the room holds what a plain list would", () => {
+test("after random operations FairShare holds what a plain list would", () => {
   const [most, mostOfOne] = [12, 5];
   const share = new FairShare<number>(most, mostOfOne);
   const names = ["a", "b", "c", "d", "e", "f", "g"];

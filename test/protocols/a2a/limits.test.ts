@@ -95,16 +95,16 @@ function nested(depth: number): Json {
 }
 
 describe.each(BINDINGS)("a body over %s", (binding) => {
-  test("that is too large", async () => {
+  test("that is too large is refused", async () => {
     expectFault(binding, await post(binding, messageFor(binding, "x".repeat(20_000))), TOO_LARGE);
   });
 
-  test("that is large, but not too large", async () => {
+  test("that is large, but within the limit, is accepted", async () => {
     const answer = await post(binding, messageFor(binding, "x".repeat(19_000)));
     expect(answer.text).toContain("capability_missing");
   });
 
-  test("that is packed, however small, is not unpacked", async () => {
+  test("that is compressed is refused without decompressing it", async () => {
     const bomb = messageFor(binding, "x".repeat(30_000_000));
     for (const [encoding, packed] of [
       // Beside the event loop, which would let idle connections grow too old.
@@ -122,7 +122,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     expectFault(binding, await post(binding, packed, { "Content-Encoding": "gzip" }), PACKED);
   });
 
-  test("that is nested too deep", async () => {
+  test("that is nested too deep is refused", async () => {
     expectFault(binding, await post(binding, messageFor(binding, nested(12))), TOO_DEEP);
     const answer = await post(binding, messageFor(binding, nested(4)));
     expect(answer.text).toContain("capability_missing");
@@ -131,13 +131,13 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     expectFault(binding, await post(binding, deep), TOO_DEEP);
   });
 
-  test("that hides its depth in a text", async () => {
+  test("that hides its depth in a string is refused", async () => {
     // The SDK parses a body that is a text once more.
     const answer = await post(binding, JSON.stringify(messageFor(binding, nested(30))));
     expectFault(binding, answer, { http: 400, code: -32600, reason: "invalid_request" });
   });
 
-  test("that is no JSON", async () => {
+  test("that is not JSON is refused", async () => {
     for (const body of ["", "{", "{'a':1}", "\u0000", '{"a":1}}', "[1,]"]) {
       const answer = await post(binding, body);
       if (body === "") expect(at(answer.body, "error")).not.toBeNull();
@@ -145,7 +145,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
     }
   });
 
-  test("of another content type, charset or encoding", async () => {
+  test("of another content type, charset or encoding is refused", async () => {
     const body = messageFor(binding, "x");
     for (const headers of [
       { "Content-Type": "text/plain" },
@@ -161,7 +161,7 @@ describe.each(BINDINGS)("a body over %s", (binding) => {
   });
 });
 
-test.each(BINDINGS)("a skill that takes too long fails its task (%s)", async (binding) => {
+test.each(BINDINGS)("a skill that exceeds its time limit fails its task (%s)", async (binding) => {
   const alice = await clientOf(agent, binding, "alice");
   const { token } = await request(alice, { grants: ["work:do"] });
   const holder = await withCapability(alice, token);
@@ -172,7 +172,7 @@ test.each(BINDINGS)("a skill that takes too long fails its task (%s)", async (bi
   expect(JSON.stringify(task.status)).toContain("too long");
 });
 
-test("a skill that takes too long, by its method", async () => {
+test("a skill that exceeds its time limit is an error of a2a/skill/invoke", async () => {
   const { body } = await rpc(agent, "alice", "a2a/capabilities/request", { grants: ["work:do"] });
   const token = textAt(body, "result", "capabilities", 0, "token");
   const call = { skill: "wait", arguments: { milliseconds: 20_000 }, token };
@@ -181,7 +181,7 @@ test("a skill that takes too long, by its method", async () => {
   });
 });
 
-test("a caller that calls too often, and no other", async () => {
+test("a caller that calls too often gets 429, and other callers do not", async () => {
   const own = await startAgent({ rate: { requests: 5, seconds: 1 } });
   try {
     const card = () => rpc(own, "alice", "a2a/capabilities/introspect", { token: "x" });
@@ -213,7 +213,7 @@ test("a caller that calls too often, and no other", async () => {
   }
 });
 
-test("a caller that never gets to the end of its headers holds nobody up", async () => {
+test("50 callers that never finish their headers hold up nobody", async () => {
   const { port, hostname } = new URL(agent.server.url);
   const sockets = Array.from({ length: 50 }, () => connect(Number(port), hostname));
   try {

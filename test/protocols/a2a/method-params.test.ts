@@ -169,30 +169,33 @@ const WRONG_BODIES: typeof WRONG = [
   }),
 ];
 
-test.each(SIDES)("of another type, they are invalid in both bindings: %s", async (_, start) => {
-  quietConsole();
-  const reached = await start();
-  for (const [method, params, where, what] of [...WRONG, ...WRONG_BODIES]) {
-    const about = JSON.stringify([method, params]);
-    const rpc = await overRpc(reached, method, params);
-    const error = at(rpc.body, "error");
-    expect([at(error, "code"), at(error, "data", 0, "reason")], about).toEqual([
-      -32602,
-      "INVALID_PARAMS",
-    ]);
-    expect(textAt(error, "message"), about).toMatch(what);
-    expect(textAt(error, "message").startsWith(`${where} `), about).toBe(true);
-    const rest = await overRest(reached, method, params);
-    expect([rest.status, at(rest.body, "error", "status")], about).toEqual([
-      400,
-      "INVALID_ARGUMENT",
-    ]);
-    expect(textAt(rest.body, "error", "message"), about).toMatch(what);
-  }
-});
+test.each(SIDES)(
+  "parameters of a wrong type are refused in both bindings: %s",
+  async (_, start) => {
+    quietConsole();
+    const reached = await start();
+    for (const [method, params, where, what] of [...WRONG, ...WRONG_BODIES]) {
+      const about = JSON.stringify([method, params]);
+      const rpc = await overRpc(reached, method, params);
+      const error = at(rpc.body, "error");
+      expect([at(error, "code"), at(error, "data", 0, "reason")], about).toEqual([
+        -32602,
+        "INVALID_PARAMS",
+      ]);
+      expect(textAt(error, "message"), about).toMatch(what);
+      expect(textAt(error, "message").startsWith(`${where} `), about).toBe(true);
+      const rest = await overRest(reached, method, params);
+      expect([rest.status, at(rest.body, "error", "status")], about).toEqual([
+        400,
+        "INVALID_ARGUMENT",
+      ]);
+      expect(textAt(rest.body, "error", "message"), about).toMatch(what);
+    }
+  },
+);
 
 test.each(SIDES)(
-  "as the protocol has them, they are taken in both bindings: %s",
+  "parameters as in the A2A specification are accepted in both bindings: %s",
   async (_, start) => {
     quietConsole();
     const reached = await start();
@@ -267,7 +270,7 @@ const ENVELOPES: readonly (readonly [about: string, body: string, code: number])
 ];
 
 test.each(SIDES)(
-  "what is no request of JSON-RPC is answered without an id: %s",
+  "a body that is not a JSON-RPC request is answered with an error without an id: %s",
   async (_, start) => {
     quietConsole();
     const { rpcUrl, headers } = await start();

@@ -140,190 +140,193 @@ const NAMED: readonly (readonly [about: string, tried: Tried])[] = [
   ["our header, of another name", { headers: { "Proviso-Token": "garbage" } }],
 ];
 
-describe.each(["prefer", "require"] as const)("in %s", (mode) => {
-  const own = (): TestAgent => (mode === "prefer" ? prefer : required);
+describe.each(["prefer", "require"] as const)(
+  "a capability in an unread place, in mode %s",
+  (mode) => {
+    const own = (): TestAgent => (mode === "prefer" ? prefer : required);
 
-  test.each(NAMED)("%s is refused, over each binding", async (_, tried) => {
-    const agent = own();
-    const before = agent.ran.length;
-    for (const answer of [
-      await byRpc(agent, "SendMessage", paramsOf(tried), tried),
-      await byRpc(agent, "SendStreamingMessage", paramsOf(tried), tried),
-      await byRest(agent, tried),
-      await byRest(agent, tried, "stream"),
-    ]) {
+    test.each(NAMED)("%s is refused, over each binding", async (_, tried) => {
+      const agent = own();
+      const before = agent.ran.length;
+      for (const answer of [
+        await byRpc(agent, "SendMessage", paramsOf(tried), tried),
+        await byRpc(agent, "SendStreamingMessage", paramsOf(tried), tried),
+        await byRest(agent, tried),
+        await byRest(agent, tried, "stream"),
+      ]) {
+        expect(reasonOf(answer)).toBe("invalid_request");
+        expect(answer.text).toContain("is not read as a capability");
+        expect(answer.text).not.toContain("garbage");
+      }
+      expect(agent.ran.length).toBe(before);
+    });
+
+    test.each<[string, (token: string) => Tried]>([
+      ["a member of any name", (token) => ({ params: { licence: { key: [token] } } })],
+      ["any metadata", (token) => ({ params: { metadata: { "urn:x": { a: [{ b: token }] } } } })],
+      ["metadata that is a text", (token) => ({ params: { metadata: token } })],
+      ["metadata that is a list", (token) => ({ params: { metadata: [token] } })],
+      ["the name of a member", (token) => ({ params: { metadata: { [token]: 1 } } })],
+      ["the message's metadata", (token) => ({ message: { metadata: { auth: token } } })],
+      ["a member of the message", (token) => ({ message: { bearer: `Bearer ${token}` } })],
+      ["the message's id", (token) => ({ message: { messageId: token } })],
+      ["the context's id", (token) => ({ message: { contextId: token } })],
+      ["the task's id", (token) => ({ message: { taskId: token } })],
+      ["references", (token) => ({ message: { referenceTaskIds: ["x", token] } })],
+      ["extensions", (token) => ({ message: { extensions: [token] } })],
+      ["the part's metadata", (token) => ({ part: { metadata: { note: `use ${token}!` } } })],
+      ["a part's file name", (token) => ({ part: { filename: token } })],
+      [
+        "a push configuration",
+        (token) => ({
+          params: {
+            configuration: { taskPushNotificationConfig: { url: "http://127.0.0.1:9/", token } },
+          },
+        }),
+      ],
+      ["a query", (token) => ({ query: `?key=${token}` })],
+      ["a header", (token) => ({ headers: { "X-Api-Key": token } })],
+      ["a cookie", (token) => ({ headers: { Cookie: `a=b; session=${token}` } })],
+    ])("a token in %s is refused, even an expired one", async (_, place) => {
+      const agent = own();
+      const tried = place(spent.get(agent) ?? "");
+      const before = agent.ran.length;
+      for (const answer of [
+        await byRpc(agent, "SendMessage", paramsOf(tried), tried),
+        await byRest(agent, tried),
+      ]) {
+        expect(reasonOf(answer)).toBe("invalid_request");
+        expect(answer.text).toContain("must not hold a token");
+        expect(answer.text).not.toContain(spent.get(agent));
+      }
+      expect(agent.ran.length).toBe(before);
+    });
+
+    test.each<[string, object]>([
+      ["GetTask", { id: "x", metadata: { [EXTENSION_URI]: { capabilities: LIST } } }],
+      ["GetTask", { id: "x", token: "garbage" }],
+      ["ListTasks", { capabilities: LIST }],
+      ["SubscribeToTask", { id: "x", metadata: { capabilityId: ID } }],
+      ["CancelTask", { id: "x", capabilityId: ID }],
+      ["CancelTask", { id: "x", metadata: { token: "garbage" } }],
+      ["CreateTaskPushNotificationConfig", { taskId: "x", capabilities: LIST }],
+      ["GetTaskPushNotificationConfig", { taskId: "x", id: "y", token: "garbage" }],
+      ["ListTaskPushNotificationConfigs", { taskId: "x", token: "garbage" }],
+      ["DeleteTaskPushNotificationConfig", { taskId: "x", id: "y", token: "garbage" }],
+      ["GetExtendedAgentCard", { token: "garbage" }],
+      ["a2a/capabilities/request", { grants: ["work:do"], token: "garbage" }],
+      ["a2a/capabilities/attenuate", { token: "garbage", capabilities: LIST, constraints: {} }],
+      ["a2a/capabilities/revoke", { token: "garbage", attenuations: {} }],
+      ["a2a/capabilities/introspect", { token: "garbage", metadata: { [EXTENSION_URI]: {} } }],
+      ["a2a/skill/invoke", { ...CALL, metadata: { token: "garbage" } }],
+      ["a2a/skill/invoke", { ...CALL, attenuations: {} }],
+      ["a2a/task/send", { message: { parts: [], token: "garbage" } }],
+    ])("%s refuses a capability where it reads none: %j", async (method, params) => {
+      const answer = await byRpc(own(), method, params);
       expect(reasonOf(answer)).toBe("invalid_request");
       expect(answer.text).toContain("is not read as a capability");
-      expect(answer.text).not.toContain("garbage");
-    }
-    expect(agent.ran.length).toBe(before);
-  });
-
-  test.each<[string, (token: string) => Tried]>([
-    ["a member of any name", (token) => ({ params: { licence: { key: [token] } } })],
-    ["any metadata", (token) => ({ params: { metadata: { "urn:x": { a: [{ b: token }] } } } })],
-    ["metadata that is a text", (token) => ({ params: { metadata: token } })],
-    ["metadata that is a list", (token) => ({ params: { metadata: [token] } })],
-    ["the name of a member", (token) => ({ params: { metadata: { [token]: 1 } } })],
-    ["the message's metadata", (token) => ({ message: { metadata: { auth: token } } })],
-    ["a member of the message", (token) => ({ message: { bearer: `Bearer ${token}` } })],
-    ["the message's id", (token) => ({ message: { messageId: token } })],
-    ["the context's id", (token) => ({ message: { contextId: token } })],
-    ["the task's id", (token) => ({ message: { taskId: token } })],
-    ["references", (token) => ({ message: { referenceTaskIds: ["x", token] } })],
-    ["extensions", (token) => ({ message: { extensions: [token] } })],
-    ["the part's metadata", (token) => ({ part: { metadata: { note: `use ${token}!` } } })],
-    ["a part's file name", (token) => ({ part: { filename: token } })],
-    [
-      "a push configuration",
-      (token) => ({
-        params: {
-          configuration: { taskPushNotificationConfig: { url: "http://127.0.0.1:9/", token } },
-        },
-      }),
-    ],
-    ["a query", (token) => ({ query: `?key=${token}` })],
-    ["a header", (token) => ({ headers: { "X-Api-Key": token } })],
-    ["a cookie", (token) => ({ headers: { Cookie: `a=b; session=${token}` } })],
-  ])("a token in %s is refused, though it is good for nothing any more", async (_, place) => {
-    const agent = own();
-    const tried = place(spent.get(agent) ?? "");
-    const before = agent.ran.length;
-    for (const answer of [
-      await byRpc(agent, "SendMessage", paramsOf(tried), tried),
-      await byRest(agent, tried),
-    ]) {
-      expect(reasonOf(answer)).toBe("invalid_request");
-      expect(answer.text).toContain("must not hold a token");
-      expect(answer.text).not.toContain(spent.get(agent));
-    }
-    expect(agent.ran.length).toBe(before);
-  });
-
-  test.each<[string, object]>([
-    ["GetTask", { id: "x", metadata: { [EXTENSION_URI]: { capabilities: LIST } } }],
-    ["GetTask", { id: "x", token: "garbage" }],
-    ["ListTasks", { capabilities: LIST }],
-    ["SubscribeToTask", { id: "x", metadata: { capabilityId: ID } }],
-    ["CancelTask", { id: "x", capabilityId: ID }],
-    ["CancelTask", { id: "x", metadata: { token: "garbage" } }],
-    ["CreateTaskPushNotificationConfig", { taskId: "x", capabilities: LIST }],
-    ["GetTaskPushNotificationConfig", { taskId: "x", id: "y", token: "garbage" }],
-    ["ListTaskPushNotificationConfigs", { taskId: "x", token: "garbage" }],
-    ["DeleteTaskPushNotificationConfig", { taskId: "x", id: "y", token: "garbage" }],
-    ["GetExtendedAgentCard", { token: "garbage" }],
-    ["a2a/capabilities/request", { grants: ["work:do"], token: "garbage" }],
-    ["a2a/capabilities/attenuate", { token: "garbage", capabilities: LIST, constraints: {} }],
-    ["a2a/capabilities/revoke", { token: "garbage", attenuations: {} }],
-    ["a2a/capabilities/introspect", { token: "garbage", metadata: { [EXTENSION_URI]: {} } }],
-    ["a2a/skill/invoke", { ...CALL, metadata: { token: "garbage" } }],
-    ["a2a/skill/invoke", { ...CALL, attenuations: {} }],
-    ["a2a/task/send", { message: { parts: [], token: "garbage" } }],
-  ])("%s refuses what it does not read: %j", async (method, params) => {
-    const answer = await byRpc(own(), method, params);
-    expect(reasonOf(answer)).toBe("invalid_request");
-    expect(answer.text).toContain("is not read as a capability");
-  });
-
-  test("beside the parameters nothing is read", async () => {
-    const body = { jsonrpc: "2.0", id: 7, method: "SendMessage", params: paramsOf({}) };
-    for (const more of [
-      { token: "x" },
-      { metadata: { [EXTENSION_URI]: { capabilities: LIST } } },
-    ]) {
-      const answer = await post(own().server.rpcUrl, { ...body, ...more });
-      expect(reasonOf(answer)).toBe("invalid_request");
-    }
-  });
-
-  test("names that are spelt with escapes, and names that are given twice", async () => {
-    const text = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 7,
-      method: "SendMessage",
-      params: paramsOf({}),
     });
-    for (const more of ['"\\u0074oken":"x"', '"token":1,"token":2', '"__proto__":{},"token":1']) {
-      const answer = await send(own().server.rpcUrl, {
-        method: "POST",
-        headers: authorized("alice"),
-        body: text.replace('"params":{', `"params":{${more},`),
-      });
-      expect(reasonOf(answer)).toBe("invalid_request");
-    }
-  });
 
-  test("over HTTP+JSON, where other methods read only the header", async () => {
-    const { restUrl } = own().server;
-    const token = spent.get(own()) ?? "";
-    const inMetadata = { metadata: { [EXTENSION_URI]: { capabilities: LIST } } };
-    const get = { headers: authorized("alice") };
-    for (const answer of [
-      await post(`${restUrl}/tasks/x:cancel`, inMetadata),
-      await post(`${restUrl}/TASKS/x:CANCEL/`, inMetadata),
-      await post(`${restUrl}/tasks/x:subscribe`, inMetadata),
-      await post(`${restUrl}/tasks/x/pushNotificationConfigs`, { capabilityId: ID }),
-      await post(`${restUrl}/tenant/message:send`, paramsOf({ params: { token: "x" } })),
-      await send(`${restUrl}/tasks/x?capability_id=${ID}`, get),
-      await send(`${restUrl}/tasks?token=x&token=y`, get),
-      await send(`${restUrl}/tasks/${token}`, get),
-      await send(`${restUrl}/tasks/${token.replace("A", "%41")}`, get),
-      await send(`${restUrl}/tasks/x/pushNotificationConfigs/${token}`, get),
-    ]) {
-      expect(answer.status).toBe(400);
-      expect(reasonOf(answer)).toBe("invalid_request");
-    }
-  });
-
-  test("a method about capabilities reads what its parameters say, and not the request's", async () => {
-    const agent = own();
-    const { token } = await request(await clientOf(agent, "JSON-RPC", "alice"), {
-      grants: ["work:do"],
-    });
-    for (const binding of ["JSON-RPC", "HTTP+JSON"] as const) {
-      const client = await clientOf(agent, binding, "alice");
-      expect((await createCapabilityClient(client).introspect(token)).active).toBe(true);
-      const holder = createCapabilityClient(await withCapability(client, token));
-      for (const asked of [holder.introspect(token), holder.request({ grants: ["work:do"] })]) {
-        expect(String(await failureOf(asked))).toContain("is not read as a capability");
+    test("beside the parameters is refused", async () => {
+      const body = { jsonrpc: "2.0", id: 7, method: "SendMessage", params: paramsOf({}) };
+      for (const more of [
+        { token: "x" },
+        { metadata: { [EXTENSION_URI]: { capabilities: LIST } } },
+      ]) {
+        const answer = await post(own().server.rpcUrl, { ...body, ...more });
+        expect(reasonOf(answer)).toBe("invalid_request");
       }
-    }
-    const header = { headers: { "Proviso-Capability": token } };
-    const params = { grants: ["work:do"] };
-    expect(reasonOf(await byRpc(agent, "a2a/capabilities/request", params, header))).toBe(
-      "invalid_request",
-    );
-    // The words of a message beside such a call are kept, and so is not what is beside them.
-    const method = { method: "a2a/capabilities/revoke", params: { token, capabilities: LIST } };
-    const answer = await byRpc(agent, "SendMessage", paramsOf({}, method));
-    expect(answer.text).toContain("is not read as a capability");
-    const hidden = paramsOf(
-      { part: { text: "do something" } },
-      {
-        method: "a2a/capabilities/revoke",
-        params: { token },
-      },
-    );
-    expect((await byRpc(agent, "SendMessage", hidden)).text).toContain("must not hold a token");
-  });
+    });
 
-  test("what may be told for the ledger holds no token either", async () => {
-    const agent = own();
-    const client = await clientOf(agent, "JSON-RPC", "alice");
-    const { token } = await request(client, { grants: ["work:do"] });
-    const kept = spent.get(agent) ?? "";
-    for (const [method, params] of [
-      ["a2a/capabilities/request", { grants: ["work:do"], purpose: `as ${kept} says` }],
-      ["a2a/capabilities/revoke", { token, reason: kept }],
-      ["a2a/skill/invoke", { skill: "wait", arguments: { milliseconds: 0, x: kept }, token }],
-      ["a2a/skill/invoke", { skill: kept, arguments: {}, token }],
-    ] as const) {
-      expect((await byRpc(agent, method, params)).text).toContain("must not hold a token");
-    }
-  });
-});
+    test("under names written with escapes, or given twice, is refused", async () => {
+      const text = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 7,
+        method: "SendMessage",
+        params: paramsOf({}),
+      });
+      for (const more of ['"\\u0074oken":"x"', '"token":1,"token":2', '"__proto__":{},"token":1']) {
+        const answer = await send(own().server.rpcUrl, {
+          method: "POST",
+          headers: authorized("alice"),
+          body: text.replace('"params":{', `"params":{${more},`),
+        });
+        expect(reasonOf(answer)).toBe("invalid_request");
+      }
+    });
 
-describe("what A2A 1.0 defines itself, and what is no capability, is let through", () => {
+    test("over HTTP+JSON is refused where the method reads only the header", async () => {
+      const { restUrl } = own().server;
+      const token = spent.get(own()) ?? "";
+      const inMetadata = { metadata: { [EXTENSION_URI]: { capabilities: LIST } } };
+      const get = { headers: authorized("alice") };
+      for (const answer of [
+        await post(`${restUrl}/tasks/x:cancel`, inMetadata),
+        await post(`${restUrl}/TASKS/x:CANCEL/`, inMetadata),
+        await post(`${restUrl}/tasks/x:subscribe`, inMetadata),
+        await post(`${restUrl}/tasks/x/pushNotificationConfigs`, { capabilityId: ID }),
+        await post(`${restUrl}/tenant/message:send`, paramsOf({ params: { token: "x" } })),
+        await send(`${restUrl}/tasks/x?capability_id=${ID}`, get),
+        await send(`${restUrl}/tasks?token=x&token=y`, get),
+        await send(`${restUrl}/tasks/${token}`, get),
+        await send(`${restUrl}/tasks/${token.replace("A", "%41")}`, get),
+        await send(`${restUrl}/tasks/x/pushNotificationConfigs/${token}`, get),
+      ]) {
+        expect(answer.status).toBe(400);
+        expect(reasonOf(answer)).toBe("invalid_request");
+      }
+    });
+
+    test("is refused in the request of a method that reads its own parameters", async () => {
+      const agent = own();
+      const { token } = await request(await clientOf(agent, "JSON-RPC", "alice"), {
+        grants: ["work:do"],
+      });
+      for (const binding of ["JSON-RPC", "HTTP+JSON"] as const) {
+        const client = await clientOf(agent, binding, "alice");
+        expect((await createCapabilityClient(client).introspect(token)).active).toBe(true);
+        const holder = createCapabilityClient(await withCapability(client, token));
+        for (const asked of [holder.introspect(token), holder.request({ grants: ["work:do"] })]) {
+          expect(String(await failureOf(asked))).toContain("is not read as a capability");
+        }
+      }
+      const header = { headers: { "Proviso-Capability": token } };
+      const params = { grants: ["work:do"] };
+      expect(reasonOf(await byRpc(agent, "a2a/capabilities/request", params, header))).toBe(
+        "invalid_request",
+      );
+      // The words of a message beside such a call are kept, and so is not what is beside them.
+      const method = { method: "a2a/capabilities/revoke", params: { token, capabilities: LIST } };
+      const answer = await byRpc(agent, "SendMessage", paramsOf({}, method));
+      expect(answer.text).toContain("is not read as a capability");
+      const hidden = paramsOf(
+        { part: { text: "do something" } },
+        {
+          method: "a2a/capabilities/revoke",
+          params: { token },
+        },
+      );
+      expect((await byRpc(agent, "SendMessage", hidden)).text).toContain("must not hold a token");
+    });
+
+    test("is not recorded in the ledger", async () => {
+      const agent = own();
+      const client = await clientOf(agent, "JSON-RPC", "alice");
+      const { token } = await request(client, { grants: ["work:do"] });
+      const kept = spent.get(agent) ?? "";
+      for (const [method, params] of [
+        ["a2a/capabilities/request", { grants: ["work:do"], purpose: `as ${kept} says` }],
+        ["a2a/capabilities/revoke", { token, reason: kept }],
+        ["a2a/skill/invoke", { skill: "wait", arguments: { milliseconds: 0, x: kept }, token }],
+        ["a2a/skill/invoke", { skill: kept, arguments: {}, token }],
+      ] as const) {
+        expect((await byRpc(agent, method, params)).text).toContain("must not hold a token");
+      }
+    });
+  },
+);
+
+describe("tokens of A2A 1.0 itself, and similar names, are let through", () => {
   test("the token of a push configuration", async () => {
     const alice = await clientOf(prefer, "JSON-RPC", "alice");
     const known = { serviceParameters: { "A2A-Extensions": EXTENSION_URI } };
@@ -349,7 +352,7 @@ describe("what A2A 1.0 defines itself, and what is no capability, is let through
     expect(listed.status).toBe(200);
   });
 
-  test("arguments and content with such names, and others' metadata and tokens", async () => {
+  test("arguments and content with such names, and other extensions' metadata and tokens", async () => {
     const foreign = "AgEPZG9jdW1lbnRzLWFnZW50";
     const { part, ...message } = {
       metadata: { "https://other.example/ext": { token: "x", capabilities: ["y"] } },

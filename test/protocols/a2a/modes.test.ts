@@ -20,7 +20,7 @@ import { agentFor, KNOWN } from "./set-up.js";
 
 const MODES = ["advertise", "prefer", "require"] as const;
 
-test.each(MODES)("the card says what holds: %s", async (mode) => {
+test.each(MODES)("the card says what the mode means: %s", async (mode) => {
   const agent = await agentFor({ mode });
   const { body } = await send(agent.server.cardUrl);
   const required = mode === "require";
@@ -60,62 +60,67 @@ test.each(MODES)("the card says what holds: %s", async (mode) => {
   expect(at(body, "securitySchemes", "bearer")).not.toBeNull();
 });
 
-test("the mode that holds unless another is given requires capabilities", async () => {
+test("an agent requires capabilities by default", async () => {
   const agent = await agentFor({});
   const { body } = await send(agent.server.cardUrl);
   expect(at(body, "capabilities", "extensions", 0, "params", "capabilitiesRequired")).toBe(true);
 });
 
-test.each(["advertise", "prefer"] as const)("ambient authority is marked: %s", async (mode) => {
-  const agent = await agentFor({ mode });
-  for (const binding of BINDINGS) {
-    const alice = await clientOf(agent, binding, "alice");
-    const task = taskIn(await alice.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
-    // All that alice may see, and nothing that is confidential.
-    expect(resultOf(task)).toEqual([
-      "First quarter",
-      "Sales of the first quarter",
-      "Second quarter",
-      "To Mrs Bixby",
-    ]);
-    expect(task.metadata?.[EXTENSION_URI]).toEqual({
+test.each(["advertise", "prefer"] as const)(
+  "a result under ambient authority is marked as such: %s",
+  async (mode) => {
+    const agent = await agentFor({ mode });
+    for (const binding of BINDINGS) {
+      const alice = await clientOf(agent, binding, "alice");
+      const task = taskIn(
+        await alice.sendMessage(callOf("search_documents", { query: "e" }), KNOWN),
+      );
+      // All that alice may see, and nothing that is confidential.
+      expect(resultOf(task)).toEqual([
+        "First quarter",
+        "Sales of the first quarter",
+        "Second quarter",
+        "To Mrs Bixby",
+      ]);
+      expect(task.metadata?.[EXTENSION_URI]).toEqual({
+        authority: "ambient",
+        declared: false,
+        notice: expect.stringContaining("ambient"),
+      });
+      const got = await alice.getTask({ tenant: "", id: task.id });
+      expect(got.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient" });
+
+      // What was made by ambient authority is not seen by a capability, nor the other way.
+      const granted = await request(alice, { grants: ["work:do"] });
+      const holder = await withCapability(alice, granted.token);
+      await expect(holder.getTask({ tenant: "", id: task.id })).rejects.toThrow("not found");
+      const own = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
+      expect(own.metadata?.[EXTENSION_URI]).toEqual({
+        authority: "capability",
+        capability: granted.id,
+      });
+      await expect(alice.getTask({ tenant: "", id: own.id })).rejects.toThrow("not found");
+    }
+    const answer = await rpc(agent, "alice", "a2a/skill/invoke", {
+      skill: "wait",
+      arguments: { milliseconds: 0 },
+    });
+    expect(at(answer.body, "result", "metadata", EXTENSION_URI)).toMatchObject({
       authority: "ambient",
-      declared: false,
-      notice: expect.stringContaining("ambient"),
     });
-    const got = await alice.getTask({ tenant: "", id: task.id });
-    expect(got.metadata?.[EXTENSION_URI]).toMatchObject({ authority: "ambient" });
+    const ambient = (await agent.ledger.list({ kind: "invocation" })).filter(
+      ({ authority }) => authority === "ambient",
+    );
+    expect(ambient.map(({ skill, principal }) => [skill, principal])).toEqual([
+      ["search_documents", "alice"],
+      ["search_documents", "alice"],
+      ["wait", "alice"],
+    ]);
+    expect((await agent.metrics.read()).text).toContain('authority="ambient"} 3');
+  },
+);
 
-    // What was made by ambient authority is not seen by a capability, nor the other way.
-    const granted = await request(alice, { grants: ["work:do"] });
-    const holder = await withCapability(alice, granted.token);
-    await expect(holder.getTask({ tenant: "", id: task.id })).rejects.toThrow("not found");
-    const own = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
-    expect(own.metadata?.[EXTENSION_URI]).toEqual({
-      authority: "capability",
-      capability: granted.id,
-    });
-    await expect(alice.getTask({ tenant: "", id: own.id })).rejects.toThrow("not found");
-  }
-  const answer = await rpc(agent, "alice", "a2a/skill/invoke", {
-    skill: "wait",
-    arguments: { milliseconds: 0 },
-  });
-  expect(at(answer.body, "result", "metadata", EXTENSION_URI)).toMatchObject({
-    authority: "ambient",
-  });
-  const ambient = (await agent.ledger.list({ kind: "invocation" })).filter(
-    ({ authority }) => authority === "ambient",
-  );
-  expect(ambient.map(({ skill, principal }) => [skill, principal])).toEqual([
-    ["search_documents", "alice"],
-    ["search_documents", "alice"],
-    ["wait", "alice"],
-  ]);
-  expect((await agent.metrics.read()).text).toContain('authority="ambient"} 3');
-});
-
-test("ambient authority goes no further than the policy", async () => {
+test("ambient authority goes no further than the caller's policy", async () => {
   const agent = await agentFor({ mode: "prefer" });
   const bob = await clientOf(agent, "JSON-RPC", "bob");
   const found = taskIn(await bob.sendMessage(callOf("search_documents", { query: "e" }), KNOWN));
@@ -132,7 +137,7 @@ test("ambient authority goes no further than the policy", async () => {
     await expect(client.sendMessage(wait(), KNOWN)).rejects.toThrow("policy_denied");
 });
 
-test("a handle that ambient authority gave is noise to anybody else, and in a capability", async () => {
+test("a handle given under ambient authority is invalid for others, and in a capability", async () => {
   const agent = await agentFor({
     mode: "prefer",
     // Handles are for what a runner sees: search here tells them.
@@ -176,7 +181,7 @@ test.each(MODES)("a bad capability never falls back to ambient authority: %s", a
 });
 
 test.each(["require", "prefer", "advertise"] as const)(
-  "an empty list is a slip: %s",
+  "an empty list of capabilities is refused as a mistake: %s",
   async (mode) => {
     const agent = await agentFor({ mode });
     const invoke = { skill: "wait", arguments: { milliseconds: 0 }, capabilities: [] };
@@ -185,7 +190,7 @@ test.each(["require", "prefer", "advertise"] as const)(
   },
 );
 
-test("legacy grants work, and are marked with what they do not promise", async () => {
+test("a legacy grant works, and its results say what it does not promise", async () => {
   const agent = await agentFor({ mode: "require" });
   for (const binding of BINDINGS) {
     const carol = await clientOf(agent, binding, "carol");

@@ -54,24 +54,27 @@ async function answers(options: DeskOptions): Promise<readonly string[]> {
   ];
 }
 
-describe.each([false, true])("using the SDK's handler instead of jsonRpc: %s", (apart) => {
-  test("a store's error is not shown to callers, and told to onFailure", async () => {
-    quietConsole();
-    const failures: unknown[] = [];
-    const onFailure = (error: unknown): void => void failures.push(error);
-    for (const answer of await answers({ apart, onFailure })) {
-      expect(answer).not.toContain("10.1.2.3");
-      expect(answer).not.toContain("agent_rw");
-    }
-    expect(failures.map(String)).toContain(`Error: ${SECRET}`);
-    expect(new Set(failures.map(String)).size).toBe(1);
-  });
+describe.each([false, true])(
+  "a failing store, with the SDK's handler instead of jsonRpc: %s",
+  (apart) => {
+    test("its error is hidden from callers and passed to onFailure", async () => {
+      quietConsole();
+      const failures: unknown[] = [];
+      const onFailure = (error: unknown): void => void failures.push(error);
+      for (const answer of await answers({ apart, onFailure })) {
+        expect(answer).not.toContain("10.1.2.3");
+        expect(answer).not.toContain("agent_rw");
+      }
+      expect(failures.map(String)).toContain(`Error: ${SECRET}`);
+      expect(new Set(failures.map(String)).size).toBe(1);
+    });
 
-  test("without onFailure it is a warning of the process", async () => {
-    quietConsole();
-    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    for (const answer of await answers({ apart })) expect(answer).not.toContain("10.1.2.3");
-    expect(warned.mock.calls.map(([warning]) => String(warning))).toContain(`Error: ${SECRET}`);
-    warned.mockRestore();
-  });
-});
+    test("without onFailure its error is a process warning", async () => {
+      quietConsole();
+      const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+      for (const answer of await answers({ apart })) expect(answer).not.toContain("10.1.2.3");
+      expect(warned.mock.calls.map(([warning]) => String(warning))).toContain(`Error: ${SECRET}`);
+      warned.mockRestore();
+    });
+  },
+);

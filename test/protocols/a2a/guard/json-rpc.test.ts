@@ -96,19 +96,22 @@ async function answerOf(url: string, token: string, { path = "/rpc", ...asked }:
   return { status: answer.status, headers, text };
 }
 
-test.each(Object.entries(REQUESTS))("%s", async (name, asked) => {
-  quietConsole();
-  const issuing = await desk();
-  const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
-  const [whole, apart] = [await startDesk(issuing), await startDesk(issuing, { apart: true })];
-  const answer = await answerOf(whole.url, token, asked);
-  expect(answer).toEqual(await answerOf(apart.url, token, asked));
-  const told = (one: typeof whole): readonly string[] =>
-    one.desk.told.map((text) => text.replace(/127\.0\.0\.1:\d+/, "host"));
-  expect(told(whole)).toEqual(told(apart));
-  expect(whole.desk.ran.length).toBe(apart.desk.ran.length);
-  if (name === "a message") expect(whole.desk.ran.length).toBe(1);
-});
+test.each(Object.entries(REQUESTS))(
+  "the guard's jsonRpc answers like the SDK's own handler: %s",
+  async (name, asked) => {
+    quietConsole();
+    const issuing = await desk();
+    const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
+    const [whole, apart] = [await startDesk(issuing), await startDesk(issuing, { apart: true })];
+    const answer = await answerOf(whole.url, token, asked);
+    expect(answer).toEqual(await answerOf(apart.url, token, asked));
+    const told = (one: typeof whole): readonly string[] =>
+      one.desk.told.map((text) => text.replace(/127\.0\.0\.1:\d+/, "host"));
+    expect(told(whole)).toEqual(told(apart));
+    expect(whole.desk.ran.length).toBe(apart.desk.ran.length);
+    if (name === "a message") expect(whole.desk.ran.length).toBe(1);
+  },
+);
 
 type Act = (task: Task, context: ServerCallContext) => unknown;
 
@@ -132,7 +135,7 @@ const WRITE: Asked = { body: call("SendMessage", said("write one")) };
 test.each<[string, Act]>([
   ["a value that is not JSON", (task) => Object.assign(task, { metadata: { large: 1n } })],
   ["a header that there cannot be", (_task, context) => context.addActivatedExtension("urn:a\nb")],
-])("what cannot be sent is an error of JSON-RPC: %s", async (_name, act) => {
+])("a result that cannot be sent is answered as a JSON-RPC error: %s", async (_name, act) => {
   quietConsole();
   const failures: unknown[] = [];
   const issuing = await desk();
@@ -148,7 +151,7 @@ test.each<[string, Act]>([
   expect(failures).toHaveLength(1);
 });
 
-test("an answer that comes after another leaves the connection to the next request", async () => {
+test("an answer written after another does not disturb the connection's next request", async () => {
   const issuing = await desk();
   const [{ token } = { token: "" }] = await granted(issuing.agent, { grants: ["desk:use"] });
   let answers: Response[] = [];

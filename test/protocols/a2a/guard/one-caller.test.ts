@@ -68,7 +68,7 @@ function hold() {
   return { between, next, held, closed, release: () => events.emit("released") };
 }
 
-test("requests of one headers object run each for its own caller", async () => {
+test("requests sharing one headers object each run for their own caller", async () => {
   const holding = hold();
   let headers: IncomingHttpHeaders | undefined;
   const { say, ranFor } = await start({
@@ -91,7 +91,7 @@ test("requests of one headers object run each for its own caller", async () => {
   expect(ranFor()).toEqual(["other", "assistant"]);
 });
 
-test("a context of another request runs nothing", async () => {
+test("an operation with another request's context does not run", async () => {
   let shared: ServerCallContext | undefined;
   const { say, ranFor } = await start({
     apart: true,
@@ -107,7 +107,7 @@ test("a context of another request runs nothing", async () => {
   expect(ranFor()).toEqual(["assistant"]);
 });
 
-test("what one guard has let in is nothing to another", async () => {
+test("a request admitted by one guard does not run under another", async () => {
   const world = await desk({ mode: "prefer" });
   const agent = new DefaultRequestHandler(
     AgentCard.fromJSON({ supportedInterfaces: [RPC], capabilities: {} }),
@@ -145,7 +145,7 @@ test("what one guard has let in is nothing to another", async () => {
 
 const RPC = { url: "http://127.0.0.1/", protocolBinding: "JSONRPC", protocolVersion: "1.0" };
 
-test("a request whose caller has gone before its operation is called runs nothing", async () => {
+test("a request whose connection closed before its operation does not run", async () => {
   const holding = hold();
   const tasks = new InMemoryTaskStore();
   const load = vi.spyOn(tasks, "load");
@@ -167,7 +167,7 @@ test("a request whose caller has gone before its operation is called runs nothin
   expect(load).toHaveBeenCalledTimes(2 * loads);
 });
 
-test("an app that gives one object for all requests, and changes it", async () => {
+test("each request runs for its own caller, even if the app reuses one caller object", async () => {
   const shared = { principal: "", invoker: "" };
   const { url, desk: own } = await startDesk(await desk({ mode: "prefer" }), {
     caller: (req) => {

@@ -63,7 +63,7 @@ async function fill(tasks: InMemoryTaskStore, count: number): Promise<void> {
   }
 }
 
-test("ListTasks reads the tasks of its caller, however many others there are", async () => {
+test("ListTasks reads only its caller's tasks from the store", async () => {
   const tasks = new SharedTasks();
   await fill(tasks, 100);
   const issuing = await desk();
@@ -108,7 +108,7 @@ test("ListTasks reads the tasks of its caller, however many others there are", a
 });
 
 test.each([false, true])(
-  "what covers an ended task reads it, and does nothing else with it (a store: %s)",
+  "a capability that covers an ended task may read it, and nothing else (in a store: %s)",
   async (withStore) => {
     const issuing = await desk();
     const store = withStore ? await openTaskStore(issuing.database) : undefined;

@@ -145,7 +145,7 @@ const call = (params: object, method = "SendMessage") => ({
   params,
 });
 
-test("a caller that the app's login does not know", async () => {
+test("a caller unknown to the app's login gets 401", async () => {
   const { url, desk: own } = await set();
   const headers = { Authorization: "Bearer nobody" };
   for (const [path, body] of [
@@ -158,7 +158,7 @@ test("a caller that the app's login does not know", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("a capability where nothing reads one, and a body that is not one object", async () => {
+test("a capability in an unread place, and a body that is not one object, are refused", async () => {
   const { url, token, desk: own } = await set();
   const rpc = (body: object, headers = {}) => post(`${url}/rpc`, body, headers);
   for (const body of [
@@ -177,7 +177,7 @@ test("a capability where nothing reads one, and a body that is not one object", 
   expect(own.ran).toEqual([]);
 });
 
-test("without its `before` in front, the handler does nothing", async () => {
+test("without the guard's `before`, the handler runs nothing", async () => {
   const { holder, desk: own } = await set({ bare: true });
   for (const binding of BINDINGS) {
     const client = await holder(undefined, LOGIN, binding);
@@ -190,7 +190,7 @@ test("without its `before` in front, the handler does nothing", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("without the guard's user, the handler does nothing", async () => {
+test("without the guard's userBuilder, the handler runs nothing", async () => {
   const { holder, desk: own } = await set({ apart: true, ownUser: true });
   for (const binding of BINDINGS) {
     const client = await holder(undefined, LOGIN, binding);
@@ -202,7 +202,7 @@ test("without the guard's user, the handler does nothing", async () => {
   expect(own.ran).toEqual([]);
 });
 
-test("each message of a task needs leave anew", async () => {
+test("each message of a task is checked anew", async () => {
   const { issuing, token, holder, desk: own } = await set();
   const alice = await holder();
   const { id: taskId } = taskIn(await alice.sendMessage(words("ask me")));
@@ -248,7 +248,7 @@ async function sees(client: Client, { id }: Pick<Task, "id">): Promise<readonly 
 const YES = [true, true, true, true, true];
 const NO = YES.map(() => false);
 
-test("a task is seen with the token that made it, or one that this was narrowed from", async () => {
+test("a task is visible to the token that made it, and to that token's ancestors", async () => {
   const { issuing, token, holder } = await set();
   const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
   const own = hop(token, { purpose: "one" });
@@ -265,7 +265,7 @@ test("a task is seen with the token that made it, or one that this was narrowed 
   expect(await sees(await holder(own, "bob:assistant"), await begin())).toEqual(NO);
 });
 
-test("a task that has ended is read by its party with what covers it", async () => {
+test("an ended task is read by its party with a capability that covers it", async () => {
   const { issuing, holder } = await set();
   const [other] = await granted(issuing.agent, { grants: ["desk:use"] });
   const read = async (client: Client, id: string): Promise<unknown> =>
@@ -282,7 +282,7 @@ test("a task that has ended is read by its party with what covers it", async () 
   expect(await read(await holder(other?.token, "alice:other"), done.id)).toContain("not found");
 });
 
-test("what runs is handed no task that its caller does not see, and may pass on less", async () => {
+test("a running task sees only its caller's tasks, and may pass on narrower tokens", async () => {
   const { issuing, token, holder, desk: own } = await set();
   const alice = await holder();
   const mine = taskIn(await alice.sendMessage(words("write this")));
@@ -325,7 +325,7 @@ const SENDING: Readonly<Record<string, (client: Client) => Promise<unknown>>> = 
 
 test.each(
   BINDINGS.flatMap((binding) => Object.entries(SENDING).map((way) => [binding, ...way] as const)),
-)("what is revoked between leave and run does not run: %s, %s", async (binding, _, act) => {
+)("a token revoked between check and run stops the run: %s, %s", async (binding, _, act) => {
   const printed = quietConsole();
   const late: { revoke?: () => Promise<unknown> } = {};
   const {
@@ -356,7 +356,7 @@ test.each(
   expect(printed).toEqual([]);
 });
 
-test("the extension's own methods are answered, and a token is verified the first time alone", async () => {
+test("the extension's methods are answered, and a token's signature is verified once", async () => {
   const { url, token: issued, holder, desk: own } = await set();
   // The agent has verified its own token as it issued it.
   const token = hop(issued, { purpose: "one task" });
@@ -388,7 +388,7 @@ test("the extension's own methods are answered, and a token is verified the firs
   expect(own.ran).toHaveLength(2);
 });
 
-test("with a store of tasks, they are seen as before after a restart", async () => {
+test("with a task store, tasks are visible to the same callers after a restart", async () => {
   const issuing = await desk();
   const tasks = await openTaskStore(issuing.database);
   const [capability] = await granted(issuing.agent, { grants: ["desk:use"] });
@@ -407,7 +407,7 @@ test("with a store of tasks, they are seen as before after a restart", async () 
   await tasks.close();
 });
 
-test("a store that does not keep the handler's tasks shows none", async () => {
+test("a task missing from the store of access records is hidden", async () => {
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
   const { holder } = await set({ access: { load: async () => undefined }, onFailure });
@@ -422,7 +422,7 @@ test("a store that does not keep the handler's tasks shows none", async () => {
   ]);
 });
 
-test("where ambient authority is accepted, its tasks and those of capabilities are apart", async () => {
+test("tasks of ambient authority and of capabilities are hidden from each other", async () => {
   const { issuing, holder, desk: own } = await set({}, { mode: "prefer" });
   const [ambient, alice] = [await holder(""), await holder()];
   const bare = taskIn(await ambient.sendMessage(words("write this")));
@@ -440,7 +440,7 @@ test("where ambient authority is accepted, its tasks and those of capabilities a
   expect(lines.map(({ authority }) => authority)).toEqual(["ambient", "capability"]);
 });
 
-test("an option that there is not, or that is no function, is the caller's mistake", async () => {
+test("an unknown option, or one that is not a function, is a TypeError", async () => {
   const { agent } = await desk();
   const caller = (): undefined => undefined;
   const handler = { sendMessage: () => {} };
@@ -454,7 +454,7 @@ test("an option that there is not, or that is no function, is the caller's mista
 });
 
 test.each<[unknown]>([[{ length: 100_000_000 }], [[1, 2, 3]]])(
-  "bytes that are no text are refused before they are made: %j",
+  "a raw part that is not base64 is refused before any bytes are allocated: %j",
   async (raw) => {
     const { url, token, desk: own } = await set();
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ raw }] };
@@ -468,7 +468,7 @@ test.each<[unknown]>([[{ length: 100_000_000 }], [[1, 2, 3]]])(
   },
 );
 
-test("what runs learns nothing of the tokens that came with a request", async () => {
+test("the app's executor sees no token of the request", async () => {
   const { url, token, holder, desk: own } = await set();
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "say hi" }] };
   expect(at((await posted(url, { message }, token)).body, "error")).toBeNull();
@@ -479,7 +479,7 @@ test("what runs learns nothing of the tokens that came with a request", async ()
 });
 
 test.each([true, false])(
-  "what stands behind the guard finds the token in no form of the headers (read before: %s)",
+  "later middleware finds the token in no form of the headers (headers read before: %s)",
   async (isRead) => {
     const seen: string[] = [];
     const { url, token } = await set({
@@ -501,7 +501,7 @@ test.each([true, false])(
   },
 );
 
-test("a guard that stands twice before its handler fails, and runs nothing", async () => {
+test("a guard mounted twice before its handler fails, and runs nothing", async () => {
   const { url, token, desk: own } = await set({ fronts: 2 }, { mode: "prefer" });
   const message = { role: "user", parts: [{ text: "say hi" }] };
   const { status } = await posted(url, { message, capabilities: [{ token }] }, "", "a2a/task/send");
@@ -512,7 +512,7 @@ test.each([
   [null, 401],
   [{ principal: "alice" }, 500],
   [{ principal: "", invoker: "app" }, 500],
-])("a caller of %j is none", async (caller, status) => {
+])("the caller %j is refused", async (caller, status) => {
   const { url, desk: own } = await set(
     { caller: () => JSON.parse(JSON.stringify(caller)), onFailure: () => {} },
     { mode: "prefer" },
