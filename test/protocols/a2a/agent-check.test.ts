@@ -274,7 +274,7 @@ describe("what an agent does is compared with its card:", () => {
     expect(await codeOf(read())).toBe(expected);
   });
 
-  test("is reported to onUndeclared, if set, and the answer still reaches the caller", async () => {
+  test("is reported to onDrift, if set, and the answer still reaches the caller", async () => {
     const agent = await agentOf();
     agent.answers.result = message({ metadata: delegated("https://c.example") });
     const drifted: DiscoveryDenial[] = [];

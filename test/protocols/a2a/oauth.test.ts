@@ -122,19 +122,19 @@ test.each(BINDINGS)("principals and invokers come from access tokens (%s)", asyn
   }
 });
 
-test("an agent that signs in for itself is a principal of its own, whom the policy gives nothing", async () => {
+test("an agent that signs in for itself is its own principal, and gets nothing without a policy rule", async () => {
   const token = await login.clientToken("calendar");
   const client = await sdkClient(agent.server.url, "JSON-RPC", token);
   const error = await failureOf(createCapabilityClient(client).request({ grants: ["work:do"] }));
   expect(error).toMatchObject({ envelopeCode: ERROR_CODES.requestRefused });
 });
 
-test("no token, another scheme", async () => {
+test("a call without a token, or with another scheme, gets 401 token_missing", async () => {
   expectUnauthenticated(await calls(agent), "token_missing");
   expectUnauthenticated(await calls(agent, "Basic YWxpY2U6c2VjcmV0"), "token_missing");
 });
 
-test("a token for another audience, an ID token, one without the scope, a forged one", async () => {
+test("a token for another audience, an ID token, one without the scope, and a forged one are refused", async () => {
   const elsewhere = await login.tokenFor("alice", "orchestrator", { resource: ELSEWHERE });
   const idToken = await login.idTokenFor("alice", "orchestrator");
   const good = await login.tokenFor("alice", "orchestrator");
@@ -144,7 +144,7 @@ test("a token for another audience, an ID token, one without the scope, a forged
   }
 });
 
-test("the SDK's client sees why it is not known", async () => {
+test("the SDK's client sees why its token was refused", async () => {
   const elsewhere = await login.tokenFor("alice", "orchestrator", { resource: ELSEWHERE });
   for (const binding of BINDINGS) {
     const client = await sdkClient(agent.server.url, binding, elsewhere);
@@ -153,7 +153,7 @@ test("the SDK's client sees why it is not known", async () => {
   }
 });
 
-test("a token that expires while it is in use", { timeout: 30_000 }, async () => {
+test("a token is refused once it expires during use", { timeout: 30_000 }, async () => {
   const hasty = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],
@@ -173,7 +173,7 @@ test("a token that expires while it is in use", { timeout: 30_000 }, async () =>
   }
 });
 
-test("keys that rotate, and a server that is gone", async () => {
+test("rotated keys are followed, and known keys stay in use while the server is gone", async () => {
   const changing = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],
@@ -211,7 +211,7 @@ test("keys that rotate, and a server that is gone", async () => {
   }
 });
 
-test("an agent that can not reach the keys answers 503, and the card all the same", async () => {
+test("an agent that cannot fetch the keys answers 503, and still serves its card", async () => {
   const late = await startAuthorizationServer({
     users: ["alice"],
     clients: ["orchestrator"],

@@ -34,8 +34,8 @@ async function said(method: string, params: object): Promise<string> {
   return (await rpc(agent, "alice", method, JSON.parse(JSON.stringify(params)))).text;
 }
 
-describe("in what a method does not read", () => {
-  test("a message beside the parameters of a method that has none", async () => {
+describe("a capability in a place that a method does not read is refused", () => {
+  test("in a message beside the parameters of a method without one", async () => {
     const id = await ambientTask();
     const message = { messageId: "m", role: "ROLE_USER", parts: [{ data: introspection() }] };
     expect(await said("GetTask", { id })).toContain(id);
@@ -44,7 +44,7 @@ describe("in what a method does not read", () => {
     }
   });
 
-  test("null beside the data of a message is no content", async () => {
+  test("in data beside a null text", async () => {
     const parts = [{ text: null, data: introspection() }];
     const message = { messageId: "m", role: "ROLE_USER", parts };
     const metadata = { [EXTENSION_URI]: { capabilities: [{ token }] } };
@@ -53,7 +53,7 @@ describe("in what a method does not read", () => {
   });
 
   test.each(["X-Proviso-Capability", "X-A2A-Capability", "A2A-Proviso-Token"])(
-    "the header %s",
+    "in the header %s",
     async (name) => {
       const headers = {
         ...authorized("alice"),
@@ -67,7 +67,7 @@ describe("in what a method does not read", () => {
     },
   );
 
-  test("a body without a type", async () => {
+  test("in a body without a content type", async () => {
     const id = await ambientTask();
     const body = JSON.stringify({ metadata: { [EXTENSION_URI]: { capabilities: [{ token }] } } });
     const status = await new Promise<number | undefined>((resolve, reject) => {
@@ -89,15 +89,18 @@ describe("in what a method does not read", () => {
     ["parts[0].text", { parts: [{ text: ["a", "b"] }] }, "a string"],
     ["messageId", { messageId: ["m"], parts: [{ text: "a" }] }, "at most 128 printable characters"],
     ["extensions[0]", { parts: [{ text: "a" }], extensions: [["u"]] }, "a string"],
-  ])("%s that the SDK would make a text of", async (name, more, wanted) => {
-    const message = { messageId: "m", role: "ROLE_USER", ...more };
-    expect(await said("SendMessage", { message })).toContain(
-      `params.message.${name} must be ${wanted}`,
-    );
-  });
+  ])(
+    "%s of a type that the SDK would convert to a string is refused",
+    async (name, more, wanted) => {
+      const message = { messageId: "m", role: "ROLE_USER", ...more };
+      expect(await said("SendMessage", { message })).toContain(
+        `params.message.${name} must be ${wanted}`,
+      );
+    },
+  );
 });
 
-describe("what the ledger keeps of a hop", () => {
+describe("a hop that contains a token is not kept in the ledger", () => {
   /** All that the ledger's files hold. */
   const kept = (): string =>
     readdirSync(agent.home)
@@ -105,7 +108,7 @@ describe("what the ledger keeps of a hop", () => {
       .map((name) => readFileSync(join(agent.home, name), "latin1"))
       .join("\n");
 
-  test("is no token: not of an attenuation that the agent makes", async () => {
+  test("if the agent appends it: the request is refused", async () => {
     const id =
       (await agent.ledger.list({})).find((event) => event.kind === "issuance")?.capability ?? "";
     const message = { role: "user", parts: [{ text: "wait" }] };
@@ -113,7 +116,7 @@ describe("what the ledger keeps of a hop", () => {
     expect(await said(METHODS.send, params)).toContain("params.attenuations must not hold a token");
   });
 
-  test("nor of one that its holder makes: the call is allowed, and the hop left out", async () => {
+  test("if its holder appended it: the call is allowed, and the hop left out", async () => {
     const child = attenuate(token, { purpose: `x ${other}` });
     const capabilities = [{ token: child.ok ? child.token : "" }];
     const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilities };

@@ -14,107 +14,107 @@ beforeEach(() => {
 const FORGED = 'x\n{"level":50,"msg":"forged"}';
 const LONG = "y".repeat(129);
 
+test.each(SIDES)("ids that could forge log lines are refused: %s", async (_, start) => {
+  const { rpcUrl, restUrl, headers } = await start();
+  said = quietConsole();
+  const post = async (method: string, params: object, id: unknown = 1) =>
+    (
+      await send(rpcUrl, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+      })
+    ).body;
+  const message = userMessage([{ text: "say hi" }]);
+  for (const odd of [FORGED, LONG, "naïve", "\u202e"]) {
+    for (const [method, params, where] of [
+      ["GetTask", { id: odd }, "params.id"],
+      ["SubscribeToTask", { id: odd }, "params.id"],
+      ["CancelTask", { id: odd }, "params.id"],
+      ["ListTasks", { contextId: odd }, "params.contextId"],
+      ["ListTasks", { context_id: odd }, "params.context_id"],
+      ["ListTaskPushNotificationConfigs", { task_id: odd }, "params.task_id"],
+      ["SendMessage", { message: { ...message, taskId: odd } }, "params.message.taskId"],
+      [
+        "SendStreamingMessage",
+        { message: { ...message, context_id: odd } },
+        "params.message.context_id",
+      ],
+      [
+        "SendMessage",
+        { message: { ...message, referenceTaskIds: ["x", odd] } },
+        "params.message.referenceTaskIds[1]",
+      ],
+    ] as const) {
+      const error = at(await post(method, params), "error");
+      expect([at(error, "code"), at(error, "message")]).toEqual([
+        -32602,
+        `${where} must be at most 128 printable ASCII characters`,
+      ]);
+    }
+    const path = `${restUrl}/tasks/${encodeURIComponent(odd)}`;
+    for (const [method, url] of [
+      ["GET", path],
+      ["POST", `${path}:cancel`],
+      ["POST", `${path}:subscribe`],
+      ["GET", `${path}/pushNotificationConfigs`],
+      ["GET", `${restUrl}/tasks?contextId=${encodeURIComponent(odd)}`],
+    ] as const) {
+      const answer = await send(url, { method, headers });
+      expect(answer.status).toBe(400);
+      expect(textAt(answer.body, "error", "message")).toContain("128 printable ASCII characters");
+    }
+  }
+  for (const odd of [FORGED, LONG]) {
+    const sent = await post("SendMessage", { message: { ...message, messageId: odd } });
+    expect(textAt(sent, "error", "message")).toContain(
+      "params.message.messageId must be at most 128",
+    );
+    const streamed = await post("SubscribeToTask", { id: "none" }, odd);
+    expect(textAt(streamed, "error", "message")).toContain('"id" must be a whole number');
+  }
+  // One that has the shape of an id, and is of no task.
+  const referring = { ...message, referenceTaskIds: ["none", "none"] };
+  expect(at(await post("SendMessage", { message: referring }), "error")).toBeNull();
+  expect(said).toEqual([]);
+});
+
 test.each(SIDES)(
-  "ids that would be more than a word in a log are refused: %s",
+  "parameters that cannot be converted to a string are refused: %s",
   async (_, start) => {
-    const { rpcUrl, restUrl, headers } = await start();
-    said = quietConsole();
-    const post = async (method: string, params: object, id: unknown = 1) =>
-      (
-        await send(rpcUrl, {
-          method: "POST",
-          headers,
-          body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-        })
-      ).body;
-    const message = userMessage([{ text: "say hi" }]);
-    for (const odd of [FORGED, LONG, "naïve", "\u202e"]) {
-      for (const [method, params, where] of [
-        ["GetTask", { id: odd }, "params.id"],
-        ["SubscribeToTask", { id: odd }, "params.id"],
-        ["CancelTask", { id: odd }, "params.id"],
-        ["ListTasks", { contextId: odd }, "params.contextId"],
-        ["ListTasks", { context_id: odd }, "params.context_id"],
-        ["ListTaskPushNotificationConfigs", { task_id: odd }, "params.task_id"],
-        ["SendMessage", { message: { ...message, taskId: odd } }, "params.message.taskId"],
-        [
-          "SendStreamingMessage",
-          { message: { ...message, context_id: odd } },
-          "params.message.context_id",
-        ],
-        [
-          "SendMessage",
-          { message: { ...message, referenceTaskIds: ["x", odd] } },
-          "params.message.referenceTaskIds[1]",
-        ],
-      ] as const) {
-        const error = at(await post(method, params), "error");
-        expect([at(error, "code"), at(error, "message")]).toEqual([
-          -32602,
-          `${where} must be at most 128 printable ASCII characters`,
-        ]);
-      }
-      const path = `${restUrl}/tasks/${encodeURIComponent(odd)}`;
-      for (const [method, url] of [
-        ["GET", path],
-        ["POST", `${path}:cancel`],
-        ["POST", `${path}:subscribe`],
-        ["GET", `${path}/pushNotificationConfigs`],
-        ["GET", `${restUrl}/tasks?contextId=${encodeURIComponent(odd)}`],
-      ] as const) {
-        const answer = await send(url, { method, headers });
-        expect(answer.status).toBe(400);
-        expect(textAt(answer.body, "error", "message")).toContain("128 printable ASCII characters");
-      }
+    const { rpcUrl, headers } = await start();
+    const formless = { toString: null, valueOf: null };
+    for (const [method, params] of [
+      ["GetTask", { id: formless }],
+      ["GetTask", { id: 7 }],
+      ["GetTask", { id: "x", historyLength: formless }],
+      ["GetTask", { id: "x", history_length: [formless] }],
+      ["CancelTask", { id: ["x"] }],
+      ["ListTasks", { pageToken: formless }],
+      ["ListTasks", { page_token: 7 }],
+      ["ListTasks", { pageSize: formless }],
+      ["ListTasks", { contextId: formless }],
+      ["ListTasks", { statusTimestampAfter: formless }],
+      ["SubscribeToTask", { id: formless }],
+      ["GetTaskPushNotificationConfig", { taskId: formless, id: "x" }],
+      ["CreateTaskPushNotificationConfig", { taskId: "x", id: "x", url: formless }],
+      ["CreateTaskPushNotificationConfig", { taskId: "x", authentication: { scheme: formless } }],
+      ["SendMessage", { message: { messageId: formless, role: "ROLE_USER", parts: [] } }],
+    ] as const) {
+      const { body } = await send(rpcUrl, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      });
+      expect([method, params, at(body, "error", "code")]).toEqual([method, params, -32602]);
     }
-    for (const odd of [FORGED, LONG]) {
-      const sent = await post("SendMessage", { message: { ...message, messageId: odd } });
-      expect(textAt(sent, "error", "message")).toContain(
-        "params.message.messageId must be at most 128",
-      );
-      const streamed = await post("SubscribeToTask", { id: "none" }, odd);
-      expect(textAt(streamed, "error", "message")).toContain('"id" must be a whole number');
-    }
-    // One that has the shape of an id, and is of no task.
-    const referring = { ...message, referenceTaskIds: ["none", "none"] };
-    expect(at(await post("SendMessage", { message: referring }), "error")).toBeNull();
-    expect(said).toEqual([]);
+    const absent = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: { pageToken: null } };
+    const listed = await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(absent) });
+    expect(at(listed.body, "result", "tasks")).toEqual([]);
   },
 );
 
-test.each(SIDES)("parameters that have no form as a text are invalid: %s", async (_, start) => {
-  const { rpcUrl, headers } = await start();
-  const formless = { toString: null, valueOf: null };
-  for (const [method, params] of [
-    ["GetTask", { id: formless }],
-    ["GetTask", { id: 7 }],
-    ["GetTask", { id: "x", historyLength: formless }],
-    ["GetTask", { id: "x", history_length: [formless] }],
-    ["CancelTask", { id: ["x"] }],
-    ["ListTasks", { pageToken: formless }],
-    ["ListTasks", { page_token: 7 }],
-    ["ListTasks", { pageSize: formless }],
-    ["ListTasks", { contextId: formless }],
-    ["ListTasks", { statusTimestampAfter: formless }],
-    ["SubscribeToTask", { id: formless }],
-    ["GetTaskPushNotificationConfig", { taskId: formless, id: "x" }],
-    ["CreateTaskPushNotificationConfig", { taskId: "x", id: "x", url: formless }],
-    ["CreateTaskPushNotificationConfig", { taskId: "x", authentication: { scheme: formless } }],
-    ["SendMessage", { message: { messageId: formless, role: "ROLE_USER", parts: [] } }],
-  ] as const) {
-    const { body } = await send(rpcUrl, {
-      method: "POST",
-      headers,
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    });
-    expect([method, params, at(body, "error", "code")]).toEqual([method, params, -32602]);
-  }
-  const absent = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: { pageToken: null } };
-  const listed = await send(rpcUrl, { method: "POST", headers, body: JSON.stringify(absent) });
-  expect(at(listed.body, "result", "tasks")).toEqual([]);
-});
-
-test.each(SIDES)("further slashes behind the address change nothing: %s", async (_, start) => {
+test.each(SIDES)("extra slashes after the address change nothing: %s", async (_, start) => {
   const { rpcUrl, headers } = await start();
   const message = userMessage([{ text: "say hi" }]);
   const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
@@ -128,7 +128,7 @@ test.each(SIDES)("further slashes behind the address change nothing: %s", async 
   }
 });
 
-test.each(SIDES)("answers that are a caller's own are not to be stored: %s", async (_, start) => {
+test.each(SIDES)("answers for one caller have Cache-Control: no-store: %s", async (_, start) => {
   const { rpcUrl, restUrl, headers } = await start();
   const rpc = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} };
   for (const answer of [
@@ -145,7 +145,7 @@ test.each(SIDES)("answers that are a caller's own are not to be stored: %s", asy
   }
 });
 
-test("the log has the route of a request, and nothing of its address or its method's name", async () => {
+test("the log has a request's route, not its address or its method's name", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const { rpcUrl, restUrl } = agent.server;

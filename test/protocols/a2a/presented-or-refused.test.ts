@@ -45,8 +45,8 @@ function message(parts: Json): object {
 const reasonIn = ({ body }: Answer): string => textAt(body, "error", "data", 0, "reason");
 const data = [{ data: WAIT }];
 
-describe("ambient authority is accepted, and", () => {
-  test("is used by who presents nothing", async () => {
+describe("in a mode that accepts ambient authority", () => {
+  test("a call without a capability uses it", async () => {
     const { body } = await call("a2a/skill/invoke", WAIT);
     expect(textAt(body, "result", "metadata", EXTENSION_URI, "authority")).toBe("ambient");
   });
@@ -121,18 +121,18 @@ describe("ambient authority is accepted, and", () => {
       {},
       "invalid_request",
     ],
-  ])("%s of %s is not passed over", async (_, method, params, headers, reason) => {
+  ])("%s of %s is judged or refused, never ignored", async (_, method, params, headers, reason) => {
     const before = agent.ran.length;
     expect(reasonIn(await call(method, params, headers))).toBe(reason);
     expect(agent.ran.length).toBe(before);
   });
 
-  test("a token in the header limits a skill that is invoked by the method", async () => {
+  test("a token in the header limits a2a/skill/invoke", async () => {
     const answer = await call("a2a/skill/invoke", WAIT, { "Proviso-Capability": narrowed });
     expect(reasonIn(answer)).toBe("constraint_violated");
   });
 
-  test("a bad token cancels nothing", async () => {
+  test("a cancel request with a bad token is refused", async () => {
     const { body } = await rpc(agent, "alice", "a2a/task/send", {
       message: message([{ data: { ...WAIT, arguments: { milliseconds: 0 } } }]),
     });
@@ -142,7 +142,7 @@ describe("ambient authority is accepted, and", () => {
   });
 });
 
-describe("what a message may not bring along", () => {
+describe("a message is refused if it contains", () => {
   const SPELLINGS: readonly (readonly [string, (token: string) => string])[] = [
     ["as it was issued", (token) => token],
     ["in standard base64, padded", (token) => Buffer.from(token, "base64url").toString("base64")],
@@ -160,7 +160,7 @@ describe("what a message may not bring along", () => {
   ];
 
   describe.each(SPELLINGS)("a token %s", (_spelling, spelt) => {
-    test.each(PLACES)("in %s, be it presented or not", async (_, place) => {
+    test.each(PLACES)("in %s, whether it is presented or not", async (_, place) => {
       const other = await request(await clientOf(agent, "JSON-RPC", "bob"), {
         grants: ["work:do"],
       });
@@ -176,7 +176,7 @@ describe("what a message may not bring along", () => {
     });
   });
 
-  test("more than may be looked at; but others' tokens, and the specification's example", async () => {
+  test("more strings than are searched for tokens; foreign tokens and the specification's example are accepted", async () => {
     const spec = readFileSync(new URL("../../../docs/spec.md", import.meta.url), "utf8");
     const [example = ""] = /^Ag[A-Za-z0-9_-]{100,}$/m.exec(spec) ?? [];
     expect(example).not.toBe("");
@@ -201,7 +201,7 @@ describe("what a message may not bring along", () => {
     expect(textAt(refused.body, "error", "message")).toContain("more than 64");
   });
 
-  test("a token that is presented with it", async () => {
+  test("the token that is presented with it", async () => {
     const own = { metadata: { [EXTENSION_URI]: { capabilities: [{ token: narrowed }] } } };
     for (const parts of [[{ text: `use ${narrowed}` }], [{ data: [narrowed] }]]) {
       const answer = await call("SendMessage", { message: message(parts), ...own });
@@ -213,7 +213,7 @@ describe("what a message may not bring along", () => {
     );
   });
 
-  test("many references, many parts, a tenant, a hostile id", async () => {
+  test("too many references or parts, a tenant too long, or an id with control characters", async () => {
     const referenceTaskIds = Array.from({ length: 60_000 }, String).slice(0, 20_000);
     const many = { ...message([{ text: "x" }]), referenceTaskIds };
     expect(reasonIn(await call("SendMessage", { message: many }))).toBe("invalid_request");

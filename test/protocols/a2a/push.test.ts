@@ -75,7 +75,7 @@ const until = async (so: () => boolean): Promise<void> => {
   while (!so()) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-test("progress goes where the caller wants it, with its credentials and no token of ours", async () => {
+test("progress is pushed to the caller's receiver with its own credentials, and no token of the agent", async () => {
   const { origin, got } = await receiver();
   const { send, token } = await pushing([origin]);
   const authentication = { scheme: "Bearer", credentials: "of-the-receiver" };
@@ -94,7 +94,7 @@ test("progress goes where the caller wants it, with its credentials and no token
   expect(states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
 });
 
-test("nowhere but to origins that the operator has named", async () => {
+test("a receiver outside the origins that the operator named is refused", async () => {
   const { origin, got } = await receiver();
   const { send } = await pushing(["http://127.0.0.1:9"]);
   const { host } = new URL(origin);
@@ -104,7 +104,7 @@ test("nowhere but to origins that the operator has named", async () => {
   expect(got).toEqual([]);
 });
 
-test("an origin that the operator has withdrawn gets nothing of a task that was to be sent there", async () => {
+test("a receiver whose origin the operator has withdrawn gets nothing, even for an earlier task", async () => {
   const [kept, withdrawn] = [await receiver(), await receiver()];
   const approval = { "payments:send": {} };
   const before = await agentFor({ approval, pushOrigins: [kept.origin, withdrawn.origin] });
@@ -128,7 +128,7 @@ test("an origin that the operator has withdrawn gets nothing of a task that was 
   expect(agent.logged()).toContain("is not one of the origins in push.origins");
 });
 
-test("a redirect is not followed, and the log has no credentials", async () => {
+test("a redirect of a receiver is not followed, and the log has no credentials", async () => {
   const elsewhere = await receiver();
   const { origin, got } = await receiver(`${elsewhere.origin}/stolen`);
   const { agent, send } = await pushing([origin]);

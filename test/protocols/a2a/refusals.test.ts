@@ -82,7 +82,7 @@ describe.each(BINDINGS)("refused over %s", (binding) => {
     ]);
   }
 
-  test("without a capability, in every operation", async () => {
+  test("a request without a capability is refused in every operation", async () => {
     const given = { resourceHandle: handle };
     const holder = await withCapability(alice, capability.token);
     const sent = await holder.sendMessage(callOf("retrieve_document", given));
@@ -114,7 +114,7 @@ describe.each(BINDINGS)("refused over %s", (binding) => {
     }
   });
 
-  test("leaving out the extension's header skips nothing", async () => {
+  test("a request without the extension's header is checked all the same", async () => {
     const { transport } = alice;
     const bare = { serviceParameters: { "A2A-Version": "1.0" } };
     const call = callOf("retrieve_document", { resourceHandle: handle });

@@ -14,7 +14,7 @@ function contextOf(principal: string, tenant = "", covers?: Coverage): ServerCal
   return context;
 }
 
-test("what a caller makes, in however many tenants, takes no task from another", async () => {
+test("10,100 tasks of one caller, over many tenants, push no task of another out of memory", async () => {
   const tasks = new RememberedTasks();
   const alice = contextOf("alice");
   tasks.note("hers", alice);
@@ -25,7 +25,7 @@ test("what a caller makes, in however many tenants, takes no task from another",
   expect(await tasks.sees("task-10000", contextOf("mallory", "t10000"))).toBe(true);
 });
 
-test("a task that goes on holds what it was done with once, however many messages it has", async () => {
+test("a continued task remembers each authority it used once", async () => {
   const tasks = new RememberedTasks();
   const use = (operation: string, ...resources: readonly string[]): AuthorityUse => ({
     grant: "desk:use",

@@ -75,7 +75,7 @@ const post = (method: string, params: Json, presented = token, who: Who = "alice
   rpc(agent, who, method, params, headers(presented));
 const idIn = ({ body }: Answer): string => textAt(body, "result", "task", "id");
 
-describe.each(BINDINGS)("a message that comes again over %s", (binding) => {
+describe.each(BINDINGS)("a repeated message over %s", (binding) => {
   const again: Partial<Message> = { messageId: `again over ${binding}` };
 
   test("runs once, and is answered with its task", async () => {
@@ -93,14 +93,14 @@ describe.each(BINDINGS)("a message that comes again over %s", (binding) => {
     expect(runs).toBe(1);
   });
 
-  test("asking for something else, is refused", async () => {
+  test("that asks for something else is refused", async () => {
     const holder = await clientOf(agent, binding, "alice", token);
     const other = callOf("wait", { milliseconds: 4 }, again);
     expect(String(await failureOf(holder.sendMessage(other)))).toContain("an id of its own");
   });
 });
 
-test("several at once run once, and all find the same task", async () => {
+test("concurrent repeats of a message run once, and all get the same task", async () => {
   let answers: Answer[] = [];
   const runs = await runsIn(async () => {
     const params = waiting(300, "several");
@@ -123,7 +123,7 @@ test("several at once run once, and all find the same task", async () => {
   expect(runs).toBe(1);
 });
 
-test("while it runs, it is the same task, and a stream follows it to its end", async () => {
+test("a message repeated while it runs gets the same task, and a stream follows it to the end", async () => {
   const holder = await clientOf(agent, "JSON-RPC", "alice", token);
   const call = callOf("wait", { milliseconds: 600 }, { messageId: "running" });
   const runs = await runsIn(async () => {
@@ -139,7 +139,7 @@ test("while it runs, it is the same task, and a stream follows it to its end", a
   expect(runs).toBe(1);
 });
 
-test("the id is the party's own, and opens nothing that is presented does not open", async () => {
+test("a message id belongs to its sender, and a repeat needs a capability for the task", async () => {
   const params = waiting(0, "shared");
   const first = await post("SendMessage", params);
   const through = await post("SendMessage", params, token, "calendar");
@@ -164,7 +164,7 @@ test("the id is the party's own, and opens nothing that is presented does not op
   expect([rest.status, textAt(rest.body, "error", "status")]).toEqual([409, "ALREADY_EXISTS"]);
 });
 
-test("is answered with its task while another process keeps the database from being written", async () => {
+test("a repeated message is answered while another process locks the database", async () => {
   const first = await post("SendMessage", waiting(8, "locked"));
   const other = new Database(join(agent.home, "proviso.db"));
   other.exec("BEGIN IMMEDIATE");
@@ -182,7 +182,7 @@ test("is answered with its task while another process keeps the database from be
   }
 });
 
-test("with a push configuration, leaves none behind", async () => {
+test("a repeated message with a push configuration adds no second one", async () => {
   const pushing = await startAgent({ pushOrigins: ["http://127.0.0.1:9"] });
   try {
     const alice = await clientOf(pushing, "JSON-RPC", "alice");
@@ -229,7 +229,7 @@ async function introspected(): Promise<Json> {
   return JSON.parse(JSON.stringify(answer));
 }
 
-test("that goes on with a task, it goes on once", async () => {
+test("a repeated message that continues a task continues it once", async () => {
   const holder = await clientOf(agent, "JSON-RPC", "alice", token);
   const { id: taskId } = taskIn(await holder.sendMessage(messageOf(["wait"])));
   const more = messageOf(["5"], { taskId, messageId: "more" });
@@ -244,7 +244,7 @@ test("that goes on with a task, it goes on once", async () => {
 describe("a2a/skill/invoke with a messageId", () => {
   const invoke = (params: object) => rpc(agent, "alice", "a2a/skill/invoke", { token, ...params });
 
-  test("runs once, and is a task that can be read", async () => {
+  test("runs once per messageId, and makes a readable task", async () => {
     const params = { skill: "wait", arguments: { milliseconds: 6 }, messageId: "invoked" };
     const runs = await runsIn(async () => {
       const first = at((await invoke(params)).body, "result");
@@ -261,7 +261,7 @@ describe("a2a/skill/invoke with a messageId", () => {
     expect(runs).toBe(1);
   });
 
-  test("says that it still runs", async () => {
+  test("answers a repeat during the run that it still runs", async () => {
     const params = { skill: "wait", arguments: { milliseconds: 400 }, messageId: "still" };
     const first = invoke(params);
     await expect
@@ -270,7 +270,7 @@ describe("a2a/skill/invoke with a messageId", () => {
     expect(at((await first).body, "result", "result")).toEqual({ waited: 400 });
   });
 
-  test("fails in the same words again", async () => {
+  test("answers a repeat after a failure with the same error", async () => {
     for (const [skill, given, code, reason] of [
       ["fail", {}, -32603, "skill_failed"],
       ["choosy", { amount: 3 }, -32602, "invalid_request"],
@@ -286,12 +286,12 @@ describe("a2a/skill/invoke with a messageId", () => {
   });
 });
 
-describe("while tasks cannot be written", () => {
+describe("while tasks cannot be stored", () => {
   const file = (): string => join(agent.home, "proviso.db");
   const takeAway = (): void => renameSync(file(), `${file()}.away`);
   const bringBack = (): void => renameSync(`${file()}.away`, file());
 
-  test("nothing runs", async () => {
+  test("no call runs", async () => {
     takeAway();
     const runs = await runsIn(async () => {
       const { status, body } = await post("SendMessage", waiting(0, "never"));
@@ -303,7 +303,7 @@ describe("while tasks cannot be written", () => {
   });
 
   test.each(["SendMessage", "a2a/skill/invoke"])(
-    "what %s has run is said to have run, and does not run again",
+    "a run of %s whose task was not stored is reported, and is not repeated",
     async (method) => {
       const skill = { skill: "wait", arguments: { milliseconds: 500 } };
       const messageId = `unstored ${method}`;

@@ -189,7 +189,7 @@ const later = {
 };
 
 if (FULL) {
-  test("what was under way when the agent was killed fails, and does not run when it is sent again", async () => {
+  test("a task that ran when the agent was killed has failed, and repeating its message does not run it again", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();
@@ -216,7 +216,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("a task under way when the agent was killed does not run on, and can be cancelled", async () => {
+  test("a task that ran when the agent was killed does not resume, and can be cancelled", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();
@@ -242,7 +242,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("asked to stop, the agent answers what is under way, and writes down all of it", async () => {
+  test("an agent asked to stop answers the calls under way, and stores their tasks", async () => {
     const home = temporaryFolder();
     const child = await Child.start(home);
     const client = await child.client();

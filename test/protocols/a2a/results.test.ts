@@ -177,7 +177,7 @@ function outcomeOf(task: Json): Outcome {
 }
 
 throughStores((place) => {
-  test("what a skill returns has one outcome, whichever way it is called", {
+  test("a skill's return value has the same outcome for every way to call it", {
     timeout: 120_000,
   }, async () => {
     const { server, logged } = await served(await place());

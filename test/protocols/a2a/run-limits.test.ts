@@ -32,7 +32,7 @@ function heldBy(signal: AbortSignal): number {
   return events + Math.max(0, ...sizes);
 }
 
-test("runs that are over leave nothing with the signals that outlive them", async () => {
+test("finished runs leave no listeners on longer-lived signals", async () => {
   const { stop, ...limited } = limits();
   const controller = new AbortController();
   const ran = async (): Promise<void> => {
@@ -45,7 +45,7 @@ test("runs that are over leave nothing with the signals that outlive them", asyn
   expect([heldBy(stop.signal), heldBy(controller.signal)]).toEqual(before);
 });
 
-test("a run ends when it is cancelled, when the agent stops, and when it takes too long", async () => {
+test("a run ends when it is cancelled, when the agent stops, or at its time limit", async () => {
   vi.useFakeTimers();
   const { stop, ...limited } = limits();
   const controller = new AbortController();
@@ -69,7 +69,7 @@ test("a run ends when it is cancelled, when the agent stops, and when it takes t
   vi.useRealTimers();
 });
 
-test("what a run leaves behind when it has its answer is aborted then, and no timer is left", async () => {
+test("when a run answers, its signal aborts work left behind, and no timer remains", async () => {
   vi.useFakeTimers();
   const before = vi.getTimerCount();
   let left: AbortSignal | undefined;
@@ -85,7 +85,7 @@ test("what a run leaves behind when it has its answer is aborted then, and no ti
   vi.useRealTimers();
 });
 
-test("a run that is cancelled before it begins ends at once", async () => {
+test("a run cancelled before it begins ends at once", async () => {
   const controller = new AbortController();
   controller.abort(CANCELLED);
   const { stop: _, ...limited } = limits();

@@ -86,7 +86,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     });
   });
 
-  test("a scoped skill reaches the handles that are left, and no others", async () => {
+  test("a scoped skill reaches only the handles left in the token", async () => {
     const granted = await request(alice, reports);
     const search = async (token: string) => {
       const holder = await withCapability(alice, token);
@@ -101,7 +101,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     ]);
   });
 
-  test("handles are found wherever they stand in the arguments", async () => {
+  test("handles are found at any place in the arguments", async () => {
     const granted = await request(alice, reports);
     const left = handleOf(granted, "First quarter");
     const other = handleOf(granted, "Sales of the first quarter");
@@ -113,7 +113,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     await expect(half.sendMessage(compare())).rejects.toThrow("resource_denied");
   });
 
-  test("streams a task, from its start to its result", async () => {
+  test("streams a task from its start to its result", async () => {
     const granted = await request(alice, reports);
     const holder = await withCapability(alice, granted.token);
     const seen: string[] = [];
@@ -126,7 +126,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(seen).toEqual(["task", "artifactUpdate", "statusUpdate"]);
   });
 
-  test("a method about capabilities is answered over a stream as well", async () => {
+  test("gets a capability method's answer over a stream", async () => {
     const params = { grants: ["work:do"] };
     const stream = alice.sendMessageStream(
       messageOf([{ data: { method: "a2a/capabilities/request", params } }]),
@@ -174,7 +174,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(resultOf(got)).toEqual({ waited: 400 });
   });
 
-  test("what a skill throws fails its task, and stays in the log", async () => {
+  test("an error thrown by a skill fails its task, and only the log has its text", async () => {
     const holder = await patient();
     const failed = taskIn(await holder.sendMessage(callOf("fail", {})));
     expect(failed.status?.state).toBe(TaskState.TASK_STATE_FAILED);
@@ -182,7 +182,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(agent.logged()).toContain("password-of-the-agent");
   });
 
-  test("push configurations are not supported, and not told to strangers", async () => {
+  test("push configurations are refused as unsupported, or for the missing capability", async () => {
     const { token } = await request(alice, { grants: ["work:do"] });
     const holder = await withCapability(alice, token);
     const { id } = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));

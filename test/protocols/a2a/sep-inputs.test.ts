@@ -87,7 +87,7 @@ test.each<readonly [method: string, params: unknown]>([
   expect(agent.ran.length).toBe(runs);
 });
 
-test("what goes beyond a capability tells every problem", async () => {
+test("an attenuation beyond the capability is refused with every problem", async () => {
   const { token } = await capability();
   const constraints = {
     operations: ["wai"],
@@ -141,7 +141,7 @@ async function post(body: string): Promise<Json> {
   return (await send(agent.server.rpcUrl, init)).body;
 }
 
-test("requests that JSON-RPC does not allow", async () => {
+test("a body that JSON-RPC does not allow is refused, and nothing runs", async () => {
   const method = "a2a/capabilities/introspect";
   const before = agent.ran.length;
   for (const [request, id] of [
@@ -166,7 +166,7 @@ test("requests that JSON-RPC does not allow", async () => {
   expect(agent.ran.length).toBe(before);
 });
 
-test("the examples of the SEP are answered as they are written, without id and version", async () => {
+test("the examples of the proposal work as written, without id and version", async () => {
   const { id, token } = await capability();
   const constraints = { operations: ["wait"] };
   const attenuations = { [id]: constraints };
@@ -210,7 +210,7 @@ test("the examples of the SEP are answered as they are written, without id and v
   ).toMatchObject({ error: { code: -32600 } });
 });
 
-test("a time with milliseconds, as clocks write it, is taken at the second that allows less", async () => {
+test("a time with milliseconds is rounded to the second that allows less", async () => {
   const second = Math.floor(Date.now() / 1000) * 1000 + 600_000;
   const written = (milliseconds: number): string => new Date(milliseconds).toISOString();
   const kept = (milliseconds: number): string => written(milliseconds).replace(".000Z", "Z");
@@ -236,7 +236,7 @@ test("a time with milliseconds, as clocks write it, is taken at the second that 
 });
 
 test.each(["2099-01-01T00:00:00.Z", "2099-01-01T00:00:00,5Z", "2099-01-01T00:00:00.000+01:00"])(
-  "a time such as %s is not",
+  "a time such as %s is refused",
   async (expires) => {
     const params = { grants: ["work:do"], expires };
     const { body } = await rpc(agent, "alice", "a2a/capabilities/request", params);
@@ -244,7 +244,7 @@ test.each(["2099-01-01T00:00:00.Z", "2099-01-01T00:00:00,5Z", "2099-01-01T00:00:
   },
 );
 
-test("a method that nobody knows is the SDK's to refuse", async () => {
+test("an unknown method is refused by the SDK", async () => {
   for (const method of [
     "a2a/skill/invoke2",
     "a2a/capabilities/requests",

@@ -33,60 +33,67 @@ const curl = spawnSync("curl", ["--version"]).status === 0;
 if (!curl)
   console.warn("curl is missing: the run over plain HTTP is skipped (apt-get install curl)");
 
-test.skipIf(!curl)("a process that knows only HTTP gets through by the methods alone", async () => {
-  const script = fileURLToPath(new URL("sep.sh", import.meta.url));
-  const { stdout } = await promisify(execFile)("sh", [script, agent.server.rpcUrl, CALLERS.alice]);
-  const steps = new Map(
-    stdout.split("\n").flatMap((line) => {
-      const [, step, body, status] = /^(\S+) (.*) (\d{3})$/.exec(line) ?? [];
-      return step === undefined || body === undefined
-        ? []
-        : [[step, { status, body: JSON.parse(body) }]];
-    }),
-  );
-  expect([...steps.values()].map(({ status }) => status)).toEqual(Array(13).fill("200"));
-  const answer = (step: string): Json => steps.get(step)?.body ?? null;
+test.skipIf(!curl)(
+  "a shell script with curl gets through the whole flow by the methods alone",
+  async () => {
+    const script = fileURLToPath(new URL("sep.sh", import.meta.url));
+    const { stdout } = await promisify(execFile)("sh", [
+      script,
+      agent.server.rpcUrl,
+      CALLERS.alice,
+    ]);
+    const steps = new Map(
+      stdout.split("\n").flatMap((line) => {
+        const [, step, body, status] = /^(\S+) (.*) (\d{3})$/.exec(line) ?? [];
+        return step === undefined || body === undefined
+          ? []
+          : [[step, { status, body: JSON.parse(body) }]];
+      }),
+    );
+    expect([...steps.values()].map(({ status }) => status)).toEqual(Array(13).fill("200"));
+    const answer = (step: string): Json => steps.get(step)?.body ?? null;
 
-  const id = textAt(answer("request"), "result", "capabilities", 0, "id");
-  expect(id).toMatch(/^cap_/);
-  expect(at(answer("request"), "result", "capabilities", 0)).toMatchObject({
-    grant: "documents:read",
-    principal: "alice",
-    operations: ["retrieve", "search"],
-    resourceHandles: [
-      { handle: expect.stringMatching(/^rh_/), displayName: expect.any(String), kind: "item" },
-      { handle: expect.stringMatching(/^rh_/), displayName: expect.any(String), kind: "item" },
-    ],
-  });
-  expect(answer("attenuate")).toMatchObject({
-    result: { capability: { id, constraints: { operations: ["retrieve"] } } },
-  });
-  for (const step of ["invoke-by-id", "invoke-by-token", "parent-lives"]) {
-    expect(answer(step)).toMatchObject({
-      result: {
-        result: { text: expect.stringContaining("Revenue") },
-        metadata: { [EXTENSION_URI]: { authority: "capability", capability: id } },
-      },
+    const id = textAt(answer("request"), "result", "capabilities", 0, "id");
+    expect(id).toMatch(/^cap_/);
+    expect(at(answer("request"), "result", "capabilities", 0)).toMatchObject({
+      grant: "documents:read",
+      principal: "alice",
+      operations: ["retrieve", "search"],
+      resourceHandles: [
+        { handle: expect.stringMatching(/^rh_/), displayName: expect.any(String), kind: "item" },
+        { handle: expect.stringMatching(/^rh_/), displayName: expect.any(String), kind: "item" },
+      ],
     });
-  }
-  expect(answer("search-with-narrow")).toMatchObject(denied("operation_denied"));
-  const task = at(answer("send"), "result", "task");
-  expect(task).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
-  // What the task may do is what the attenuation left of the capability.
-  expect(at(task, "artifacts", 0, "parts", 0, "data")).toEqual({
-    capabilities: [id],
-    searched: ["operation_denied"],
-  });
-  expect(answer("introspect")).toMatchObject({
-    result: { active: true, id, hops: 2, principal: "alice" },
-  });
-  expect(answer("revoke")).toMatchObject({ result: { revoked: true, capabilityId: id } });
-  for (const step of ["refused", "all-refused"])
-    expect(answer(step)).toMatchObject(denied("revoked"));
-  expect(answer("introspect-revoked")).toMatchObject({
-    result: { active: false, denials: [{ code: "revoked" }] },
-  });
-});
+    expect(answer("attenuate")).toMatchObject({
+      result: { capability: { id, constraints: { operations: ["retrieve"] } } },
+    });
+    for (const step of ["invoke-by-id", "invoke-by-token", "parent-lives"]) {
+      expect(answer(step)).toMatchObject({
+        result: {
+          result: { text: expect.stringContaining("Revenue") },
+          metadata: { [EXTENSION_URI]: { authority: "capability", capability: id } },
+        },
+      });
+    }
+    expect(answer("search-with-narrow")).toMatchObject(denied("operation_denied"));
+    const task = at(answer("send"), "result", "task");
+    expect(task).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+    // What the task may do is what the attenuation left of the capability.
+    expect(at(task, "artifacts", 0, "parts", 0, "data")).toEqual({
+      capabilities: [id],
+      searched: ["operation_denied"],
+    });
+    expect(answer("introspect")).toMatchObject({
+      result: { active: true, id, hops: 2, principal: "alice" },
+    });
+    expect(answer("revoke")).toMatchObject({ result: { revoked: true, capabilityId: id } });
+    for (const step of ["refused", "all-refused"])
+      expect(answer(step)).toMatchObject(denied("revoked"));
+    expect(answer("introspect-revoked")).toMatchObject({
+      result: { active: false, denials: [{ code: "revoked" }] },
+    });
+  },
+);
 
 function denied(code: string) {
   const data = [{ reason: code, domain: ERROR_DOMAIN }, { value: { denials: [{ code }] } }];
@@ -99,7 +106,7 @@ async function capability(): Promise<{ readonly id: string; readonly token: stri
   return { id: textAt(granted, "id"), token: textAt(granted, "token") };
 }
 
-test("ids alone are for the party they were issued to", async () => {
+test("a capability id without its token works only for the party it was issued to", async () => {
   const { id, token } = await capability();
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
   for (const who of ["calendar", "bob"] as const) {
@@ -147,7 +154,7 @@ test("revokes a token whose discharge is already revoked", async () => {
   expect(await revoke(another)).toMatchObject({ ...id, already: "revoked" });
 });
 
-test("an id is good for as long as the capability lives", async () => {
+test("a capability id works as long as its capability lives", async () => {
   const { id } = await capability();
   const call = { skill: "wait", arguments: { milliseconds: 0 }, capabilityId: id };
   expect((await rpc(agent, "alice", "a2a/skill/invoke", call)).body).toHaveProperty("result");

@@ -8,7 +8,7 @@ import { mountA2A, serveAgent } from "../../../src/protocols/a2a/server.js";
 import { at, authorized, callOf, clientOf, request, rpc, send, taskIn } from "./callers.js";
 import { agentFor, held, userMessage } from "./set-up.js";
 
-test("health, and what is counted", async () => {
+test("/healthz answers, and metrics count decisions", async () => {
   const agent = await agentFor();
   expect(await send(`${agent.server.url}/healthz`)).toMatchObject({
     status: 200,
@@ -43,7 +43,7 @@ test("health, and what is counted", async () => {
   expect(text).toMatch(/^proviso_revocation_age_seconds [\d.e-]+$/m);
 });
 
-test("each request is logged, with its caller and its refusal, and nothing that it carried", async () => {
+test("each request is logged with its caller and refusal, without its contents", async () => {
   const agent = await agentFor();
   const call = { skill: "pay", arguments: { amount: 271828, to: "bob" } };
   await rpc(agent, "alice", "a2a/skill/invoke", call);
@@ -65,14 +65,14 @@ test("each request is logged, with its caller and its refusal, and nothing that 
   expect(agent.logged()).not.toContain("271828");
 });
 
-test("an agent behind a proxy names it, by an address or a range", async () => {
+test("trustedProxies must name addresses or ranges", async () => {
   const agent = await agentFor({ trustedProxies: ["loopback", "10.0.0.0/8"] });
   const { holder } = await held(agent);
   const task = taskIn(await holder.sendMessage(callOf("wait", { milliseconds: 0 })));
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
 });
 
-test("what there is not", async () => {
+test("unknown addresses and methods get 404 or 405", async () => {
   const agent = await agentFor();
   const { url, restUrl, rpcUrl } = agent.server;
   for (const path of ["/", "/a2a", "/favicon.ico", "/.well-known/agent.json"]) {
@@ -101,7 +101,7 @@ test("what there is not", async () => {
   }
 });
 
-test("an address that cannot be decoded is the caller's mistake", async () => {
+test("an address that cannot be decoded gets 400", async () => {
   const agent = await agentFor();
   for (const path of ["/%zz", "/a2a/rest/tasks/%zz"]) {
     const answer = await send(`${agent.server.url}${path}`, { headers: authorized("alice") });
@@ -111,7 +111,7 @@ test("an address that cannot be decoded is the caller's mistake", async () => {
   }
 });
 
-test("HEAD and OPTIONS do nothing, and give nothing away", async () => {
+test("HEAD and OPTIONS run nothing and reveal nothing", async () => {
   const agent = await agentFor();
   const { url, cardUrl, rpcUrl, restUrl } = agent.server;
   const head = await send(cardUrl, { method: "HEAD" });
@@ -128,7 +128,7 @@ test("HEAD and OPTIONS do nothing, and give nothing away", async () => {
   expect((await send(cardUrl)).headers.get("x-powered-by")).toBeNull();
 });
 
-test("a failure within is told to the log, and to nobody else", async () => {
+test("an internal failure is logged, and hidden from callers", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   // From here on nothing can be written down, and so nothing may be done.
@@ -161,7 +161,7 @@ test("a failure within is told to the log, and to nobody else", async () => {
   expect(agent.logged()).toContain("the ledger is closed");
 });
 
-test("another protocol stands beside it on one port, and both stop with it", async () => {
+test("another protocol is served on the same port, and stops together with A2A", async () => {
   const { agent, tasks } = await agentFor();
   const answer = (): never => {
     throw new Error("nothing is thrown here");
@@ -192,7 +192,7 @@ test("another protocol stands beside it on one port, and both stop with it", asy
   await expect(send(cardUrl)).rejects.toThrow();
 });
 
-test("the log says which method was called, also where it goes on as another", async () => {
+test("the log names the method called, even if it is handled as another", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const message = userMessage([{ text: "hello" }]);
@@ -201,7 +201,7 @@ test("the log says which method was called, also where it goes on as another", a
   expect(agent.logged()).toContain('"method":"a2a/task/send"');
 });
 
-test("options that are missing or unknown are named before anything is served", async () => {
+test("missing and unknown options are refused by name before anything is served", async () => {
   const { agent, tasks } = await agentFor();
   const authenticator = { authenticate: async () => Promise.reject(new Error("not asked")) };
   const log = { info() {}, warn() {}, error() {} };

@@ -42,7 +42,7 @@ function keptAlive(
   });
 }
 
-test("shutting down finishes what is under way, takes nothing new, and does not dawdle", async () => {
+test("shutting down finishes calls under way, refuses new ones, and does not wait longer", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const params = { skill: "wait", arguments: { milliseconds: 600 }, token };
@@ -68,7 +68,7 @@ test("shutting down finishes what is under way, takes nothing new, and does not 
   expect(agent.ran).toEqual(["wait"]);
 });
 
-test("a task that nobody waits for does not bring the process down when the stores are closed", async () => {
+test("a task without a waiting client does not crash the process when the stores close", async () => {
   const agent = await agentFor();
   const { holder } = await held(agent);
   await holder.sendMessage({ ...callOf("wait", { milliseconds: 300 }), configuration: AT_ONCE });
@@ -81,7 +81,7 @@ test("a task that nobody waits for does not bring the process down when the stor
   expect(rejections).toEqual([]);
 });
 
-test("a client that goes away does not take its task with it", async () => {
+test("a client that disconnects does not cancel its task", async () => {
   const agent = await agentFor();
   const { holder } = await held(agent);
   const controller = new AbortController();
@@ -104,7 +104,7 @@ test("a client that goes away does not take its task with it", async () => {
   expect(resultOf(taskIn(await holder.getTask({ tenant: "", id })))).toEqual({ waited: 300 });
 });
 
-test("what still comes by an open connection while the server closes is told so", async () => {
+test("a request on an open connection during shutdown is refused with an explanation", async () => {
   const agent = await agentFor();
   const { token } = await held(agent);
   const params = { skill: "wait", arguments: { milliseconds: 400 }, token };
@@ -134,13 +134,13 @@ test("what still comes by an open connection while the server closes is told so"
   expect(agent.ran).toEqual(["wait"]);
 });
 
-test("closing twice is closing once", async () => {
+test("closing twice has no further effect", async () => {
   const agent = await agentFor();
   await Promise.all([agent.server.close(), agent.server.close()]);
   await agent.server.close();
 });
 
-test("what is not done in time ends with a last event, an answer, and one line in the log", async () => {
+test("a call past the grace period ends with a last event, an answer and one log line", async () => {
   const said = quietConsole();
   const agent = await startAgent({ grace: 300 });
   onTestFinished(() => agent.remove());

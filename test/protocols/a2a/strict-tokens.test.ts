@@ -36,19 +36,19 @@ const invoked = async (metadata: object, headers = {}): Promise<string> => {
 const inMetadata = (text: string) =>
   invoked({ metadata: { [EXTENSION_URI]: { capabilities: [{ token: text }] } } });
 
-test("the token alone is taken everywhere", async () => {
+test("a bare token is accepted everywhere", async () => {
   expect(await invoked({}, { "Proviso-Capability": token })).toBe("allowed");
   expect(await inMetadata(token)).toBe("allowed");
   expect(await invoked({ capabilities: [{ token }] })).toBe("allowed");
 });
 
 describe.each(AROUND)("%s around a token", (_what, around) => {
-  test("is taken off by the command", async () => {
+  test("is removed by the command", async () => {
     const { status } = await runHere(["inspect"], { input: around(token) });
     expect(status).toBe(0);
   });
 
-  test("is refused over A2A, in the header and in the message", async () => {
+  test("is refused by A2A, in header and message", async () => {
     const text = around(token);
     expect(await invoked({}, { "Proviso-Capability": text })).toBe("token_malformed");
     expect(await inMetadata(text)).toBe("token_malformed");
@@ -72,7 +72,7 @@ describe.each(AROUND)("%s around a token", (_what, around) => {
     }
   });
 
-  test("is refused by a resource server, in the header", async () => {
+  test("is refused by a resource server", async () => {
     const { issuer } = fixture();
     const minted = mint(issuer);
     const requirement = { grant: "files", operation: "get" };
@@ -86,7 +86,7 @@ describe.each(AROUND)("%s around a token", (_what, around) => {
   });
 });
 
-test("the vectors have one, and refuse it", () => {
+test("the vectors contain such a case, and refuse it", () => {
   const path = new URL("../../../spec-vectors/check.json", import.meta.url);
   const found = /"comment": "Bearer before the token".*?"result": "(\w+)"/s.exec(
     readFileSync(path, "utf8"),

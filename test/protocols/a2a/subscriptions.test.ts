@@ -92,39 +92,45 @@ const EACH = SIDES.flatMap(([side, start]) =>
   BINDINGS.map((binding) => [side, binding, start] as const),
 );
 
-test.each(EACH)("a task that waits is followed to its end: %s, %s", async (_, binding, start) => {
-  quietConsole();
-  const reached = await start();
-  const { headers, rpc } = reached;
-  const id = await waiting(rpc);
-  const followed = await subscribe(reached, binding, headers, id);
-  await pause(300);
-  expect(said(followed.events)).toEqual([WAITS]);
-  await rpc("SendMessage", { message: words("write this", { taskId: id }) });
-  await followed.ended;
-  expect(said(followed.events).at(-1)).toBe("TASK_STATE_COMPLETED");
-  expect(said(followed.events)).toContain("artifact");
-});
+test.each(EACH)(
+  "a subscription follows a waiting task to its end: %s, %s",
+  async (_, binding, start) => {
+    quietConsole();
+    const reached = await start();
+    const { headers, rpc } = reached;
+    const id = await waiting(rpc);
+    const followed = await subscribe(reached, binding, headers, id);
+    await pause(300);
+    expect(said(followed.events)).toEqual([WAITS]);
+    await rpc("SendMessage", { message: words("write this", { taskId: id }) });
+    await followed.ended;
+    expect(said(followed.events).at(-1)).toBe("TASK_STATE_COMPLETED");
+    expect(said(followed.events)).toContain("artifact");
+  },
+);
 
-test.each(BINDINGS)("through many turns, until it is cancelled: %s", async (binding) => {
-  const agent = await agentFor({ runTask });
-  const { token } = await held(agent);
-  const headers = presenting(token);
-  const { server } = agent;
-  const rpc: Reached["rpc"] = (...call) => rpcTo(server.rpcUrl, headers, call[0], call[1]);
-  const id = await waiting(rpc);
-  const followed = await subscribe(server, binding, headers, id);
-  for (let turn = 2; turn <= 4; turn++) {
-    await rpc("SendMessage", { message: words("ask again", { taskId: id }) });
-    const waits = (): number => said(followed.events).filter((one) => one === WAITS).length;
-    await expect.poll(waits).toBe(turn);
-  }
-  await rpc("CancelTask", { id });
-  await followed.ended;
-  expect(said(followed.events).at(-1)).toBe("TASK_STATE_CANCELED");
-});
+test.each(BINDINGS)(
+  "a subscription follows a task through many turns until it is cancelled: %s",
+  async (binding) => {
+    const agent = await agentFor({ runTask });
+    const { token } = await held(agent);
+    const headers = presenting(token);
+    const { server } = agent;
+    const rpc: Reached["rpc"] = (...call) => rpcTo(server.rpcUrl, headers, call[0], call[1]);
+    const id = await waiting(rpc);
+    const followed = await subscribe(server, binding, headers, id);
+    for (let turn = 2; turn <= 4; turn++) {
+      await rpc("SendMessage", { message: words("ask again", { taskId: id }) });
+      const waits = (): number => said(followed.events).filter((one) => one === WAITS).length;
+      await expect.poll(waits).toBe(turn);
+    }
+    await rpc("CancelTask", { id });
+    await followed.ended;
+    expect(said(followed.events).at(-1)).toBe("TASK_STATE_CANCELED");
+  },
+);
 
-test("whichever instance carries the task on", async () => {
+test("a subscription follows a task that another instance continues", async () => {
   const here = await agentFor({ runTask });
   const there = await startAgent({ runTask, again: here.home });
   onTestFinished(() => there.stop());
@@ -138,25 +144,28 @@ test("whichever instance carries the task on", async () => {
   expect(said(followed.events).at(-1)).toBe("TASK_STATE_COMPLETED");
 });
 
-test.each(EACH)("authority is asked again before each event: %s, %s", async (_, binding, start) => {
-  const printed = quietConsole();
-  const reached = await start();
-  const { rpc } = reached;
-  const watcher = narrowed(reached);
-  const id = await waiting(rpc, watcher);
-  const watched = await subscribe(reached, binding, watcher, id);
-  const other = await subscribe(reached, binding, reached.headers, id);
-  const { "Proviso-Capability": token = "", ...bare } = watcher;
-  const revoked = await rpc("a2a/capabilities/revoke", { token }, bare);
-  expect(at(revoked.body, "result", "revoked")).toBe(true);
-  await pause(100);
-  expect(said(watched.events)).toEqual([WAITS]);
-  await rpc("SendMessage", { message: words("write this", { taskId: id }) });
-  await Promise.all([watched.ended, other.ended]);
-  expect(said(watched.events)).toEqual([WAITS, "revoked"]);
-  expect(said(other.events).at(-1)).toBe("TASK_STATE_COMPLETED");
-  expect(printed).toEqual([]);
-});
+test.each(EACH)(
+  "a stream's authority is checked again before each event: %s, %s",
+  async (_, binding, start) => {
+    const printed = quietConsole();
+    const reached = await start();
+    const { rpc } = reached;
+    const watcher = narrowed(reached);
+    const id = await waiting(rpc, watcher);
+    const watched = await subscribe(reached, binding, watcher, id);
+    const other = await subscribe(reached, binding, reached.headers, id);
+    const { "Proviso-Capability": token = "", ...bare } = watcher;
+    const revoked = await rpc("a2a/capabilities/revoke", { token }, bare);
+    expect(at(revoked.body, "result", "revoked")).toBe(true);
+    await pause(100);
+    expect(said(watched.events)).toEqual([WAITS]);
+    await rpc("SendMessage", { message: words("write this", { taskId: id }) });
+    await Promise.all([watched.ended, other.ended]);
+    expect(said(watched.events)).toEqual([WAITS, "revoked"]);
+    expect(said(other.events).at(-1)).toBe("TASK_STATE_COMPLETED");
+    expect(printed).toEqual([]);
+  },
+);
 
 test.each(EACH)("a stream ends when its token expires: %s, %s", async (_, binding, start) => {
   const printed = quietConsole();
@@ -171,23 +180,26 @@ test.each(EACH)("a stream ends when its token expires: %s, %s", async (_, bindin
   expect(printed).toEqual([]);
 });
 
-test.each(EACH)("its caller must still be known: %s, %s", async (_, binding, start) => {
-  const printed = quietConsole();
-  const reached = await start();
-  const { rpc, headers, otherLogin } = reached;
-  const id = await waiting(rpc);
-  const watched = await subscribe(reached, binding, headers, id);
-  const other = await subscribe(reached, binding, otherLogin, id);
-  for (const one of [watched, other]) await expect.poll(() => one.events.length).toBe(1);
-  reached.signOut();
-  await rpc("SendMessage", { message: words("write this", { taskId: id }) }, otherLogin);
-  await Promise.all([watched.ended, other.ended]);
-  expect(said(watched.events)).toEqual([WAITS, "token_missing"]);
-  expect(said(other.events).at(-1)).toBe("TASK_STATE_COMPLETED");
-  expect(printed).toEqual([]);
-});
+test.each(EACH)(
+  "a stream ends when its caller's login is no longer valid: %s, %s",
+  async (_, binding, start) => {
+    const printed = quietConsole();
+    const reached = await start();
+    const { rpc, headers, otherLogin } = reached;
+    const id = await waiting(rpc);
+    const watched = await subscribe(reached, binding, headers, id);
+    const other = await subscribe(reached, binding, otherLogin, id);
+    for (const one of [watched, other]) await expect.poll(() => one.events.length).toBe(1);
+    reached.signOut();
+    await rpc("SendMessage", { message: words("write this", { taskId: id }) }, otherLogin);
+    await Promise.all([watched.ended, other.ended]);
+    expect(said(watched.events)).toEqual([WAITS, "token_missing"]);
+    expect(said(other.events).at(-1)).toBe("TASK_STATE_COMPLETED");
+    expect(printed).toEqual([]);
+  },
+);
 
-test.each(EACH)("streams of one caller are bounded: %s, %s", async (_, binding, start) => {
+test.each(EACH)("a caller's concurrent streams are limited: %s, %s", async (_, binding, start) => {
   quietConsole();
   const reached = await start({ mostStreams: 2 });
   const { headers, rpc } = reached;
@@ -215,7 +227,7 @@ test.each(EACH)("streams of one caller are bounded: %s, %s", async (_, binding, 
     .toBe(200);
 });
 
-test("a server that closes waits for no task that waits", async () => {
+test("closing the server ends streams of waiting tasks at once", async () => {
   const agent = await agentFor({ runTask, grace: 20_000 });
   const { token } = await held(agent);
   const headers = presenting(token);

@@ -50,7 +50,7 @@ const asking: TaskRunner = async ({ earlier, text, answer }) =>
     : answer(text.includes("password") ? "auth-required" : "input-required", "to whom?");
 
 describe.each(BINDINGS)("over %s", (binding) => {
-  test("a task whose skill is refused is rejected, and says why", async () => {
+  test("a task whose skill call is refused is rejected with the reasons", async () => {
     const agent = await agentFor({ runTask: payer });
     const { holder } = await held(agent, "work:do", binding);
     const task = taskIn(await holder.sendMessage(messageOf(["bob"])));
@@ -71,7 +71,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   test.each([
     ["input-required", "pay", TaskState.TASK_STATE_INPUT_REQUIRED],
     ["auth-required", "my password is lost", TaskState.TASK_STATE_AUTH_REQUIRED],
-  ])("%s: the task goes on with the next message that names it", async (_, words, state) => {
+  ])("%s: the next message that names the task continues it", async (_, words, state) => {
     const agent = await agentFor({ runTask: asking });
     const { holder } = await held(agent, "work:do", binding);
     const asked = taskIn(await holder.sendMessage(messageOf([words])));
@@ -92,7 +92,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
     });
   });
 
-  test("a stream ends when the task waits, and the next one goes on with it", async () => {
+  test("a stream ends when its task waits, and the next stream continues it", async () => {
     const agent = await agentFor({ runTask: asking });
     const { holder } = await held(agent, "work:do", binding);
     for (const words of ["pay", "my password is lost"]) {
@@ -113,7 +113,7 @@ describe.each(BINDINGS)("over %s", (binding) => {
   });
 });
 
-test("a message that goes on with a task passes the same checks as the first", async () => {
+test("a message that continues a task is checked like the first", async () => {
   const turns: (readonly TaskTurn[])[] = [];
   const runTask = async (task: TaskCall): Promise<TaskAnswer> => {
     turns.push(task.earlier);
@@ -164,7 +164,7 @@ test("a message that goes on with a task passes the same checks as the first", a
   expect(turns).toHaveLength(2);
 });
 
-test("two messages at once do not both go on with a task", async () => {
+test("of two concurrent messages to a task, one continues it", async () => {
   let running = 0;
   let most = 0;
   const runTask = async (task: TaskCall): Promise<TaskAnswer> => {
@@ -189,7 +189,7 @@ test("two messages at once do not both go on with a task", async () => {
   expect(await send()).toBe("done");
 });
 
-test("a task that waits can be cancelled, and is not failed by a restart", async () => {
+test("a waiting task can be cancelled, and survives a restart", async () => {
   const agent = await agentFor({ runTask: asking });
   const { holder } = await held(agent);
   const { id } = taskIn(await holder.sendMessage(messageOf(["pay"])));
@@ -200,7 +200,7 @@ test("a task that waits can be cancelled, and is not failed by a restart", async
   expect(String(await failureOf(holder.sendMessage(more)))).toContain("terminal state");
 });
 
-test("a state that there is not fails the task, and is in the log", async () => {
+test("an answer with an unknown state fails the task, and is logged", async () => {
   const runTask: TaskRunner = async (task) => task.answer(JSON.parse('"completed"'), "done");
   const agent = await agentFor({ runTask });
   const { holder } = await held(agent);

@@ -43,7 +43,7 @@ function isOverQuota({ status, body }: Answer): boolean {
 }
 
 if (FULL) {
-  test("a reader cannot fill the disk, and others can still work and revoke", async () => {
+  test("a caller that fills its quota with tasks cannot fill the disk; others still work and revoke", async () => {
     const alice = await clientOf(agent, "JSON-RPC", "alice");
     const { token } = await request(alice, { grants: ["work:do"] });
     const headers = PRESENTING(token);
@@ -85,7 +85,7 @@ if (FULL) {
   });
 }
 
-test("nothing runs that is refused for it, whichever way it is sent", async () => {
+test("a call refused for the quota runs nothing, however it is sent", async () => {
   const alice = await clientOf(agent, "JSON-RPC", "alice");
   const { token } = await request(alice, { grants: ["work:do"] });
   const text = "x".repeat(250 * 1024);
@@ -102,7 +102,7 @@ test("nothing runs that is refused for it, whichever way it is sent", async () =
   expect(agent.ran.length).toBe(before);
 });
 
-test("what tasks come to counts at once: the next one begins only while there is room", async () => {
+test("a task's result counts towards the quota at once", async () => {
   const outcome = "x".repeat(200_000);
   const answering = await startAgent({
     keeping: { quota: { bytes: 2 ** 20 } },

@@ -71,26 +71,26 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     return tasks.some((task) => task.id === id);
   }
 
-  test("is not there for a sibling's token", async () => {
+  test("is hidden from a sibling token", async () => {
     const sibling = await withCapability(alice, child(parent));
     expect(await operations(sibling)).toEqual(NOT_FOUND);
     expect(await lists(sibling)).toBe(false);
   });
 
-  test("is not there for a child's token", async () => {
+  test("is hidden from a child token", async () => {
     const below = await withCapability(alice, child(token));
     expect(await operations(below)).toEqual(NOT_FOUND);
     expect(await lists(below)).toBe(false);
   });
 
-  test("is not there for another capability of the same grant", async () => {
+  test("is hidden from another capability of the same grant", async () => {
     const other = await request(alice, { grants: ["work:do"] });
     const holder = await withCapability(alice, other.token);
     expect(await operations(holder)).toEqual(NOT_FOUND);
     expect(await lists(holder)).toBe(false);
   });
 
-  test("is not there for another principal with the same token", async () => {
+  test("is hidden from another principal with the same token", async () => {
     for (const owned of [parent, token]) {
       const bob = await clientOf(agent, binding, "bob", owned);
       expect(await operations(bob)).toEqual(NOT_FOUND);
@@ -98,13 +98,13 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     }
   });
 
-  test("is not there under another tenant", async () => {
+  test("is hidden under another tenant", async () => {
     const holder = await withCapability(alice, token);
     const refused = await failureOf(holder.getTask({ tenant: "other", id }));
     expect(String(refused)).toContain("no tenants");
   });
 
-  test("is there for the token that made it, and for the one that this was narrowed from", async () => {
+  test("is visible to the token that made it, and to that token's parent", async () => {
     for (const owned of [parent, token]) {
       const holder = await withCapability(alice, owned);
       expect((await holder.getTask({ tenant: "", id })).status?.state).toBe(
@@ -117,7 +117,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     }
   });
 
-  test("is cancelled by the parent's token, and stays its maker's", async () => {
+  test("can be cancelled with the parent's token, and still belongs to the token that made it", async () => {
     const above = await withCapability(alice, parent);
     const cancelled = await above.cancelTask({ tenant: "", id, metadata: undefined });
     expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
@@ -134,7 +134,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
     });
   });
 
-  test("is not there for a token that has been revoked, nor for what it was made with", async () => {
+  test("is hidden from a revoked token, and once its own token is revoked", async () => {
     await createCapabilityClient(alice).revoke(token);
     const maker = await withCapability(alice, token);
     await expect(maker.getTask({ tenant: "", id })).rejects.toThrow("revoked");
@@ -143,7 +143,7 @@ describe.each(BINDINGS)("a task made over %s", (binding) => {
   });
 });
 
-test("a second message to a task under way takes nothing from the first", async () => {
+test("a second message to a running or ended task is refused, and the first still completes", async () => {
   const { holder } = await held(agent);
   const slow = { ...callOf("wait", { milliseconds: 800 }), configuration: AT_ONCE };
   const { id, contextId } = taskIn(await holder.sendMessage(slow));

@@ -104,7 +104,7 @@ function child(token: string): string {
   return attenuation.token;
 }
 
-test("no token and no signature is kept, logged, counted or told", {
+test("no token or signature is stored, logged, counted in metrics or returned", {
   timeout: 60_000,
 }, async () => {
   const answers: string[] = [];

@@ -96,24 +96,24 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["introspect", () => called("a2a/capabilities/introspect", { token: one.token })],
 ];
 
-test.each(ROUTES)("%s: one verification", async (_route, act) => {
+test.each(ROUTES)("%s verifies the token once", async (_route, act) => {
   await act();
   expect(tag).toHaveBeenCalledTimes(1);
 });
 
-test("two tokens: one verification each", async () => {
+test("a request with two tokens verifies each once", async () => {
   const capabilities = [{ token: one.token }, { token: other.token }];
   await called("a2a/task/send", { message: userMessage(WORDS), capabilities });
   expect(tag).toHaveBeenCalledTimes(2);
 });
 
-test("an id: its token is made again, and verified once", async () => {
+test("a request with a capability id remakes its token and verifies it once", async () => {
   await called("a2a/task/send", { message: userMessage(WORDS), capabilities: [one.id] });
   // One tag to make it again, one to verify it.
   expect(tag).toHaveBeenCalledTimes(2);
 });
 
-test("a revocation: one verification", async () => {
+test("a revocation verifies the token once", async () => {
   const { token } = await held(agent);
   tag.mockClear();
   await called("a2a/capabilities/revoke", { token });

@@ -45,18 +45,21 @@ function call(binding: BindingName, stream: boolean, extension: string): Promise
 
 const WAYS = BINDINGS.flatMap((binding) => [false, true].map((stream) => ({ binding, stream })));
 
-test.each(WAYS)("a call refused after the gate (%o)", async ({ binding, stream }) => {
-  const query = { kind: "invocation" } as const;
-  const before = (await agent.ledger.list(query)).length;
-  const ran = agent.ran.length;
-  expect((await call(binding, stream, "urn:other")).text).toContain("EXTENSION_SUPPORT_REQUIRED");
-  expect((await call(binding, stream, EXTENSION_URI)).text).toContain("COMPLETED");
-  const told = (await agent.ledger.list(query)).slice(before);
-  const line = { skill: "wait", operation: "wait", capability: granted.id, principal: "alice" };
-  expect(told).toMatchObject([
-    { ...line, decision: "refused", codes: ["extension_support_required"] },
-    { ...line, decision: "allowed", authority: "capability" },
-  ]);
-  expect(told[0]).not.toHaveProperty("authority");
-  expect(agent.ran.slice(ran)).toEqual(["wait"]);
-});
+test.each(WAYS)(
+  "a call that the SDK refuses after the gate runs nothing, and the ledger says so (%o)",
+  async ({ binding, stream }) => {
+    const query = { kind: "invocation" } as const;
+    const before = (await agent.ledger.list(query)).length;
+    const ran = agent.ran.length;
+    expect((await call(binding, stream, "urn:other")).text).toContain("EXTENSION_SUPPORT_REQUIRED");
+    expect((await call(binding, stream, EXTENSION_URI)).text).toContain("COMPLETED");
+    const told = (await agent.ledger.list(query)).slice(before);
+    const line = { skill: "wait", operation: "wait", capability: granted.id, principal: "alice" };
+    expect(told).toMatchObject([
+      { ...line, decision: "refused", codes: ["extension_support_required"] },
+      { ...line, decision: "allowed", authority: "capability" },
+    ]);
+    expect(told[0]).not.toHaveProperty("authority");
+    expect(agent.ran.slice(ran)).toEqual(["wait"]);
+  },
+);

@@ -6,7 +6,7 @@ import { connectSession } from "../../../src/protocols/a2e/index.js";
 import { LOSSY, mistake } from "../../support/lossy.js";
 import { codeOf, hosted, joined, newHeld, plugins, socketPath } from "./support.js";
 
-test("calls over TCP, a Unix socket and a pair of pipes", async () => {
+test("the client calls over TCP, a Unix socket and a pair of pipes", async () => {
   const host = await hosted();
   const token = host.token("tools");
   const path = socketPath();
@@ -39,7 +39,7 @@ test("calls over TCP, a Unix socket and a pair of pipes", async () => {
   expect(() => statSync(path)).toThrow("ENOENT");
 });
 
-test("a socket that a dead host left is replaced; a living one and a file are not", async () => {
+test("the socket of a dead host is replaced; that of a live host, or a file, is not", async () => {
   const host = await hosted();
   const path = socketPath();
   await host.host.listen({ path });
@@ -64,7 +64,7 @@ test("a socket that a dead host left is replaced; a living one and a file are no
   await session.close();
 });
 
-test.each(LOSSY)("%s is no argument of a call, and nothing runs", async (_, make) => {
+test.each(LOSSY)("%s is refused as an argument of a call, and nothing runs", async (_, make) => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const session = await joined(host, ["tools"], [host.token("tools")]);
@@ -90,7 +90,7 @@ test.each(LOSSY)("%s is no argument of a call, and nothing runs", async (_, make
   expect(held.ran).toEqual([]);
 });
 
-test("a call is called off by a signal or by its time, at the host too", async () => {
+test("a call is aborted by its signal or time limit, and the host stops it too", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
   const session = await joined(host, ["tools"], [host.token("tools")]);
@@ -107,7 +107,7 @@ test("a call is called off by a signal or by its time, at the host too", async (
   expect(await late).toBe("timed_out");
 });
 
-test("parts come as they are sent, more than a queue holds", async () => {
+test("parts of an answer arrive as they are sent, even more than the queue holds", async () => {
   const host = await hosted();
   const session = await joined(host, ["tools"], [host.token("tools")]);
   const parts: unknown[] = [];
@@ -120,7 +120,7 @@ test("parts come as they are sent, more than a queue holds", async () => {
   expect(parts.at(-1)).toEqual({ part: 1999 });
 });
 
-test("a refusal has the host's code, reasons and all", async () => {
+test("a refusal has the host's code and every reason", async () => {
   const host = await hosted();
   await expect(joined(host, ["tools"], [])).rejects.toMatchObject({
     name: "SessionError",
@@ -143,7 +143,7 @@ test("a refusal has the host's code, reasons and all", async () => {
   });
 });
 
-test("misuse is a TypeError, before anything is sent", async () => {
+test("a wrong call of the client is a TypeError before anything is sent", async () => {
   const host = await hosted();
   const session = await joined(host, ["tools"], [host.token("tools")]);
   await expect(session.call("tools/call")).rejects.toThrow(TypeError);
@@ -169,7 +169,7 @@ test.each([
     "message_invalid",
   ],
   ["the end of the stream", "", "session_ended"],
-])("a host that answers with %s is left", async (_, bytes, code) => {
+])("the client leaves a host that answers with %s", async (_, bytes, code) => {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.end(bytes);
@@ -183,7 +183,7 @@ test.each([
   ).toBe(code);
 });
 
-test("a host that never answers is left in time", async () => {
+test("the client leaves a host that never answers in time", async () => {
   const server = createServer((socket) => void socket.on("error", () => {})).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve));

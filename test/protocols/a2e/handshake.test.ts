@@ -9,7 +9,7 @@ import { hosted, joined, newHeld, Peer, plugins, toolCall } from "./support.js";
 
 const CAPS = ["tools", "memory", "chains", "multi_agent", "toolz"];
 
-test("what is accepted is what plugins, the request and the tokens have in common", async () => {
+test("the handshake enables what plugins, request and tokens have in common", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const answer = await peer.greet(CAPS, [host.token("tools")]);
@@ -59,14 +59,14 @@ test("what is accepted is what plugins, the request and the tokens have in commo
   });
 });
 
-test("what is not enabled is left out where the host is configured so", async () => {
+test("with omitUnavailable the answer leaves out capabilities that are not enabled", async () => {
   const host = await hosted({ omitUnavailable: true });
   const peer = await Peer.at(host.port);
   const { accepted_caps: caps } = await peer.greet(CAPS, [host.token("tools")]);
   expect(caps).toHaveLength(1);
 });
 
-test("a token that leaves none of the operations enables nothing", async () => {
+test("a token that leaves no served operation enables nothing", async () => {
   // The agent may have operations that no plugin of the host serves.
   const drop = { operation: "memory/drop", reach: "none" } as const;
   const [tools, memory] = pluginGrants(plugins());
@@ -126,8 +126,8 @@ const NAMESPACES: { readonly [type: string]: string } = {
   chains: "chain",
 };
 
-describe("is refused, and the stream closed", () => {
-  test("with more tokens of one grant than one message may be judged by", async () => {
+describe("a handshake is refused, and the stream closed", () => {
+  test("with more tokens of one grant than can be judged for a message", async () => {
     const host = await hosted();
     const many = Array.from({ length: 9 }, () => host.token("tools"));
     const fine = await Peer.at(host.port);
@@ -150,7 +150,7 @@ describe("is refused, and the stream closed", () => {
     await peer.over;
   });
 
-  test("with a token of another issuer, an expired one, a damaged one", async () => {
+  test("with another issuer's, an expired or a damaged token", async () => {
     const host = await hosted();
     const other = await hosted();
     const dead = host.token("tools", { expires: "1s" });
@@ -174,7 +174,7 @@ describe("is refused, and the stream closed", () => {
     );
   });
 
-  test("by another version, or with none", async () => {
+  test("with another A2E version, or none", async () => {
     const host = await hosted();
     for (const a2e of ["2.0", 1, null]) {
       const peer = await Peer.at(host.port);
@@ -184,7 +184,7 @@ describe("is refused, and the stream closed", () => {
     }
   });
 
-  test("if no capability is left, with the reasons", async () => {
+  test("if no capability can be enabled, with the reasons", async () => {
     const host = await hosted();
     const peer = await Peer.at(host.port);
     const answer = await peer.greet(["memory"], [host.token("tools")]);
@@ -193,7 +193,7 @@ describe("is refused, and the stream closed", () => {
     await peer.over;
   });
 
-  test("if the ledger fails, which only the host's log says", async () => {
+  test("if the ledger fails, which only the host's log mentions", async () => {
     const host = await hosted({ ambient: ALICE, world: { mode: "prefer", policy: BROKEN } });
     const peer = await Peer.at(host.port);
     const answer = await peer.greet(["tools"], []);
@@ -209,7 +209,7 @@ const BROKEN = {
   },
 };
 
-test("what is not a handshake is answered, and a good one still comes", async () => {
+test("a malformed handshake gets an error, and a valid one still works after it", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const bad = [
@@ -235,7 +235,7 @@ test("what is not a handshake is answered, and a good one still comes", async ()
   });
 });
 
-test("a message right behind the handshake comes before its answer", async () => {
+test("a message sent right behind the handshake is answered after it", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   const handshake = {
@@ -257,7 +257,7 @@ test("a message right behind the handshake comes before its answer", async () =>
 });
 
 describe("ambient authority", () => {
-  test("is what the policy allows to the host's party, and the ledger marks it", async () => {
+  test("is limited by the policy of the host's party, and marked in the ledger", async () => {
     const held = newHeld();
     const rules = {
       rules: [{ principal: "alice", grant: "a2e:tools", operations: ["tool/call"] }],
@@ -286,7 +286,7 @@ describe("ambient authority", () => {
     ]);
   });
 
-  test("must be declared where the agent says so", async () => {
+  test("must be declared if the agent requires it", async () => {
     const world = { mode: "prefer", undeclaredAmbient: "refused" } as const;
     const host = await hosted({ ambient: ALICE, world });
     const silent = await Peer.at(host.port);
@@ -302,7 +302,7 @@ describe("ambient authority", () => {
     expect(events).toMatchObject([{ authority: "ambient", declared: true }]);
   });
 
-  test("is never what a bad token falls back to", async () => {
+  test("never replaces a bad token", async () => {
     const host = await hosted({ ambient: ALICE, world: { mode: "prefer" } });
     const dead = host.token("tools", { expires: "1s" });
     host.clock.now += 2000;

@@ -43,7 +43,7 @@ async function withHost(
   });
 }
 
-test("a host that answers the handshake by an error is left at once, with its reason", async () => {
+test("the client leaves a host that answers the handshake with an error, and reports its reason", async () => {
   for (const [reqId, code] of [
     ["c1", "message_invalid"],
     ["", "too_many_sessions"],
@@ -54,7 +54,7 @@ test("a host that answers the handshake by an error is left at once, with its re
   }
 });
 
-test("a host that answers in another version is left", async () => {
+test("the client leaves a host that answers in another version", async () => {
   for (const version of [
     { a2e: "2.0" },
     { version: "2.0" },
@@ -68,7 +68,7 @@ test("a host that answers in another version is left", async () => {
   await expect(withHost([refusal])).rejects.toMatchObject({ code: "auth_failed" });
 });
 
-test("a call and a ping that are never answered end in time, at the host too", async () => {
+test("a call and a ping that a host never answers end in time, and are stopped there too", async () => {
   const session = await withHost([GREETING], { callTimeout: 20 });
   await expect(session.call("tool/call")).rejects.toMatchObject({
     code: "timed_out",
@@ -78,7 +78,7 @@ test("a call and a ping that are never answered end in time, at the host too", a
   await session.close();
 });
 
-test("close() does not wait for a host that keeps its end open, with no call under way", async () => {
+test("close() without a call under way does not wait for a host that keeps its end open", async () => {
   const session = await withHost([GREETING], { closeTimeout: 60_000 });
   await Promise.all([session.close(), session.close()]);
   expect(await session.over).toBeUndefined();
@@ -92,7 +92,7 @@ test("close() leaves a host that does not answer", async () => {
   expect(await session.over).toBeUndefined();
 });
 
-test("what ends right after the handshake has ended, and names that were not asked for are not kept", async () => {
+test("a capability ended right after the handshake is ended, and unknown names are not kept", async () => {
   const updates = Array.from({ length: 100 }, (_, at) => ({
     type: "session/update",
     ended: ["tools"],
@@ -110,7 +110,7 @@ test("what ends right after the handshake has ended, and names that were not ask
   await session.close();
 });
 
-test("an onUpdate that throws ends the session, and nothing else", async () => {
+test("an onUpdate callback that throws ends only its session", async () => {
   const update = { type: "session/update", ended: ["tools"], reason: "revoked", accepted_caps: [] };
   const stream: { host?: Socket } = {};
   const server = createServer((socket) => {
@@ -138,7 +138,7 @@ test("an onUpdate that throws ends the session, and nothing else", async () => {
   expect(await calling).toBe("session_ended");
 });
 
-test("a stream whose bytes are decoded already is an error, and does not end the process", async () => {
+test("a stream with an encoding set is refused, and the process keeps running", async () => {
   const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
   stream.setEncoding("utf8");
   stream.push("{}\n");
@@ -176,7 +176,7 @@ async function busyAt(at: JsonObject): Promise<number> {
   return port;
 }
 
-test("the time of an attempt is that of its connection too", async () => {
+test("the time limit of connecting covers the connection itself", async () => {
   const port = await busyAt({ port: 0, host: "127.0.0.1" });
   const attempt = connectSession({
     to: { port },
@@ -187,7 +187,7 @@ test("the time of an attempt is that of its connection too", async () => {
   expect(await codeOf(attempt)).toBe("handshake_timeout");
 });
 
-test("a socket whose host is too busy to answer is not replaced", async () => {
+test("the socket of a host too busy to answer is not replaced", async () => {
   const path = socketPath();
   await busyAt({ path });
   const host = await hosted();

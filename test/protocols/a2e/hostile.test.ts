@@ -25,7 +25,7 @@ function noise(length: number): Buffer {
   return bytes;
 }
 
-test("garbage, before and after the handshake, ends with too_many_faults", async () => {
+test("a peer that sends garbage, before or after the handshake, is closed with too_many_faults", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     for (const greets of [false, true]) {
@@ -41,7 +41,7 @@ test("garbage, before and after the handshake, ends with too_many_faults", async
   });
 });
 
-test("a line that never ends is cut at its limit, in whatever pieces it comes", async () => {
+test("an endless line is cut at its limit, in whatever pieces it arrives", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -55,7 +55,7 @@ test("a line that never ends is cut at its limit, in whatever pieces it comes", 
   });
 });
 
-test("a peer that dawdles over a line, or over its handshake, is cut", async () => {
+test("a peer that is slow with a line or its handshake is cut off", async () => {
   const host = await hosted({ limits: { lineTime: 5000, handshake: 20_000 } });
   await withWitness(host, async () => {
     const dawdler = await Peer.at(host.port);
@@ -75,7 +75,7 @@ test("a peer that dawdles over a line, or over its handshake, is cut", async () 
   });
 });
 
-test("a peer that never reads is asked for no more, and cut", async () => {
+test("a peer that never reads is throttled, then cut off", async () => {
   const host = await hosted({ limits: { line: 64 * 1024, queue: 256 * 1024 } });
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -106,7 +106,7 @@ test("a peer that never reads is asked for no more, and cut", async () => {
   });
 });
 
-test("a plugin that sends more than its peer reads cuts the stream off at the queue's limit", async () => {
+test("a plugin that sends more than its peer reads has its stream cut at the queue's limit", async () => {
   let most = 0;
   let stream: Duplex | undefined;
   const flood: SessionPlugin = {
@@ -153,7 +153,7 @@ test("a plugin that sends more than its peer reads cuts the stream off at the qu
   expect(most).toBeLessThanOrEqual(limits.queue);
 });
 
-test("a burst of lines is answered, one by one, within bounds", async () => {
+test("a burst of lines is answered one by one, within bounds", async () => {
   const host = await hosted();
   const lines = sized(10_000, 2000);
   await withWitness(host, async () => {
@@ -177,7 +177,7 @@ test("a burst of lines is answered, one by one, within bounds", async () => {
   });
 });
 
-test("wrong session ids end a session, and open no other", async () => {
+test("wrong session ids end the session, and never reach another", async () => {
   const host = await hosted({ limits: { faults: 8 } });
   await withWitness(host, async () => {
     const victim = await Peer.at(host.port);
@@ -195,7 +195,7 @@ test("wrong session ids end a session, and open no other", async () => {
   });
 });
 
-test("errors are not answered, and count", async () => {
+test("error messages of a peer get no answer, and count as faults", async () => {
   const host = await hosted({ limits: { faults: 3 } });
   const peer = await Peer.at(host.port);
   await peer.open(["tools"], [host.token("tools")]);
@@ -203,7 +203,7 @@ test("errors are not answered, and count", async () => {
   expect(await peer.code()).toBe("too_many_faults");
 });
 
-test("a peer that vanishes takes its calls along", async () => {
+test("calls of a peer that disconnects are aborted", async () => {
   const host = await hosted();
   await withWitness(host, async () => {
     const peer = await Peer.at(host.port);
@@ -216,7 +216,7 @@ test("a peer that vanishes takes its calls along", async () => {
   expect(host.failures).toEqual([]);
 });
 
-test("there are so many sessions and no more, and a place that is given up is free", async () => {
+test("the number of sessions is limited, and an ended session frees its place", async () => {
   const host = await hosted({ limits: { sessions: 2 } });
   const first = await Peer.at(host.port);
   await first.open(["tools"], [host.token("tools")]);

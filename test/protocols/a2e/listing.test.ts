@@ -59,7 +59,7 @@ async function listed(
 const names = (list: Json): Json =>
   JSON.parse(JSON.stringify(list)).tools.map(({ name }: { name: string }) => name);
 
-test("tools: those that a token may call, whatever it says about their arguments", async () => {
+test("tool/list shows the tools that a token may call, whatever limits their arguments have", async () => {
   const list = { type: "tool/list/req" };
   const all = await listed("tools", ({ token }) => [token("tools")], list);
   expect(names(all)).toEqual(["add", "echo", "drop"]);
@@ -79,7 +79,7 @@ test("tools: those that a token may call, whatever it says about their arguments
   expect(names(two)).toEqual(["echo", "drop"]);
 });
 
-test("tools: those that a token leaves where it limits single operations", async () => {
+test("tool/list shows the tools that are left by limits on single operations", async () => {
   const list = { type: "tool/list/req" };
   const shown = async (...hops: readonly HopInit[]): Promise<Json> =>
     names(await listed("tools", ({ token }) => hops.map((hop) => token("tools", hop)), list));
@@ -96,7 +96,7 @@ test("tools: those that a token leaves where it limits single operations", async
   expect(await shown({ arguments: { "tool/call": ["amount"] } })).toEqual([]);
 });
 
-test("a list needs leave: its operation, the policy, and a token that stands", async () => {
+test("a list needs its operation, the policy, and a valid token", async () => {
   const list = { type: "tool/list/req" };
   const operations = ["tool/call"];
   expect(await listed("tools", ({ token }) => [token("tools", { operations })], list)).toBe(
@@ -108,7 +108,7 @@ test("a list needs leave: its operation, the policy, and a token that stands", a
   );
 });
 
-test("a limit on an argument that the list does give is judged", async () => {
+test("a limit on an argument that the list message gives is judged", async () => {
   const constraints = { server: "graph" };
   const tokens = ({ token }: Hosted) => [token("mcp", { constraints })];
   expect(await listed("mcp", tokens, { type: "mcp/list/req" })).toEqual(["graph"]);
@@ -126,7 +126,7 @@ test("a limit on an argument that the list does give is judged", async () => {
   ).toEqual(["read"]);
 });
 
-test("a limit on an argument that is given is judged, however many others are missing", async () => {
+test("a limit on a given argument is judged even if 20 other limited arguments are missing", async () => {
   // A denial names the first sixteen limits of a hop alone.
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   const token = ({ token: minted }: Hosted) => [
@@ -136,7 +136,7 @@ test("a limit on an argument that is given is judged, however many others are mi
   expect(await listed("mcp", token, list)).toBe("permission_denied");
 });
 
-test("an operation that is no list is refused for an argument that is missing", async () => {
+test("an operation that is not a list is refused if a limited argument is missing", async () => {
   const plain: SessionPlugin = {
     name: "plain",
     type: "tools",
@@ -152,7 +152,7 @@ test("an operation that is no list is refused for an argument that is missing", 
   }
 });
 
-test("a tool of a server may have arguments called server and tool_name, judged apart", async () => {
+test("an MCP tool's own arguments named server and tool_name are judged apart from the message's", async () => {
   const call = {
     type: "mcp/call/req",
     server: "graph",

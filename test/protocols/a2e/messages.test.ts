@@ -18,7 +18,7 @@ async function opened(
   return { ...host, peer, session: await peer.open(caps, tokens(host)) };
 }
 
-test("a call is answered by its id, with what it correlates with", async () => {
+test("an answer has the call's id and correlation_id", async () => {
   const { peer, session, token } = await opened(({ token }) => [token("tools")]);
   expect(token("tools")).not.toBe("");
   peer.send({ ...toolCall(session, "add", { a: 1, b: 2 }, "call 1"), correlation_id: "turn 7" });
@@ -35,7 +35,7 @@ test("a call is answered by its id, with what it correlates with", async () => {
   expect(await peer.part("type", "req_id")).toEqual({ type: "pong", req_id: "p" });
 });
 
-test("what constraints judge: the arguments, and what the message itself names", async () => {
+test("constraints judge the arguments and the names in the message", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const token = host.token("tools", { constraints: { tool_name: "add", a: { max: 5 } } });
@@ -58,7 +58,7 @@ test("what constraints judge: the arguments, and what the message itself names",
   expect(held.ran).toEqual(["add"]);
 });
 
-test("a refusal has every reason, and no plugin sees the call", async () => {
+test("a refused call lists every reason, and reaches no plugin", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const peer = await Peer.at(host.port);
@@ -76,7 +76,7 @@ test("a refusal has every reason, and no plugin sees the call", async () => {
   expect(held.ran).toEqual([]);
 });
 
-test("of several tokens, one must allow a message whole", async () => {
+test("one of several tokens must allow the whole message", async () => {
   const { peer, session } = await opened(({ token }) => [
     token("tools", { constraints: { tool_name: "add" } }),
     token("tools", { constraints: { b: { max: 1 } } }),
@@ -92,7 +92,7 @@ test("of several tokens, one must allow a message whole", async () => {
   });
 });
 
-test("a token of one capability is no leave for another", async () => {
+test("a token for one capability does not allow another", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools")]);
   peer.send({ type: "memory/get/req", id: "m", session_id: session, arguments: { key: "k" } });
   expect(await peer.part("code", "capability_name")).toEqual({
@@ -101,7 +101,7 @@ test("a token of one capability is no leave for another", async () => {
   });
 });
 
-test("a token that names invokers is refused where no invoker is authenticated", async () => {
+test("a token that names invokers is refused on a host without authenticated invokers", async () => {
   const invokers = { invokers: ["assistant"] };
   const host = await hosted();
   const peer = await Peer.at(host.port);
@@ -122,7 +122,7 @@ test("a token that names invokers is refused where no invoker is authenticated",
   });
 });
 
-test("every fault has its code", async () => {
+test("each kind of faulty message has its error code", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools"), token("memory")]);
   const call = toolCall(session, "add", { a: 1, b: 1 });
   const faults: readonly (readonly [JsonObject | string, string])[] = [
@@ -162,7 +162,7 @@ test("every fault has its code", async () => {
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("what a plugin throws stays in the house", async () => {
+test("the text of an error thrown by a plugin is logged by the host, and hidden from the peer", async () => {
   const { peer, session, failures, ledger } = await opened(({ token }) => [token("tools")]);
   peer.send(toolCall(session, "fail"));
   expect(JSON.stringify(await peer.next())).not.toContain("secret");
@@ -171,7 +171,7 @@ test("what a plugin throws stays in the house", async () => {
   expect(await ledger.list()).toMatchObject([{ decision: "allowed", operation: "tool/call" }]);
 });
 
-test("parts of an answer come ahead of it, if they are asked for", async () => {
+test("parts of an answer are sent before it only if the call asks for them", async () => {
   const { peer, session } = await opened(({ token }) => [token("tools")]);
   const call = toolCall(session, "parts", { parts: 2 });
   peer.send({ ...call, streaming: true });
@@ -188,7 +188,7 @@ test("parts of an answer come ahead of it, if they are asked for", async () => {
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("so many calls at once, and no more", async () => {
+test("the number of calls under way is limited", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 2 } });
   const peer = await Peer.at(host.port);
@@ -208,7 +208,7 @@ test("so many calls at once, and no more", async () => {
   expect(await peer.part("type", "req_id")).toEqual({ type: "tool/call/resp", req_id: "2" });
 });
 
-test("a call is cancelled, or takes too long; those that are deaf to it are so many and no more", async () => {
+test("a call can be cancelled or time out; plugins that ignore the abort are limited in number", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { parallel: 1 } });
   const peer = await Peer.at(host.port);
@@ -234,7 +234,7 @@ test("a call is cancelled, or takes too long; those that are deaf to it are so m
   });
 });
 
-test("a session sends no more often than it may", async () => {
+test("the rate of a session's messages is limited", async () => {
   const host = await hosted({ rate: { messages: 3, seconds: 10 } });
   const peer = await Peer.at(host.port);
   const session = await peer.open(["tools"], [host.token("tools")]);

@@ -4,7 +4,7 @@ import { codeOf, hosted, joined, newHeld, Peer, plugins, toolCall } from "./supp
 
 // What ends while a session goes on: by revocation, by time, and by the host.
 
-test("a peer like nc negotiates, calls, is refused, and is revoked in mid-session", async () => {
+test("a peer like nc negotiates, calls, is refused, and is cut off by a revocation", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const tools = host.token("tools", { constraints: { a: { max: 5 } } });
@@ -59,7 +59,7 @@ test("a peer like nc negotiates, calls, is refused, and is revoked in mid-sessio
   expect(events[0]).not.toHaveProperty("invoker");
 });
 
-test("a message notices a revocation before the next look", async () => {
+test("a message sees a revocation before the next periodic check", async () => {
   const host = await hosted();
   const token = host.token("tools");
   const peer = await Peer.at(host.port);
@@ -88,7 +88,7 @@ function child(token: string): string {
 
 let children = 0;
 
-test("a holder's branch is revoked, and its sibling lives", async () => {
+test("revoking one holder's branch ends its session, and not its sibling's", async () => {
   const host = await hosted();
   const root = host.token("tools");
   const [one, other] = [child(root), child(root)];
@@ -100,7 +100,7 @@ test("a holder's branch is revoked, and its sibling lives", async () => {
   expect(await sessions[1]?.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
 });
 
-test("a token expires to the second, whatever the looks", async () => {
+test("a token in a session expires to the second, independent of periodic checks", async () => {
   const host = await hosted({ limits: { look: 1000 } });
   const long = host.token("memory");
   const short = host.token("tools", { expires: "10s" });
@@ -121,7 +121,7 @@ test("a token expires to the second, whatever the looks", async () => {
   expect(await session.call("memory/get", { arguments: { key: "x" } })).toBeNull();
 });
 
-test("of two tokens for a capability, one lives on", async () => {
+test("when one of two tokens for a capability expires, the other still allows calls", async () => {
   const host = await hosted();
   const tokens = [host.token("tools", { expires: "10s" }), host.token("tools")];
   const session = await joined(host, ["tools"], tokens);
@@ -133,7 +133,7 @@ test("of two tokens for a capability, one lives on", async () => {
   expect(await session.call("tool/call", { name: "add", arguments: { a: 1, b: 1 } })).toBe(2);
 });
 
-test("what the policy no longer allows is refused from the next message on", async () => {
+test("a policy change applies from the next message on", async () => {
   const host = await hosted();
   const session = await joined(host, ["tools"], [host.token("tools")]);
   expect(await session.call("tool/list")).toEqual(["add", "echo"]);
@@ -141,7 +141,7 @@ test("what the policy no longer allows is refused from the next message on", asy
   expect(await codeOf(session.call("tool/list"))).toBe("permission_denied");
 });
 
-test("a call that is cancelled while the revocation list is read does not run", async () => {
+test("a call cancelled while the revocation list is read does not run", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const peer = await Peer.at(host.port);
@@ -164,7 +164,7 @@ test("a call that is cancelled while the revocation list is read does not run", 
   expect(held.ran).toEqual(["echo"]);
 });
 
-test("a session that is silent too long ends; one that waits for a call does not", async () => {
+test("a session silent for too long ends; one that waits for a call does not", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held), limits: { idle: 5000 } });
   const peer = await Peer.at(host.port);
@@ -180,7 +180,7 @@ test("a session that is silent too long ends; one that waits for a call does not
   expect(held.ended).toContain(`sums ${session}`);
 });
 
-test("a peer shuts its session down, and gets the answers that are due", async () => {
+test("a peer that shuts its session down still gets the answers under way", async () => {
   const held = newHeld();
   const host = await hosted({ plugins: plugins(held) });
   const peer = await Peer.at(host.port);
@@ -205,7 +205,7 @@ test("a peer that closes its own end still gets its answers", async () => {
   expect(await peer.next()).toBeUndefined();
 });
 
-test("a host that closes lets calls end, cuts those that do not, and closes plugins", async () => {
+test("a closing host lets calls finish, cuts off those that do not, and closes its plugins", async () => {
   const held = newHeld();
   const closed: string[] = [];
   const [tools, memory] = plugins(held);

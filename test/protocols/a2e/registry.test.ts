@@ -42,8 +42,8 @@ async function served(
 
 const CALL = ["tool/call", "x"] as const;
 
-describe("which plugin serves", () => {
-  test("the one of the higher priority; of two alike, the first by name", async () => {
+describe("a message is served by the plugin", () => {
+  test("with the higher priority, or the first by name", async () => {
     const low = saying("aaa", { priority: -1 });
     expect(await served([low, saying("b"), saying("a", { priority: 0 })], CALL)).toEqual({
       answers: ["a"],
@@ -54,7 +54,7 @@ describe("which plugin serves", () => {
     ]);
   });
 
-  test("the first that handles the type and the name", async () => {
+  test("that handles its type and name first", async () => {
     const only = saying("only", {
       priority: 9,
       operations: { "tool/call": { handles: (name) => name === "mine" } },
@@ -74,7 +74,7 @@ describe("which plugin serves", () => {
     expect((await served([only], CALL)).answers).toEqual(["name_unknown"]);
   });
 
-  test("an exclusive one alone, for its own types, whatever the priority", async () => {
+  test("that is exclusive for its type, whatever the priorities", async () => {
     const alone = saying("alone", {
       exclusive: true,
       priority: -5,
@@ -89,7 +89,7 @@ describe("which plugin serves", () => {
     });
   });
 
-  test("whose failure is not tried elsewhere", async () => {
+  test("and by no other if that one fails", async () => {
     const failing = saying("failing", {
       priority: 1,
       operations: {
@@ -104,7 +104,7 @@ describe("which plugin serves", () => {
   });
 });
 
-describe("is refused at load", () => {
+describe("plugins are refused when the host is made", () => {
   const one = saying("one");
   test.each<[string, readonly unknown[], string]>([
     ["no object", [null], "plugins[0] must be an object, not null"],
@@ -139,7 +139,7 @@ describe("is refused at load", () => {
     expect(misuse(() => Reflect.apply(pluginOperations, undefined, [plugins]))).toContain(words);
   });
 
-  test("two exclusive ones for different types are not", () => {
+  test("but not two exclusive plugins for different types", () => {
     const [a, b] = [
       saying("a", { exclusive: true }),
       saying("b", { exclusive: true, operations: { "tool/list": {} } }),
@@ -153,7 +153,7 @@ describe("is refused at load", () => {
     ]);
   });
 
-  test("what the agent has no grant or no operation for, and a bad schema", async () => {
+  test("if the agent lacks their grant or operation, or a schema is invalid", async () => {
     const two = saying("two", { operations: { "tool/call": {}, "tool/list": {} } });
     const { agent } = await world({
       skills: [],

@@ -3,7 +3,7 @@ import { hosted, joined, Peer } from "./support.js";
 
 // Places of a host: those of handshakes, of sessions, and of one principal's sessions.
 
-test("silent peers take no session's place, and give way to the next that comes", async () => {
+test("peers without a handshake take no session's place, and yield to the next peer", async () => {
   const host = await hosted({ limits: { sessions: 2, handshakes: 2 } });
   const silent: Peer[] = [];
   for (let at = 0; at < 4; at++) {
@@ -18,7 +18,7 @@ test("silent peers take no session's place, and give way to the next that comes"
   expect(await (await Peer.at(host.port)).code()).toBe("too_many_sessions");
 });
 
-test("handshakes under way are not cut off for the next peer", async () => {
+test("a handshake under way is not cut off for the next peer", async () => {
   let go = (): void => {};
   let asked = false;
   const gate = new Promise<void>((resolve) => {
@@ -41,7 +41,7 @@ test("handshakes under way are not cut off for the next peer", async () => {
   expect(await greeting).toMatchObject({ ok: true });
 });
 
-test("of two in their handshake, one gets the last place", async () => {
+test("of two concurrent handshakes, one gets the last place", async () => {
   const host = await hosted({ limits: { sessions: 1 } });
   const peers = [await Peer.at(host.port), await Peer.at(host.port)];
   for (const peer of peers) {
@@ -53,7 +53,7 @@ test("of two in their handshake, one gets the last place", async () => {
   expect(answer).toMatchObject({ type: "error", req_id: "hs", code: "too_many_sessions" });
 });
 
-test("one principal has so many sessions, and leaves the rest to others", async () => {
+test("a principal's sessions are limited, leaving places for others", async () => {
   const grants = { grant: "a2e:tools", operations: "*" as const };
   const rules = ["alice", "bob"].map((principal) => ({ principal, ...grants }));
   const host = await hosted({ limits: { perPrincipal: 1 }, world: { rules: { rules } } });

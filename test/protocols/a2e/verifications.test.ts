@@ -6,7 +6,7 @@ import { hosted, joined } from "./support.js";
 
 const tag = vi.spyOn(RootKey.prototype, "tag");
 
-test("a token is verified once a session, however many messages and looks there are", async () => {
+test("a token is verified once per session, whatever the number of messages and periodic checks", async () => {
   const host = await hosted();
   const tokens = [host.token("tools"), host.token("memory"), host.token("tools")];
   tag.mockClear();

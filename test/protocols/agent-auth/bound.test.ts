@@ -67,7 +67,7 @@ async function holder(home: Bank, bound: boolean): Promise<Driver> {
 }
 
 test.each(BINDINGS)(
-  "a bound token is refused over A2A, and another is not: %s",
+  "a token bound to its agent is refused over A2A, and an unbound one accepted: %s",
   async (binding) => {
     const home = await bank();
     const url = await overA2A(home);

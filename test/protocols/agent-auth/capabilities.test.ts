@@ -23,8 +23,8 @@ const ALL = [
   "waits",
 ];
 
-describe("without credentials", () => {
-  test("nothing is shown unless the server says so", async () => {
+describe("the list without credentials", () => {
+  test("is refused unless the server makes capabilities public", async () => {
     const { url } = await bank();
     for (const path of ["/capability/list", "/capability/describe?name=check_balance"]) {
       const answer = await send(url + path);
@@ -33,7 +33,7 @@ describe("without credentials", () => {
     }
   });
 
-  test("what is public is shown, and nothing tells the rest from what there is not", async () => {
+  test("shows public capabilities, and answers for others as for unknown ones", async () => {
     const { url } = await bank({ public: ["check_balance"] });
     const answer = await send(`${url}/capability/list`);
     expect(answer.body).toEqual({
@@ -56,21 +56,21 @@ describe("without credentials", () => {
     expect(unknown.body).toEqual(hidden.body);
   });
 
-  test("a bad JWT is refused here too", async () => {
+  test("is refused with a bad JWT", async () => {
     const { url } = await bank({ public: "*" });
     expect(names(await send(`${url}/capability/list`))).toEqual(ALL);
     expect(said(await send(`${url}/capability/list`, { jwt: "a.b.c" }))).toBe("401 invalid_jwt");
   });
 
-  test("a public name that there is not stops the start", async () => {
+  test("a misspelt public capability is refused at the start", async () => {
     await expect(bank({ public: ["check_balanse"] })).rejects.toThrow(
       'options.public[0]: there is no capability "check_balanse"; did you mean "check_balance"?',
     );
   });
 });
 
-describe("as a host", () => {
-  test("what the policy allows its user", async () => {
+describe("the list for a host", () => {
+  test("shows what the policy allows its user", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.asHost("/capability/list");
@@ -81,8 +81,8 @@ describe("as a host", () => {
   });
 });
 
-describe("as an agent", () => {
-  test("what it could be granted for its user, with what it was granted, and locations", async () => {
+describe("the list for an agent", () => {
+  test("shows what it could be granted for its user, what it was granted, and locations", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.asAgent("/capability/list");
@@ -109,7 +109,7 @@ describe("as an agent", () => {
     );
   });
 
-  test("a query finds what has one of its words in its name or description", async () => {
+  test("with a query finds a word in names or descriptions", async () => {
     const home = await bank();
     const one = await linked(home);
     const search = async (query: string) =>
@@ -125,8 +125,8 @@ describe("as an agent", () => {
   });
 });
 
-describe("pages", () => {
-  test("go on by cursors that only this list takes, from this party", async () => {
+describe("pages of the list", () => {
+  test("continue by cursors that only this list and party can use", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);

@@ -43,8 +43,8 @@ async function provider(answers: { readonly [path: string]: object | string }): 
   return origin;
 }
 
-describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
-  test("is refused by its place, and nothing is registered", async () => {
+describe.each(LOSSY)("%s passed to the client", (_, make) => {
+  test("is refused naming the place, and nothing is registered", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({ name: "helper" });
@@ -86,7 +86,7 @@ describe.each(LOSSY)("%s in the place of what the client sends", (_, make) => {
   });
 });
 
-describe("a provider", () => {
+describe("the client and a provider", () => {
   const document = {
     version: "1.0-draft",
     issuer: "ORIGIN",
@@ -96,7 +96,7 @@ describe("a provider", () => {
   const meet = async (answers: { readonly [path: string]: object | string }) =>
     createAgentAuthClient({ provider: await provider(answers), hostKey: await generateKey() });
 
-  test("is found at either place", async () => {
+  test("that has its configuration at either path", async () => {
     const other = await meet({ "/api/auth/agent/agent-configuration": document });
     expect(other.discovery.endpoints.get("register")).toMatch(/\/agent\/register$/);
     await expect(meet({})).rejects.toMatchObject({ code: "not_found" });
@@ -112,12 +112,12 @@ describe("a provider", () => {
       { ...document, endpoints: { register: "https://x.example/register" } },
       "origin_foreign",
     ],
-  ])("is refused where it %s", async (_, found, code) => {
+  ])("that it refuses if its configuration %s", async (_, found, code) => {
     const meeting = meet({ "/.well-known/agent-configuration": found });
     await expect(meeting).rejects.toMatchObject({ code });
   });
 
-  test("that names no agent in its answer is refused", async () => {
+  test("that answers a registration without an agent, which is an error", async () => {
     const client = await meet({
       "/.well-known/agent-configuration": document,
       "/agent/register": { agent_id: 7 },
@@ -127,7 +127,7 @@ describe("a provider", () => {
     expect(failure).toMatchObject({ code: "answer_malformed" });
   });
 
-  test("gets registrations whose JWT is bound to its own address", async () => {
+  test("that gets registration JWTs bound to its own address", async () => {
     const sent: string[] = [];
     const origin = await provider({
       "/.well-known/agent-configuration": document,
@@ -152,7 +152,7 @@ describe("a provider", () => {
     ["is to come", { status: "pending", status_url: "ORIGIN/later" }, /answers later/],
     ["has failed", { status: "failed", error: { message: "no" } }, /it failed/],
     ["is none", {}, /has no "data"/],
-  ])("gives a result that %s, or is refused", async (_, answer, expected) => {
+  ])("that answers with a result that %s", async (_, answer, expected) => {
     const client = await meet({
       "/.well-known/agent-configuration": {
         ...document,
@@ -170,17 +170,20 @@ describe("a provider", () => {
     expect(String(await outcome)).toMatch(expected);
   });
 
-  test("plain http to another machine is refused before anything is sent", async () => {
+  test("over plain http on another machine, which is refused before anything is sent", async () => {
     const hostKey = await generateKey();
     const meeting = createAgentAuthClient({ provider: "http://bank.example", hostKey });
     await expect(meeting).rejects.toMatchObject({ code: "address_insecure" });
   });
 
-  test.each(["secret", {}, { kty: "OKP", crv: "Ed25519", x: "A" }])("a key %j", async (hostKey) => {
-    // @ts-expect-error None is a private key.
-    const meeting = createAgentAuthClient({ provider: "https://bank.example", hostKey });
-    await expect(meeting).rejects.toThrow("options.hostKey: must be a private Ed25519 key");
-  });
+  test.each(["secret", {}, { kty: "OKP", crv: "Ed25519", x: "A" }])(
+    "with the key %j, which is refused as not a private key",
+    async (hostKey) => {
+      // @ts-expect-error None is a private key.
+      const meeting = createAgentAuthClient({ provider: "https://bank.example", hostKey });
+      await expect(meeting).rejects.toThrow("options.hostKey: must be a private Ed25519 key");
+    },
+  );
 });
 
 describe("an agent", () => {
@@ -200,7 +203,7 @@ describe("an agent", () => {
     await expect(agent.list({ cursor: "made up" })).rejects.toBeInstanceOf(AgentAuthError);
   });
 
-  test("renews its token when that is about to end", async () => {
+  test("renews its token before that expires", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const agent = await client.register({ name: "Clerk", capabilities: DEFAULTS });
@@ -212,7 +215,7 @@ describe("an agent", () => {
     expect(first.ok && second.ok && first.token !== second.token).toBe(true);
   });
 
-  test("learns why nothing was granted", async () => {
+  test("learns why a capability was not granted", async () => {
     const home = await bank();
     const client = await clientOf(home);
     const agent = await client.register({
@@ -228,7 +231,7 @@ describe("an agent", () => {
     );
   });
 
-  test("waits until it is decided, or until its signal says so", async () => {
+  test("waits for a decision, or until its signal aborts", async () => {
     const home = await bank();
     const client = await clientOf(home);
     const agent = await client.register({ name: "Clerk", capabilities: DEFAULTS });
@@ -242,7 +245,7 @@ describe("an agent", () => {
     expect(late.grants.map(({ status }) => status)).toEqual(["denied", "denied"]);
   });
 
-  test("comes back after its time, as its host wants", async () => {
+  test("is reactivated by its host after it expired", async () => {
     const home = await bank();
     const client = await enrolled(home);
     const key = await generateKey();
@@ -256,7 +259,7 @@ describe("an agent", () => {
     expect((await client.status(agent.id)).status).toBe("revoked");
   });
 
-  test("meets a result that is not what was promised", async () => {
+  test("reports a result that does not fit the output schema", async () => {
     const home = await bank();
     const one = await linked(home);
     expect(one.agentId).not.toBe("");

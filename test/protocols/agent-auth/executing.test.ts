@@ -16,7 +16,7 @@ function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
 }
 
 describe("execute", () => {
-  test("by the stored grant, and by its token", async () => {
+  test("works by the stored grant, and by its token", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const answer = await one.execute("transfer_funds", FINE);
@@ -33,7 +33,7 @@ describe("execute", () => {
     expect(status.body["last_used_at"]).toMatch(/^2026-05-04T12:/);
   });
 
-  test("lists every limit that the arguments are beyond, by either way", async () => {
+  test("lists every limit that the arguments violate, either way", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const token = await one.token("transfer_funds");
@@ -51,7 +51,7 @@ describe("execute", () => {
     expect(home.ran).toEqual([]);
   });
 
-  test("a token that was narrowed offline is judged by what it says", async () => {
+  test("judges a token that was narrowed offline by its own limits", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const token = narrowed(await one.token("transfer_funds"), {
@@ -85,7 +85,7 @@ describe("execute", () => {
     expect(objectsIn(bound.body["denials"])[0]).toMatchObject({ code: "invoker_denied" });
   });
 
-  test("a token of another capability, a damaged one and two of them", async () => {
+  test("refuses a token of another capability, a damaged one, and two tokens", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const balance = await one.token("check_balance");
@@ -104,7 +104,7 @@ describe("execute", () => {
     expect(said(status)).toBe("400 invalid_request");
   });
 
-  test("what was not granted, is not named by the JWT, or is not there", async () => {
+  test("refuses a capability that is not granted, not in the JWT, or unknown", async () => {
     const home = await bank();
     const one = await linked(home);
     expect(said(await one.execute("transfer_funds", FINE))).toBe("403 capability_not_granted");
@@ -118,7 +118,7 @@ describe("execute", () => {
     expect(codes.filter((code) => code.startsWith("capability_")).length).toBeGreaterThan(1);
   });
 
-  test("a capability that was removed makes its grants inoperative", async () => {
+  test("refuses grants of a capability that the server no longer offers", async () => {
     const home = await bank();
     const one = await granted(home, ["delete_payee"]);
     expect(said(await one.execute("delete_payee", {}))).toBe("200");
@@ -127,7 +127,7 @@ describe("execute", () => {
     expect(said(await same.execute("delete_payee", {}))).toBe("403 capability_not_granted");
   });
 
-  test("a revoked grant takes its tokens with it", async () => {
+  test("refuses the tokens of a revoked grant", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const token = narrowed(await one.token("transfer_funds"), { purpose: "handed on" });
@@ -141,14 +141,14 @@ describe("execute", () => {
     expect(said(await one.execute("check_balance", { account_id: "a" }))).toBe("200");
   });
 
-  test("the user's policy is asked at each call", async () => {
+  test("asks the user's policy at each call", async () => {
     const home = await bank();
     const one = await granted(home, ["delete_payee"]);
     home.policy.replace({ rules: [] });
     expect(said(await one.execute("delete_payee", {}))).toBe("403 unauthorized");
   });
 
-  test("arguments and results are checked by the schemas, and nothing of a failure leaks", async () => {
+  test("checks arguments and results by their schemas, and hides the text of failures", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds", "always_fails", "fibs"]);
     const wrong = await one.execute("transfer_funds", { amount: "12", to: 7 });
@@ -174,7 +174,7 @@ describe("execute", () => {
     }
   });
 
-  test("what has a location is executed there, not here", async () => {
+  test("refuses a capability that is executed at a location", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report"]);
     const answer = await one.execute("print_report", {});
@@ -184,7 +184,7 @@ describe("execute", () => {
     expect(said(await one.execute("list_payees", {}, token))).toBe("403 capability_not_granted");
   });
 
-  test("what takes too long is ended, and one agent runs no more than it may at once", async () => {
+  test("ends a call at its time limit, and limits an agent's concurrent calls", async () => {
     const home = await bank({ timeout: 1000, mostRunning: 1 });
     const one = await granted(home, ["waits"]);
     const answers = await Promise.all([one.execute("waits", {}), one.execute("waits", {})]);
@@ -194,7 +194,7 @@ describe("execute", () => {
 });
 
 describe("batch-execute", () => {
-  test("each succeeds or fails by itself, in order", async () => {
+  test("answers each request by itself, in order", async () => {
     const home = await bank();
     const one = await granted(home, LIMITED);
     const requests = [

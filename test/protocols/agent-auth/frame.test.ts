@@ -5,7 +5,7 @@ import { ERROR_STATUS } from "../../../src/protocols/agent-auth/index.js";
 import { Driver, driver, linked, newKey, proofOf, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
-test("bodies have limits, and are JSON", async () => {
+test("a body must be JSON within the limits", async () => {
   const home = await bank({ body: { bytes: 2048, depth: 8 } });
   const one = await linked(home);
   const post = async (body: string, headers: Record<string, string> = {}) =>
@@ -33,7 +33,7 @@ test("bodies have limits, and are JSON", async () => {
   expect(codes).toContain("unsupported_media_type");
 });
 
-test("who calls is found out before the body is read", async () => {
+test("the caller is authenticated before the body is read", async () => {
   const home = await bank({ body: { bytes: 2048 } });
   const body = "x".repeat(5000);
   const headers = { "Content-Type": "application/json" };
@@ -41,7 +41,7 @@ test("who calls is found out before the body is read", async () => {
   expect(said(answer)).toBe("401 authentication_required");
 });
 
-test("other methods are refused with those that there are", async () => {
+test("another HTTP method is refused naming the allowed ones", async () => {
   const { url } = await bank();
   const deleted = await send(`${url}/agent/register`, { method: "DELETE" });
   expect(said(deleted)).toBe("405 method_not_allowed");
@@ -53,7 +53,7 @@ test("other methods are refused with those that there are", async () => {
   expect((await fetch(`${url}/agent/unknown`)).status).toBe(404);
 });
 
-test("each party calls so often, and an address without credentials that hold", async () => {
+test("the rate is limited for each party, and for each address without valid credentials", async () => {
   const home = await bank({ rate: { requests: 3, seconds: 60 }, public: "*" });
   const one = await linked(home);
   const other = await linked(home);
@@ -70,7 +70,7 @@ test("each party calls so often, and an address without credentials that hold", 
   expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("a JWT beyond the limit is not used up, and its state is not asked", async () => {
+test("a JWT refused by the rate limit is not used up, and its agent is not read", async () => {
   const home = await bank({ rate: { requests: 2, seconds: 60 } });
   const one = await linked(home);
   for (const _ of [1, 2]) expect(said(await one.asAgent("/agent/status"))).toBe("200");
@@ -84,7 +84,7 @@ test("a JWT beyond the limit is not used up, and its state is not asked", async 
   expect(await home.parties.useOnce(use)).toBe("first");
 });
 
-test("a key has so many JWTs remembered, and none is forgotten for another", async () => {
+test("the number of remembered JWTs per key is limited, and none is forgotten for another", async () => {
   // In four processes that take two calls a minute each, as long as a JWT is remembered.
   const home = await bank({ rate: { requests: 2, seconds: 60 } });
   const one = await linked(home);
@@ -105,7 +105,7 @@ test("a key has so many JWTs remembered, and none is forgotten for another", asy
   expect(full.body["message"]).toContain("24 JWTs of this key are remembered");
 });
 
-test("an agent that waits, and a host that no user has taken on, count as their address", async () => {
+test("pending agents and unlinked hosts count towards their address's rate", async () => {
   const home = await bank({ rate: { requests: 40, seconds: 60 } });
   const host = await newKey();
   const waiting: Driver[] = [];
@@ -144,7 +144,7 @@ test("a JWT of a party that may not call is not used up", async () => {
   expect(await home.parties.useOnce(use)).toBe("first");
 });
 
-test("an address whose JWTs do not hold is refused before they are looked at", async () => {
+test("an address with invalid JWTs is refused before the next one is verified", async () => {
   const home = await bank({ rate: { requests: 3, seconds: 60 } });
   const one = await linked(home);
   const other = await driver(home);
@@ -159,7 +159,7 @@ test("an address whose JWTs do not hold is refused before they are looked at", a
   ]);
 });
 
-test("the ledger keeps only so many refusals of strangers at one address", async () => {
+test("the ledger keeps a limited number of refusals for strangers at one address", async () => {
   const home = await bank({ rate: { requests: 1000, seconds: 60 } });
   for (let at = 0; at < 70; at++) {
     const answer = await send(`${home.url}/agent/status`, { jwt: "a.b.c" });
@@ -169,7 +169,7 @@ test("the ledger keeps only so many refusals of strangers at one address", async
   expect(refused).toHaveLength(60);
 });
 
-test("nor does it keep more of what strangers that show who they are ask for", async () => {
+test("the ledger keeps a limited number of refusals for authenticated strangers too", async () => {
   const home = await bank();
   const waiting = await driver(home);
   const alone = await driver(home);
@@ -192,7 +192,7 @@ test("nor does it keep more of what strangers that show who they are ask for", a
   expect(refused).toHaveLength(60);
 });
 
-test("behind a trusted proxy, addresses are counted each; forwarded ones are ignored otherwise", async () => {
+test("addresses forwarded by a trusted proxy count separately; others are ignored", async () => {
   const rate = { requests: 2, seconds: 60 };
   const asked = async (trustedProxies: readonly string[]): Promise<string[]> => {
     const { url } = await bank({ rate, public: "*", trustedProxies });
@@ -208,7 +208,7 @@ test("behind a trusted proxy, addresses are counted each; forwarded ones are ign
   expect(await asked([])).toEqual(one);
 });
 
-test("nothing that is secret is logged or kept", async () => {
+test("no secret is logged or stored", async () => {
   const home = await bank();
   const one = await linked(home);
   const token = await one.token("check_balance");
@@ -222,7 +222,7 @@ test("nothing that is secret is logged or kept", async () => {
   expect(home.logged()).toContain(one.agentId);
 });
 
-test("the codes of the protocol have the statuses of its text", () => {
+test("error codes have the statuses of the specification", () => {
   const text: { readonly [status: string]: readonly AgentAuthCode[] } = {
     400: ["invalid_request", "unknown_constraint_operator", "invalid_capabilities"],
     401: ["invalid_jwt", "authentication_required"],

@@ -14,7 +14,7 @@ async function lastCodes(home: Bank): Promise<readonly string[] | undefined> {
 
 const seconds = ({ clock }: Bank): number => Math.floor(clock.now / 1000);
 
-describe("of an agent", () => {
+describe("an agent's JWT", () => {
   const bad: readonly (readonly [string, (home: Bank, one: Driver) => Odd | Promise<Odd>])[] = [
     ["of another type", () => ({ header: { typ: "JWT" } })],
     ["without a type", () => ({ header: { typ: undefined } })],
@@ -43,7 +43,7 @@ describe("of an agent", () => {
     ["signed with the host's key", (_, { host }) => ({ key: host })],
   ];
 
-  test("refuses each bad one, and records that", async () => {
+  test("is refused if it is wrong in any way, and the refusal recorded", async () => {
     const home = await bank();
     const one = await linked(home);
     const discovery = `${home.url}/.well-known/agent-configuration`;
@@ -57,7 +57,7 @@ describe("of an agent", () => {
     expect(refused.map(({ codes }) => codes?.[0])).toEqual(bad.map(() => "invalid_jwt"));
   });
 
-  test("refuses other algorithms, whatever key they come with", async () => {
+  test("is refused with another algorithm, whatever its key", async () => {
     const home = await bank();
     const one = await linked(home);
     const claims = { iss: one.host.thumbprint, sub: one.agentId, aud: home.url, jti: "1" };
@@ -86,7 +86,7 @@ describe("of an agent", () => {
     expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("401 invalid_jwt");
   });
 
-  test("takes a JWT once, also after a restart", async () => {
+  test("is accepted once, also after a restart", async () => {
     const home = await bank();
     const one = await linked(home);
     const jwt = await one.agentJwt();
@@ -98,7 +98,7 @@ describe("of an agent", () => {
     expect(await ask(after)).toBe("401 jti_replay");
   });
 
-  test("takes the thumbprint of its host's key for iss, or the host's id, or nothing", async () => {
+  test("may have as iss the thumbprint of its host's key, the host's id, or nothing", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -107,7 +107,7 @@ describe("of an agent", () => {
     }
   });
 
-  test("is for the issuer, and where it executes for the address of executions too", async () => {
+  test("has the issuer as audience, and for executions the address of executions too", async () => {
     const home = await bank();
     const one = await linked(home);
     const execution = `${home.url}/capability/execute`;
@@ -121,7 +121,7 @@ describe("of an agent", () => {
     expect(said(await one.asAgent("/agent/status", undefined, odd))).toBe("200");
   });
 
-  test("may be made by a clock that is 30 seconds off, and lives a minute", async () => {
+  test("may come from a clock 30 seconds off, and lives a minute", async () => {
     const home = await bank();
     const one = await linked(home);
     for (const [iat, exp] of [
@@ -142,7 +142,7 @@ describe("of an agent", () => {
     expect(await ask()).toBe("401 jti_replay");
   });
 
-  test("may say which proof of possession goes with it, which is not asked for", async () => {
+  test("may name a proof of possession, which is not required", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { claims: { cnf: { jkt: (await newKey()).thumbprint } } };
@@ -196,7 +196,7 @@ describe("of an agent", () => {
     expect(await execute(hashOf(""))).toBe("400 invalid_request");
   });
 
-  test("is needed, and one of a host is none", async () => {
+  test("is required where a host's JWT is not enough", async () => {
     const home = await bank();
     const one = await linked(home);
     for (const path of [
@@ -226,8 +226,8 @@ describe("of an agent", () => {
   });
 });
 
-describe("of a host", () => {
-  test("a first contact brings its key, and is of that key", async () => {
+describe("a host's JWT", () => {
+  test("brings the key at first contact, and is checked with that key", async () => {
     const home = await bank();
     const one = await driver(home);
     const other = await newKey();
@@ -255,7 +255,7 @@ describe("of a host", () => {
     expect(await registering({})).toBe("200");
   });
 
-  test("the registered key counts, whatever key a later JWT brings", async () => {
+  test("is checked with the registered key, whatever key it brings later", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await newKey();
@@ -269,7 +269,7 @@ describe("of a host", () => {
     expect(await lastCodes(home)).toEqual(["invalid_jwt"]);
   });
 
-  test("may name an agent's key where nothing is registered, too", async () => {
+  test("may name an agent's key where nothing is registered", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { claims: { agent_public_key: (await newKey()).jwk } };
@@ -278,7 +278,7 @@ describe("of a host", () => {
     expect(said(await one.asHost("/capability/list", undefined, odd))).toBe("200");
   });
 
-  test("must be of a host that is known, and counts once", async () => {
+  test("must be of a known host, and is accepted once", async () => {
     const home = await bank();
     const stranger = await driver(home);
     expect(said(await stranger.asHost("/capability/list"))).toBe("401 invalid_jwt");
@@ -293,7 +293,7 @@ describe("of a host", () => {
     expect(said(await one.asHost("/capability/list", undefined, without))).toBe("401 invalid_jwt");
   });
 
-  test("hosts that no user has made are refused where the server says so", async () => {
+  test("of a host that no user made is refused if the server says so", async () => {
     const home = await bank({ settings: { allowHosts: false } });
     const one = await driver(home);
     const expected = "403 dynamic_host_registration_disabled";

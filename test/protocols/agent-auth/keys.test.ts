@@ -45,8 +45,8 @@ async function enrolled(home: Bank, principal: string, key: Key, defaults?: read
   return send(`${home.url}/host/enroll`, { json });
 }
 
-describe("keys", () => {
-  test("an agent's new key counts at once, the old one no more", async () => {
+describe("rotating a key", () => {
+  test("an agent's new key is valid at once, and the old one no longer", async () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
@@ -68,7 +68,7 @@ describe("keys", () => {
     expect(said(await same.asAgent("/agent/status"))).toBe("200");
   });
 
-  test("a host's new key counts at once, and its agents stay", async () => {
+  test("a host's new key is valid at once, and its agents stay", async () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
@@ -90,7 +90,7 @@ describe("keys", () => {
   });
 });
 
-describe("a proof of a new key", () => {
+describe("a proof for a new key", () => {
   const ODD: readonly [
     about: string,
     expected: string,
@@ -129,7 +129,7 @@ describe("a proof of a new key", () => {
   ];
   const of = (agent: string | undefined) => (agent === undefined ? {} : { agent });
 
-  test.each(ODD)("refuses it %s", async (_, expected, proofIn) => {
+  test.each(ODD)("is refused %s", async (_, expected, proofIn) => {
     const home = await bank();
     const one = await linked(home);
     const made = await home.parties.createHost({ principal: "mallory" });
@@ -148,7 +148,7 @@ describe("a proof of a new key", () => {
     expect(said(await one.asAgent("/agent/status"))).toBe("200");
   });
 
-  test("is good once", async () => {
+  test("is accepted once", async () => {
     const home = await bank();
     const one = await linked(home);
     const next = await newKey();
@@ -159,8 +159,8 @@ describe("a proof of a new key", () => {
   });
 });
 
-describe("enrolment", () => {
-  test("a host that a user made gives its key by the token, once", async () => {
+describe("enrolling a host", () => {
+  test("a host made by a user registers its key with the enrolment token, once", async () => {
     const home = await bank();
     const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
     const token = made.ok ? made.enrolmentToken : undefined;
@@ -195,7 +195,7 @@ describe("enrolment", () => {
     expect((await one.register()).body["status"]).toBe("active");
   });
 
-  test("a token has its time", async () => {
+  test("an enrolment token expires", async () => {
     const home = await bank();
     const made = await home.parties.createHost({ principal: "alice" });
     const one = await driver(home);
@@ -208,8 +208,8 @@ describe("enrolment", () => {
   });
 });
 
-describe("an agent's key without a proof", () => {
-  test("is given by its host as the text has it, and by the agent as the published SDK does", async () => {
+describe("an agent's key rotated without a proof", () => {
+  test("may be given by its host, as in the specification, or by the agent, as in the published SDK", async () => {
     const home = await bank();
     const one = await linked(home);
     const [second, third] = [await newKey(), await newKey()];
@@ -224,7 +224,7 @@ describe("an agent's key without a proof", () => {
     expect(said(await same.asAgent("/agent/status"))).toBe("401 invalid_jwt");
   });
 
-  test("is no other agent's to give", async () => {
+  test("cannot be given by another agent", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);
@@ -233,7 +233,7 @@ describe("an agent's key without a proof", () => {
     expect(said(await other.asHost("/agent/rotate-key", body))).toBe("403 unauthorized");
   });
 
-  test("keeps no other agent of the host from that key, until a JWT under it", async () => {
+  test("does not block other agents of the host from that key, until a JWT is signed with it", async () => {
     const home = await bank();
     const one = await linked(home);
     const claimed = await newKey();
@@ -251,8 +251,8 @@ describe("an agent's key without a proof", () => {
   });
 });
 
-describe("a host's key without a proof", () => {
-  test("is proven by the first JWT under it that names an agent of the host", async () => {
+describe("a host's key rotated without a proof", () => {
+  test("is proven by its first JWT that names an agent of the host", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -274,7 +274,7 @@ describe("a host's key without a proof", () => {
     ["/agent/revoke-capability", { capabilities: ["check_balance"] }],
     ["/agent/reactivate", {}],
     ["/agent/rotate-key", "key"],
-  ])("is proven by %s too", async (path, more) => {
+  ])("is proven by a request to %s too", async (path, more) => {
     const home = await bank();
     const one = await linked(home);
     const same = await rotated(one, await newKey());
@@ -283,7 +283,7 @@ describe("a host's key without a proof", () => {
     expect(said(await same.asHost("/capability/list"))).toBe("200");
   });
 
-  test("opens a new host where it registers first, and the old agents stay within reach", async () => {
+  test("makes a new host if it is registered first, and the old agents can still be managed", async () => {
     const home = await bank();
     const one = await linked(home);
     const id = (await home.parties.hostByKey(one.host.thumbprint))?.id;
@@ -300,7 +300,7 @@ describe("a host's key without a proof", () => {
     expect(said(await statusOf(fresh))).toBe("200");
   });
 
-  test("is replaced, and the host revoked, before it is proven", async () => {
+  test("can be replaced, and its host revoked, before it is proven", async () => {
     const home = await bank();
     const one = await linked(home);
     const second = await rotated(one, await newKey());
@@ -312,7 +312,7 @@ describe("a host's key without a proof", () => {
     expect(said(await third.asAgent("/agent/status"))).toBe("403 host_revoked");
   });
 
-  test("counts by its agent alone where another host was given it too", async () => {
+  test("given to two hosts counts for the one whose agent its JWT names", async () => {
     const home = await bank();
     const one = await linked(home);
     const mallory = await linked(home, "mallory");
@@ -326,7 +326,7 @@ describe("a host's key without a proof", () => {
     expect(said(await other.asAgent("/agent/status"))).toBe("200");
   });
 
-  test("is used up with each JWT as any other", async () => {
+  test("uses up each JWT like any other key", async () => {
     const home = await bank();
     const one = await linked(home);
     const same = await rotated(one, await newKey());
@@ -338,7 +338,7 @@ describe("a host's key without a proof", () => {
   });
 });
 
-describe("another's key", () => {
+describe("somebody else's key", () => {
   test("a host that rotates to or enrols with another's key does not get it, and the owner can still use it", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
@@ -355,7 +355,7 @@ describe("another's key", () => {
     expect(own).toMatchObject({ principal: "alice", status: "active" });
   });
 
-  test("is not spoilt by revoking a host that was given it", async () => {
+  test("is still usable by its owner after another host that was given it is revoked", async () => {
     const home = await bank();
     const victim = await driver(home);
     await enrolled(home, "mallory", victim.host);
@@ -364,7 +364,7 @@ describe("another's key", () => {
     expect(said(await victim.register())).toBe("200");
   });
 
-  test("is not given once its owner has proven it", async () => {
+  test("cannot be given to a host once its owner has proven it", async () => {
     const home = await bank();
     const victim = await linked(home);
     const mallory = await linked(home, "mallory");
@@ -374,7 +374,7 @@ describe("another's key", () => {
     expect(said(await mallory.asHost("/capability/list"))).toBe("200");
   });
 
-  test("is not proven by a claim: its agent may be one that a stranger named", async () => {
+  test("is not proven by a claim, since a stranger may have named the agent", async () => {
     const home = await bank();
     const mallory = await driver(home);
     await mallory.register({ mode: "autonomous" });
@@ -388,7 +388,7 @@ describe("another's key", () => {
     expect((await home.parties.agent(mallory.agentId))?.host).not.toBe(own?.id);
   });
 
-  test("proves nothing where a stranger's agent is named", async () => {
+  test("is not proven by a JWT that names a stranger's agent", async () => {
     const home = await bank();
     const mallory = await linked(home, "mallory");
     const victim = await linked(home);
@@ -401,8 +401,8 @@ describe("another's key", () => {
   });
 });
 
-describe("enrolment without a proof", () => {
-  test("has the host wait for its user once, who then finds what was settled for it", async () => {
+describe("enrolling a host without a proof of its key", () => {
+  test("makes the host wait for its user once, who then finds what was settled at enrolment", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await enrolled(home, "alice", one.host, ["list_payees"]);
@@ -422,7 +422,7 @@ describe("enrolment without a proof", () => {
   test.each([
     ["as many strangers wait as may", { bounds: { pendingHosts: 1, pendingHostsPerAddress: 1 } }],
     ["hosts cannot register themselves", { allowHosts: false }],
-  ])("is no stranger's registration: it goes on where %s", async (_, settings) => {
+  ])("is not counted as a stranger's registration, if %s", async (_, settings) => {
     const home = await bank({ settings });
     const stranger = await driver(home);
     await stranger.register();
@@ -439,7 +439,7 @@ describe("enrolment without a proof", () => {
     expect(grantWords(status)).toEqual(["list_payees active"]);
   });
 
-  test("settles nothing where another user takes the host on", async () => {
+  test("settles nothing if another user links the host", async () => {
     const home = await bank();
     const one = await driver(home);
     await enrolled(home, "mallory", one.host, []);
@@ -453,7 +453,7 @@ describe("enrolment without a proof", () => {
   });
 });
 
-describe("a key that is no key", () => {
+describe("a weak key that anyone could sign under", () => {
   /** The points of small order, as RFC 8032 encodes them, and encodings that are not canonical. */
   const SMALL: readonly string[] = [
     "0100000000000000000000000000000000000000000000000000000000000000",
@@ -469,7 +469,7 @@ describe("a key that is no key", () => {
     "0100000000000000000000000000000000000000000000000000000000000080",
   ];
 
-  test("is refused wherever a key is given: anyone could sign under it", async () => {
+  test("is refused wherever a key is given", async () => {
     const home = await bank();
     const one = await linked(home);
     const made = await home.parties.createHost({ principal: "alice" });

@@ -14,7 +14,7 @@ import {
 } from "./driver.js";
 import { type Bank, bank, REPORTS } from "./served-bank.js";
 
-describe("a JWT that is narrowed to what it executes", () => {
+describe("a JWT narrowed to capabilities", () => {
   test.each([[["check_balance"]], [[]]])("manages nothing: %j", async (capabilities) => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
@@ -33,8 +33,8 @@ describe("a JWT that is narrowed to what it executes", () => {
   });
 });
 
-describe("an agent's end", () => {
-  test("by itself: its grants, its tokens and its JWTs end with it", async () => {
+describe("ending an agent", () => {
+  test("by itself ends its grants, tokens and JWTs", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const other = await linked(home);
@@ -52,7 +52,7 @@ describe("an agent's end", () => {
     expect(read.allowed || read.denials[0].code).toBe("revoked");
   });
 
-  test("by its host, a second time too", async () => {
+  test("by its host may be repeated", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);
@@ -70,7 +70,7 @@ describe("an agent's end", () => {
     expect(said(await one.register())).toBe("409 agent_exists");
   });
 
-  test("of some of its grants, by name", async () => {
+  test("in part revokes some of its grants by name", async () => {
     const home = await bank();
     const one = await linked(home);
     const revoke = (capabilities: unknown) =>
@@ -93,8 +93,8 @@ describe("an agent's end", () => {
   });
 });
 
-describe("a host's end", () => {
-  test("takes all its agents with it, and its key is not taken again", async () => {
+describe("ending a host", () => {
+  test("ends all its agents, and its key is never accepted again", async () => {
     const home = await bank();
     const one = await linked(home);
     const second = new Driver(home, one.host, await newKey());
@@ -116,7 +116,7 @@ describe("introspection", () => {
   const introspect = ({ url }: Bank, token: unknown) =>
     send(`${url}/agent/introspect`, { json: { token } });
 
-  test("says what an agent may do, with its constraints", async () => {
+  test("says what an agent may do, with constraints", async () => {
     const home = await bank();
     const constraints = { amount: { max: 10 } };
     const one = await granted(home, [{ name: "transfer_funds", constraints }]);
@@ -139,7 +139,7 @@ describe("introspection", () => {
     expect(less).toEqual([{ capability: "list_payees", status: "active" }]);
   });
 
-  test("of a JWT for a location says what is executed there", async () => {
+  test("of a JWT for a location says what may be executed there", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report", "transfer_funds"]);
     const names = async (capabilities?: readonly string[]) => {
@@ -154,7 +154,7 @@ describe("introspection", () => {
     expect(await names([])).toEqual([]);
   });
 
-  test("says no more than that of whatever is wrong", async () => {
+  test("answers only inactive for anything wrong", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report"]);
     const at = (capabilities?: readonly string[], aud = REPORTS) =>
@@ -183,7 +183,7 @@ describe("introspection", () => {
 });
 
 describe("claiming", () => {
-  test("a user takes over an autonomous agent's host, and the agent ends", async () => {
+  test("links an autonomous agent's host to a user, and ends the agent", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.register({ mode: "autonomous" });
@@ -198,7 +198,7 @@ describe("claiming", () => {
     expect(again.body["error"]).toBe("agent_claimed");
   });
 
-  test("is for autonomous agents alone", async () => {
+  test("is refused for other agents", async () => {
     const home = await bank();
     const one = await linked(home);
     const claim = (body: object) => one.asHost("/agent/claim", body);
@@ -207,7 +207,7 @@ describe("claiming", () => {
     expect(said(await claim({}))).toBe("400 invalid_request");
   });
 
-  test("is asked by the agent or its host alone, and shows another party nothing", async () => {
+  test("is accepted from the agent or its host only, and shows others nothing", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.register({ mode: "autonomous" });
@@ -231,7 +231,7 @@ describe("claiming", () => {
 describe("a revocation by the operator", () => {
   const at = "2026-05-04T12:00:00Z";
 
-  test("of a capability's id ends the grant in status, introspection and execution, and it can be asked for anew", async () => {
+  test("of a capability id ends its grant in status, introspection and execution; it can be requested again", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const grants = await home.parties.grantsOf(one.agentId);
@@ -252,7 +252,7 @@ describe("a revocation by the operator", () => {
     expect(said(await pay())).toBe("200");
   });
 
-  test("of a user ends hosts, agents, grants, tokens and what waits, and leaves other users' alone", async () => {
+  test("of a user ends that user's hosts, agents, grants, tokens and pending requests, and nothing of others", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const token = await one.token("transfer_funds");
@@ -284,7 +284,7 @@ describe("a revocation by the operator", () => {
   });
 });
 
-test("introspection has a limit of its own for each address, on top of the one for all endpoints", async () => {
+test("introspection has its own rate limit per address, in addition to the common one", async () => {
   const home = await bank({
     introspection: { requests: 2, seconds: 60 },
     trustedProxies: ["127.0.0.1"],
@@ -309,7 +309,7 @@ test("introspection has a limit of its own for each address, on top of the one f
   expect(said(list)).toBe("200");
 });
 
-test("without settings, an address introspects 30 times a minute", async () => {
+test("by default an address may introspect 30 times a minute", async () => {
   const home = await bank();
   const ask = async () =>
     said(await send(`${home.url}/agent/introspect`, { json: { token: "a.b.c" } }));

@@ -14,7 +14,7 @@ import {
 import { bank } from "./served-bank.js";
 
 describe("discovery", () => {
-  test("says where everything is, at both places", async () => {
+  test("lists every endpoint, at both paths", async () => {
     const { url, server } = await bank();
     expect(server.discoveryUrl).toBe(`${url}/.well-known/agent-configuration`);
     const { body, headers } = await send(server.discoveryUrl);
@@ -47,7 +47,7 @@ describe("discovery", () => {
     expect(other.body).toEqual(body);
   });
 
-  test("the directory finds this server by its host, its name and what it shows", async () => {
+  test("the directory finds this server by host, name and public capabilities", async () => {
     const { url, server } = await bank({ public: ["check_balance"] });
     const { body: document } = await send(server.discoveryUrl);
     const search = (query: string) => send(`${url}/api/search?${query}`);
@@ -93,7 +93,7 @@ describe("registration", () => {
     expect(grantWords(after)).toEqual(["check_balance active"]);
   });
 
-  test("an agent of a linked host has the defaults at once", async () => {
+  test("an agent of a linked host gets the defaults at once", async () => {
     const home = await bank();
     const one = await linked(home);
     const { body } = await one.asAgent("/agent/status");
@@ -113,7 +113,7 @@ describe("registration", () => {
     expect(first?.["token_expires_at"]).toMatch(/^2026-05-0[45]T\d\d:\d\d:\d\d/);
   });
 
-  test("an agent that asks for nothing has nothing", async () => {
+  test("an agent that names no capabilities gets none", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
     for (const capabilities of [undefined, []]) {
@@ -128,7 +128,7 @@ describe("registration", () => {
     expect(waiting.body).toMatchObject({ status: "pending", agent_capability_grants: [] });
   });
 
-  test("a pending agent that is registered again keeps its mode", async () => {
+  test("a pending agent registered again keeps its mode", async () => {
     const home = await bank();
     const one = await driver(home);
     const first = await one.register();
@@ -149,7 +149,7 @@ describe("registration", () => {
     expect((await one.asAgent("/agent/status")).body["status"]).toBe("active");
   });
 
-  test("that is denied ends the agent, not its host; one approved without a grant is active", async () => {
+  test("a denial ends the agent but not its host; an approval of no grant leaves the agent active", async () => {
     const home = await bank();
     const one = await driver(home);
     await one.decide(await one.register(), "deny", { reason: "who are you?" });
@@ -164,7 +164,7 @@ describe("registration", () => {
     expect(status.body).toMatchObject({ status: "active", agent_capability_grants: [] });
   });
 
-  test("a key stays used up under its host, whatever has become of its agent", async () => {
+  test("a key is used up for its host even after its agent has ended", async () => {
     const home = await bank();
     const revoked = await linked(home);
     expect(said(await revoked.asHost("/agent/revoke", { agent_id: revoked.agentId }))).toBe("200");
@@ -182,7 +182,7 @@ describe("registration", () => {
     expect(said(await new Driver(home, other.host, revoked.agent).register())).toBe("200");
   });
 
-  test("more than the defaults waits, with all of the agent", async () => {
+  test("a registration beyond the defaults waits as a whole", async () => {
     const home = await bank();
     const one = await driver(home);
     await linkedHost(one, home);
@@ -193,7 +193,7 @@ describe("registration", () => {
     expect(said(await one.asAgent("/agent/status"))).toBe("403 agent_rejected");
   });
 
-  test("an autonomous agent gets defaults, and is refused more with a reason", async () => {
+  test("an autonomous agent gets the defaults, and a reason for each other capability", async () => {
     const home = await bank();
     const one = await driver(home);
     const body = { mode: "autonomous", capabilities: ["check_balance", "transfer_funds"] };
@@ -204,7 +204,7 @@ describe("registration", () => {
     expect(denied?.["reason"]).toMatch(/autonomous/);
   });
 
-  test("the same key twice, and a host whose user it has", async () => {
+  test("the same agent key twice gets 409, and an autonomous agent on a linked host is refused", async () => {
     const home = await bank();
     const one = await linked(home);
     expect(said(await one.register())).toBe("409 agent_exists");
@@ -213,7 +213,7 @@ describe("registration", () => {
     expect(said(await two.register({ mode: "autonomous" }))).toBe("400 unsupported_mode");
   });
 
-  test("hosts that no user has taken on are bounded, though they revoke themselves", async () => {
+  test("unlinked hosts are limited in number, even if they revoke themselves", async () => {
     const home = await bank({ settings: { bounds: { pendingHosts: 2 } } });
     const asked = async (): Promise<string> => {
       const one = await driver(home);
@@ -230,7 +230,7 @@ describe("registration", () => {
     expect(await asked()).toBe("200");
   });
 
-  test("agents of a host are bounded within an hour, though they end at once", async () => {
+  test("a host's agents per hour are limited, even if they end at once", async () => {
     const home = await bank({ settings: { bounds: { agentsPerHost: 2 } } });
     const host = await newKey();
     const asked = async (): Promise<string> => {
@@ -248,7 +248,7 @@ describe("registration", () => {
     expect(await asked()).toBe("200");
   });
 
-  test("a host's name steers no display, whichever way it comes", async () => {
+  test("a host name with control characters is refused or cleaned, whichever way it arrives", async () => {
     const home = await bank();
     const one = await driver(home);
     const name = "\u001b[2J\u001b[31mTrusted\u202e host";
@@ -276,7 +276,7 @@ describe("registration", () => {
     expect(await home.parties.hostByKey(one.host.thumbprint)).toMatchObject({ name: "Desk" });
   });
 
-  test("an idempotency key gets the same answer again, and no other request", async () => {
+  test("an idempotency key returns the same answer, and is refused for another request", async () => {
     const home = await bank();
     const one = await driver(home);
     const headers = { "Idempotency-Key": "first" };
@@ -289,7 +289,7 @@ describe("registration", () => {
     expect(said(odd)).toBe("400 invalid_request");
   });
 
-  test("refuses what is not well formed, and records that", async () => {
+  test("a malformed registration is refused, and the refusal recorded", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
     for (const [what, body, expected] of BAD) {
@@ -299,7 +299,7 @@ describe("registration", () => {
     }
   });
 
-  test("names what is not known", async () => {
+  test("an unknown capability is named in the refusal", async () => {
     const home = await bank();
     const one = await linkedDriver(home);
     const unknown = await one.register({ capabilities: ["check_balance", "fly"] });

@@ -33,7 +33,7 @@ describe("request-capability", () => {
     expect(home.issuer.isAuthentic(String(grant?.["token"]))).toBe(true);
   });
 
-  test("more waits for the user; asked again, it is the same approval", async () => {
+  test("a request beyond the defaults waits for the user; repeating it returns the same approval", async () => {
     const home = await bank();
     const one = await linked(home);
     const answer = await one.request([TRANSFER], {
@@ -61,7 +61,7 @@ describe("request-capability", () => {
     expect(wider.body["status"]).toBe("pending");
   });
 
-  test("by the back channel, the user finds it in a list", async () => {
+  test("with the ciba method the user finds the request in a list", async () => {
     const home = await bank();
     const one = await linked(home);
     const answer = await one.request(["transfer_funds"], { preferred_method: "ciba" });
@@ -72,7 +72,7 @@ describe("request-capability", () => {
     expect(denied).toEqual({ capability: "transfer_funds", status: "denied", reason: "too much" });
   });
 
-  test("constraints of agent, server and approver hold together, and show as one", async () => {
+  test("constraints of agent, server and approver all hold, and are shown as one", async () => {
     const constraints = { transfer_funds: { amount: { min: 1 } } };
     const home = await bank({ settings: { constraints } });
     const one = await linked(home);
@@ -86,7 +86,7 @@ describe("request-capability", () => {
     expect(active?.["constraints"]).toEqual(expected);
   });
 
-  test("an approval that does not come in time denies", async () => {
+  test("a request is denied if its approval expires", async () => {
     const home = await bank();
     const one = await linked(home);
     await one.request(["transfer_funds"]);
@@ -95,7 +95,7 @@ describe("request-capability", () => {
     expect(grantWords(answer)).toContain("transfer_funds denied");
   });
 
-  test("an idempotency key gets the same answer", async () => {
+  test("an idempotency key returns the same answer", async () => {
     const home = await bank();
     const one = await linked(home);
     const ask = (capabilities: readonly string[], key: string) =>
@@ -127,7 +127,7 @@ describe("request-capability", () => {
     }
   });
 
-  test("what the user's policy does not permit is denied at once, with that reason", async () => {
+  test("a capability that the user's policy does not permit is denied at once, with that reason", async () => {
     const home = await bank();
     const one = await linked(home, "bob");
     const answer = await one.request(["delete_payee"]);
@@ -136,8 +136,8 @@ describe("request-capability", () => {
   });
 });
 
-describe("tokens", () => {
-  test("a JWT that is narrowed brings those of what it names", async () => {
+describe("tokens of grants", () => {
+  test("are returned for the capabilities named in a narrowed JWT", async () => {
     const home = await bank();
     const one = await linked(home);
     const odd = { claims: { capabilities: ["list_payees"] } };
@@ -146,7 +146,7 @@ describe("tokens", () => {
     expect(having.map(({ capability }) => capability)).toEqual(["list_payees"]);
   });
 
-  test("are minted anew at each call, always of one capability", async () => {
+  test("are minted anew at each call, with the same capability id", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const first = await one.token("transfer_funds");
@@ -161,10 +161,10 @@ describe("tokens", () => {
   });
 });
 
-describe("a policy that permits no more", () => {
+describe("a policy that no longer permits a grant", () => {
   const REPORT = { capabilities: ["print_report"], aud: REPORTS };
 
-  test("ends tokens, also for another service, and what is introspected", async () => {
+  test("ends its tokens, also for another service, and its introspection", async () => {
     const home = await bank();
     const one = await granted(home, ["print_report", "transfer_funds"]);
     const withTokens = async (): Promise<unknown[]> => {
@@ -195,7 +195,7 @@ describe("a policy that permits no more", () => {
 });
 
 describe("reactivation", () => {
-  test("an expired agent comes back with the defaults alone", async () => {
+  test("gives an expired agent the defaults only", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const token = await one.token("transfer_funds");
@@ -214,7 +214,7 @@ describe("reactivation", () => {
     expect(again.body["status"]).toBe("active");
   });
 
-  test("brings back nothing that the user has revoked; a new agent of the host has it", async () => {
+  test("does not restore what the user revoked; a new agent of the host gets it", async () => {
     const home = await bank();
     const one = await linked(home);
     const ended = await home.parties.activeGrants("alice");
@@ -232,7 +232,7 @@ describe("reactivation", () => {
     expect(grantWords(await next.register())).toContain("list_payees active");
   });
 
-  test("is of a host's own agents", async () => {
+  test("works for a host's own agents only", async () => {
     const home = await bank();
     const one = await linked(home);
     const other = await linked(home);

@@ -126,7 +126,7 @@ async function reportService() {
 }
 
 describe("proviso serve", () => {
-  test("a host, its agent, an approval, and executions here and at a location", async () => {
+  test("serves a host, its agent, an approval, and executions here and at a location", async () => {
     const reports = await reportService();
     const { running, url } = await serve(bench, {
       ...CONFIG,
@@ -266,7 +266,7 @@ describe("proviso serve", () => {
       { protocols: ["revocations"] },
       'agentAuth: has no effect: "protocols" does not name "agent-auth"',
     ],
-  ])("stops at the start for %s", async (_, { skills, ...change }: Document, expected) => {
+  ])("refuses to start for %s", async (_, { skills, ...change }: Document, expected) => {
     if (skills !== undefined) bench.write("other.mjs", skills);
     const config = {
       ...CONFIG,
@@ -279,7 +279,7 @@ describe("proviso serve", () => {
     expect(status).toBeGreaterThan(1);
   });
 
-  test("a default that writes is allowed by name", async () => {
+  test("a default that writes must be allowed by name", async () => {
     const agentAuth = { defaults: ["transfer_funds"], allowedDefaults: ["transfer_funds"] };
     const { url } = await serve(bench, { ...CONFIG, agentAuth });
     expect((await fetch(`${url}/capability/list`)).status).toBe(401);

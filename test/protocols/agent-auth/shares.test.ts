@@ -33,7 +33,7 @@ throughStores((place) => {
   const opened = async (bounds: NonNullable<BankOptions["settings"]>["bounds"], more = PROXIED) =>
     bank({ ...more, settings: { bounds: bounds ?? {} }, place: await place() });
 
-  test("one address has a share of new hosts, and others go on registering", async () => {
+  test("new hosts per address are limited, and other addresses can still register", async () => {
     const home = await opened({ pendingHostsPerAddress: 2 });
     const crowd = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1"];
     expect(await answers(home, crowd)).toEqual(["200", "200", LATE, LATE]);
@@ -49,7 +49,7 @@ throughStores((place) => {
     expect(await answers(home, ["192.0.2.1"])).toEqual(["200"]);
   });
 
-  test("so has a network of 24 bits, whose addresses share it", async () => {
+  test("new hosts per IPv4 network of 24 bits are limited", async () => {
     const home = await opened({ pendingHostsPerAddress: 2, pendingHostsPerNetwork: 3 });
     const crowd = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.255"];
     expect(await answers(home, crowd)).toEqual(["200", "200", "200", LATE, LATE]);
@@ -60,7 +60,7 @@ throughStores((place) => {
     expect(await answers(home, ["::ffff:192.0.2.9", "192.0.3.1"])).toEqual([LATE, "200"]);
   });
 
-  test("in IPv6, 64 bits are one address, and 48 one network", async () => {
+  test("an IPv6 network of 64 bits counts as one address, and 48 bits as one network", async () => {
     const home = await opened({ pendingHostsPerAddress: 1, pendingHostsPerNetwork: 2 });
     const crowd = [
       "2001:db8:1:1::1",
@@ -74,7 +74,7 @@ throughStores((place) => {
     expect(await answers(home, crowd)).toEqual(["200", LATE, "200", LATE, "200", "200", LATE]);
   });
 
-  test("the share is exact when many register at once", async () => {
+  test("the limit is exact for concurrent registrations", async () => {
     const home = await opened({ pendingHostsPerAddress: 3 });
     const together = await Promise.all(
       Array.from({ length: 10 }, async () => said(await from(home, "192.0.2.1"))),
@@ -83,7 +83,7 @@ throughStores((place) => {
     expect(together.filter((one) => one === LATE)).toHaveLength(7);
   });
 
-  test("known hosts take no share: those of users, those that wait already, those that are taken on", async () => {
+  test("hosts of users, pending hosts and linked hosts do not count as new", async () => {
     const home = await opened({ pendingHostsPerAddress: 1 });
     const address = "192.0.2.1";
     const host = await newKey();
@@ -105,7 +105,7 @@ throughStores((place) => {
     expect(await answers(home, [address, address])).toEqual(["200", LATE]);
   });
 
-  test("hosts that revoke themselves leave their share after an hour only", async () => {
+  test("a host that revokes itself counts for an hour", async () => {
     const home = await opened({ pendingHostsPerAddress: 1 });
     const one = await driver(home);
     const headers = { "X-Forwarded-For": "192.0.2.1" };
@@ -116,7 +116,7 @@ throughStores((place) => {
     expect(await answers(home, ["192.0.2.1"])).toEqual(["200"]);
   });
 
-  test("a request that is sent again from another address is answered as before", async () => {
+  test("a request repeated from another address gets the same answer", async () => {
     const home = await opened({});
     const one = await driver(home);
     const first = await from(home, "192.0.2.1", { by: one, key: "once" });
@@ -125,14 +125,14 @@ throughStores((place) => {
     expect(again.body["agent_id"]).toBe(first.body["agent_id"]);
   });
 
-  test("behind a proxy that is not named, all are one address", async () => {
+  test("behind a proxy that is not trusted, all callers are one address", async () => {
     const home = await opened({ pendingHostsPerAddress: 2 }, {});
     const crowd = ["192.0.2.1", "198.51.100.1", "203.0.113.1"];
     expect(await answers(home, crowd)).toEqual(["200", "200", LATE]);
   });
 });
 
-test("the total holds besides, and what is refused leaves nothing in the ledger", async () => {
+test("the total limit applies too, and a refused registration leaves nothing in the ledger", async () => {
   const home = await bank({ ...PROXIED, settings: { bounds: { pendingHosts: 2 } } });
   const crowd = ["192.0.2.1", "198.51.100.1", "203.0.113.1"];
   expect(await answers(home, crowd)).toEqual(["200", "200", LATE]);
@@ -141,7 +141,7 @@ test("the total holds besides, and what is refused leaves nothing in the ledger"
   expect(events.filter(({ change }) => change === "host.registered")).toHaveLength(2);
 });
 
-test("without settings, one address may register 20 hosts within an hour", async () => {
+test("by default an address may register 20 hosts in an hour", async () => {
   const home = await bank(PROXIED);
   const crowd = Array.from({ length: 21 }, () => "192.0.2.1");
   expect((await answers(home, crowd)).indexOf(LATE)).toBe(20);

@@ -7,7 +7,7 @@ import { bank } from "./served-bank.js";
 
 const approvalIn = ({ body }: Answer) => objectIn(body["approval"]);
 
-test("strangers that name a user get a code once her list has no room, and her own agents ask on", async () => {
+test("strangers that name a user get a code once that user's list is full; the user's own agents still use the list", async () => {
   const home = await bank({ settings: { bounds: { pendingPerUser: 2 } } });
   const hinted = { login_hint: "alice", preferred_method: "ciba" };
   const methods: unknown[] = [];
@@ -31,7 +31,7 @@ test("strangers that name a user get a code once her list has no room, and her o
   expect(waiting.map(({ subject }) => subject.principal)).toEqual(["alice", undefined, undefined]);
 });
 
-test("who a stranger names shows in no answer: there are no users to be found out", async () => {
+test("an answer to a stranger does not reveal whether the named user exists", async () => {
   const home = await bank();
   const shapes: unknown[] = [];
   for (const hint of ["alice", "nobody at all"]) {
@@ -43,7 +43,7 @@ test("who a stranger names shows in no answer: there are no users to be found ou
   expect(shapes[0]).toEqual(shapes[1]);
 });
 
-test("JWTs of strangers fill no room of agents of users", async () => {
+test("strangers' JWTs do not take memory reserved for users' agents", async () => {
   const home = await bank({ mostUsed: 8 });
   const own = await linked(home);
   // Each has a valid signature, and is used up by a request that is refused.
@@ -63,7 +63,7 @@ test("JWTs of strangers fill no room of agents of users", async () => {
   expect(said(await after.asHost(`/agent/status?agent_id=${own.agentId}`))).toBe("200");
 });
 
-test("nor do they keep out a host that a user has made, and that has not proven its key", async () => {
+test("strangers' JWTs do not block a host that a user made and that has not proven its key", async () => {
   const home = await bank({ mostUsed: 8 });
   const enrolled = await driver(home);
   const made = await home.parties.createHost({ principal: "alice", name: "Laptop" });
@@ -84,7 +84,7 @@ test("nor do they keep out a host that a user has made, and that has not proven 
   expect(said(await status())).toBe("200");
 });
 
-test("a stranger that registers again whenever its request has ended leaves 500 grants at most", async () => {
+test("a stranger that registers again and again leaves at most 500 grants", async () => {
   const home = await bank();
   const alone = await driver(home);
   const capabilities = [
@@ -105,7 +105,7 @@ test("a stranger that registers again whenever its request has ended leaves 500 
   expect(await home.parties.grantsOf(alone.agentId)).toHaveLength(500 + capabilities.length);
 });
 
-test("the ledger keeps 60 refusals a minute of what strangers are denied, however many names they ask for", async () => {
+test("the ledger keeps 60 refusals a minute for strangers' registrations, however many capabilities they name", async () => {
   const home = await bank();
   const names = ["transfer_funds", "delete_payee", "always_fails", "fibs", "waits"];
   const alone = await driver(home);
@@ -125,7 +125,7 @@ test("the ledger keeps 60 refusals a minute of what strangers are denied, howeve
   expect(all).toMatchObject([{ skill: "delete_payee", codes: ["grant_denied"] }]);
 });
 
-test("strangers' executions that are refused are bounded too, alone and in a batch", async () => {
+test("the ledger keeps a limited number of strangers' refused executions, alone and in batches", async () => {
   const home = await bank({ settings: { bounds: { pendingHosts: 9 } } });
   const alone = await driver(home);
   const asked = { mode: "autonomous", capabilities: ["check_balance"] };
@@ -148,7 +148,7 @@ test("strangers' executions that are refused are bounded too, alone and in a bat
   expect(said(await own.execute("list_payees", {}))).toBe("200");
 });
 
-test("whatever strangers ask for and take back, what a user decided stays in the history", async () => {
+test("a user's own decisions stay in the history, whatever strangers request and withdraw", async () => {
   const home = await bank({ settings: { bounds: { pendingPerUser: 1000 } } });
   const own = await granted(home, ["transfer_funds"]);
   const { approvals } = home.parties;

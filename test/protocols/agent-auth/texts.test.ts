@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { driver, granted, grantsIn, linked, newKey, said, send } from "./driver.js";
 import { bank } from "./served-bank.js";
 
-describe("words for people", () => {
-  test("lose their markup, wherever they come in", async () => {
+describe("strings shown to people", () => {
+  test("have their markup removed, wherever they arrive", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await one.register({
@@ -30,7 +30,7 @@ describe("words for people", () => {
 });
 
 describe("null", () => {
-  test("is no value of an optional member", async () => {
+  test("is refused as the value of an optional property", async () => {
     const home = await bank();
     const one = await granted(home, ["transfer_funds"]);
     const other = await linked(home);
@@ -69,7 +69,7 @@ describe("null", () => {
     expect(said(introspected)).toBe("400 invalid_request");
   });
 
-  test("stands in no answer for what there is not", async () => {
+  test("is in no answer for an absent value", async () => {
     const home = await bank();
     const one = await driver(home);
     const answer = await one.register();
@@ -93,7 +93,7 @@ describe("null", () => {
 });
 
 describe("grants in answers", () => {
-  test("have what the text gives each state", async () => {
+  test("have the properties that the specification gives for each state", async () => {
     const home = await bank();
     const one = await linked(home);
     const limits = { amount: { max: 10 } };

@@ -87,7 +87,7 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
     expect(answer.body["message"]).not.toBe("");
   });
 
-  test("all that is wrong with it is told at once", async () => {
+  test("several faults in one request are all listed", async () => {
     const parts = await narrowed();
     const body = {
       delegateeAgentId: AGENTS.orchestrator,
@@ -111,14 +111,14 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
     });
   });
 
-  test("but no more than can be read, and no text as long as it comes", async () => {
+  test("the listed faults are limited in number and length", async () => {
     const parts = await narrowed();
     const scopes = Array.from({ length: 256 }, (_, at) => `${"x".repeat(500)}${at}`);
     const { body } = await delegate(parts, parts.token, { scopes });
     expect(JSON.stringify(body).length).toBeLessThan(4096);
   });
 
-  test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("without %s", async (name) => {
+  test.each(["delegateeAgentId", "scopes", "ttlSeconds"])("a request without %s", async (name) => {
     const parts = await narrowed();
     const whole: JsonObject = {
       delegateeAgentId: AGENTS.summarizer,
@@ -131,7 +131,7 @@ describe("a request to delegate is refused, each rule with its own reason:", () 
   });
 });
 
-describe("the capability that it would come from is refused:", () => {
+describe("a request to delegate is refused for its capability:", () => {
   const cases: readonly (readonly [
     what: string,
     ask: (parts: World) => Promise<Answer>,
@@ -255,8 +255,8 @@ describe("the capability that it would come from is refused:", () => {
   });
 });
 
-describe("callers", () => {
-  test("need credentials, and a bound capability is none", async () => {
+describe("a caller of delegation", () => {
+  test("needs credentials, and a bound capability is not accepted as one", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const { body } = await delegate(parts, token);
@@ -277,7 +277,7 @@ describe("callers", () => {
       for (const secret of [token, bound]) expect(line).not.toContain(secret);
   });
 
-  test("revoke what they delegated, or what descends from what they hold, and nothing else", async () => {
+  test("may revoke what it delegated, or what descends from its capability, and nothing else", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const other = await issued(parts);
@@ -299,7 +299,7 @@ describe("callers", () => {
     expect((await revoke(parts, token, String(chainId).toUpperCase())).status).toBe(204);
   });
 
-  test("are limited in how often they call, how much they send, and of what type", async () => {
+  test("is limited in rate, body size and content type", async () => {
     const parts = await world({ rate: { requests: 4, seconds: 60 }, body: { bytes: 2048 } });
     const path = "/oauth2/token/delegate";
     const sent = async (body: unknown, headers = {}): Promise<string> =>
@@ -315,7 +315,7 @@ describe("callers", () => {
     expect(Number(over.headers.get("Retry-After"))).toBeGreaterThan(0);
   });
 
-  test("may have so many delegations alive, of which seen ones take half", async () => {
+  test("has a limited number of live delegations, and offline ones seen take at most half", async () => {
     const parts = await world({ maxDelegations: 4 });
     const { token } = await issued(parts);
     const offline = (): string => {
@@ -335,7 +335,7 @@ describe("callers", () => {
     expect((await delegate(parts, token)).status).toBe(201);
   });
 
-  test("are not kept from delegating and revoking by holders of what they narrowed", async () => {
+  test("is not blocked by holders of what it narrowed", async () => {
     const parts = await world({ maxDelegations: 4, maxRevocations: 2 });
     const { token } = await issued(parts);
     const narrowed = (from: string) => {
@@ -371,7 +371,7 @@ describe("callers", () => {
     }
   });
 
-  test("may have so many revocations in the list", async () => {
+  test("has a limited number of entries in the revocation list", async () => {
     const parts = await world({ maxRevocations: 1 });
     const { token } = await issued(parts);
     const ids = [(await delegate(parts, token)).body, (await delegate(parts, token)).body];
@@ -381,8 +381,8 @@ describe("callers", () => {
   });
 });
 
-describe("delegation", () => {
-  test("is switched off: every address answers 404", async () => {
+describe("delegation as a service", () => {
+  test("answers 404 everywhere if it is switched off", async () => {
     const parts = await world({ enabled: false });
     for (const [method, path] of [
       ["POST", "/oauth2/token/delegate"],
@@ -395,13 +395,13 @@ describe("delegation", () => {
     }
   });
 
-  test("answers 404 at addresses that it does not have, in its own shape", async () => {
+  test("answers 404 for unknown addresses in its own shape", async () => {
     const parts = await world({ prefix: "" });
     const answer = await send(parts, "GET", "/oauth2/token/delegate", ACCESS.orchestrator);
     expect(summary(answer)).toBe("404 NOT_FOUND - address_unknown");
   });
 
-  test("of all scopes is allowed where the operator says so, also of several tenants", async () => {
+  test("of all scopes is allowed with allowEqual, also for several tenants", async () => {
     const parts = await world({ allowEqual: true });
     const { token } = await issued(parts);
     const scopes = ["agents:delete", "agents:read", "agents:write"];
@@ -416,7 +416,7 @@ describe("delegation", () => {
     );
   });
 
-  test("is recorded, what is refused too", async () => {
+  test("is recorded in the ledger, refusals too", async () => {
     const parts = await world();
     const { token, id } = await issued(parts);
     const { body } = await delegate(parts, token);
@@ -449,7 +449,7 @@ describe("delegation", () => {
     ]);
   });
 
-  test("refuses options and grants that it cannot work with", async () => {
+  test("refuses wrong options and grants", async () => {
     const { agent, parties, revocations, ledger } = await world();
     const parts = { agent, parties, revocations, ledger };
     const wrong: readonly (readonly [object, string])[] = [

@@ -38,8 +38,8 @@ function narrowed(token: string, more: { readonly audience?: readonly string[] }
   return child.token;
 }
 
-describe("a token under another service's key", () => {
-  test("is no credential, delegates nothing, and revokes no chain", async () => {
+describe("a token made with another service's key", () => {
+  test("is refused as a credential, delegates nothing, and revokes nothing", async () => {
     const parts = await world();
     const { id, token } = await issued(parts);
     const forged = madeBy(parts, "files.example", id);
@@ -56,7 +56,7 @@ describe("a token under another service's key", () => {
     expect(summary(await delegate(parts, token))).toContain("201");
   });
 
-  test("is no delegation of the agent whose capability id it has", async () => {
+  test("is not a delegation of the agent whose capability id it copies", async () => {
     const parts = await world();
     const { id, token } = await issued(parts);
     const verdict = await verify(parts, narrowed(madeBy(parts, "files.example", id)));
@@ -69,7 +69,7 @@ describe("a token under another service's key", () => {
   });
 });
 
-describe("a token under the key of the agent's own audience", () => {
+describe("a token made with the key of the agent's own audience", () => {
   test("has no holder unless the issuer's record is of that key too", async () => {
     const parts = await world();
     const { id } = await issued(parts);
@@ -83,11 +83,11 @@ describe("a token under the key of the agent's own audience", () => {
   });
 });
 
-describe("a record of the same id", () => {
+describe("a record with the same capability id", () => {
   test.each([
     ["grant", { grant: "documents:read", principal: "alice" }],
     ["principal", { grant: "agents", principal: "bob" }],
-  ])("names no holder for another %s", async (_what, { grant, principal }) => {
+  ])("gives no holder for another %s", async (_what, { grant, principal }) => {
     const parts = await world();
     const { id } = await issued(parts);
     const operations = grant === "agents" ? ["read", "write"] : ["retrieve", "list"];
@@ -104,7 +104,7 @@ describe("a record of the same id", () => {
   });
 });
 
-test("a verdict names the services that a delegation is for", async () => {
+test("the verdict names the services that a delegation is for", async () => {
   const parts = await world();
   const { token } = await issued(parts);
   expect(await verify(parts, narrowed(token))).not.toHaveProperty("audience");
@@ -115,7 +115,7 @@ test("a verdict names the services that a delegation is for", async () => {
   });
 });
 
-test("another agent of the same user hides no capability of an agent", async () => {
+test("capabilities of the user's other agents do not hide an agent's own", async () => {
   const parts = await world();
   const { id } = await issued(parts);
   const at = new Date(NOW).toISOString();

@@ -38,8 +38,8 @@ function second(milliseconds: number): string {
   return time(milliseconds).replace(".000", "");
 }
 
-describe("a text that is not a delegation of this issuer's", () => {
-  test("is answered by a reason alone", async () => {
+describe("a string that is not a delegation by this issuer", () => {
+  test("is answered with a reason only", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const made = (await delegate(parts, token)).body["delegationToken"];
@@ -73,7 +73,7 @@ describe("a text that is not a delegation of this issuer's", () => {
     expect(await verify(parts, bound.token)).toEqual({ valid: false, reason: "not_delegated" });
   });
 
-  test("is answered whatever it is", async () => {
+  test("is answered, whatever it is", async () => {
     const parts = await world({ rate: { requests: 1e6, seconds: 1 } });
     const any = fc.oneof(fc.string({ unit: "grapheme" }), fc.base64String(), fc.json());
     await fc.assert(
@@ -85,7 +85,7 @@ describe("a text that is not a delegation of this issuer's", () => {
     );
   });
 
-  test("is refused where it is not a text at all", async () => {
+  test("is refused if it is not a string", async () => {
     const parts = await world();
     for (const body of [{}, { delegationToken: 1 }, { delegationToken: null }, { token: "x" }]) {
       const path = "/oauth2/token/verify-delegation";
@@ -96,7 +96,7 @@ describe("a text that is not a delegation of this issuer's", () => {
 });
 
 describe("a delegation made offline", () => {
-  test("is the same as one that was asked for", async () => {
+  test("is equal to one made by request", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const online = (await delegate(parts, token)).body;
@@ -123,7 +123,7 @@ describe("a delegation made offline", () => {
     expect(await verify(parts, offline)).toMatchObject({ valid: false, revokedAt: time(NOW) });
   });
 
-  test("without a time of its own is as old as the issuer knows of it", async () => {
+  test("without notBefore counts from when the issuer first saw it", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const offline = narrowed(token, { ...HOP, expires: "30s" });
@@ -143,7 +143,7 @@ describe("a delegation made offline", () => {
     expect((await revoke(parts, token, id)).status).toBe(204);
   });
 
-  test("is judged by the rules of one that is asked for", async () => {
+  test("is judged by the rules for requested ones", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     await register(parts, "pending", { status: "pending" });
@@ -167,7 +167,7 @@ describe("a delegation made offline", () => {
     expect(await parts.parties.read((view) => view.delegations.find({}))).toEqual([]);
   });
 
-  test("may say more than one that is asked for: arguments, services, and a narrowing before it", async () => {
+  test("may have limits on arguments, services, and an earlier narrowing", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const own = narrowed(token, { operations: ["read", "write"], purpose: "a report" });
@@ -184,7 +184,7 @@ describe("a delegation made offline", () => {
     });
   });
 
-  test("of a capability whom nobody is known to have is not valid", async () => {
+  test("of a capability without a known holder is not valid", async () => {
     const parts = await world();
     const minted = parts.issuer.mint({ grant: "agents" }).token;
     expect(await verify(parts, narrowed(minted, { ...HOP, expires: "5m" }))).toMatchObject({
@@ -195,7 +195,7 @@ describe("a delegation made offline", () => {
   });
 });
 
-test("of a capability for another service is that service's to judge", async () => {
+test("a delegation of a capability for another service is verified by that service", async () => {
   const parts = await world();
   await register(parts, "payer");
   const who = { principal: "alice", invoker: "payer" };
@@ -223,7 +223,7 @@ test("of a capability for another service is that service's to judge", async () 
   expect(parts.issuer.authorize(made, call).allowed).toBe(false);
 });
 
-test("dies with its delegator's and its delegatee's registration", async () => {
+test("a delegation ends with the registration of its delegator or delegatee", async () => {
   const parts = await world();
   for (const id of ["one", "two"]) await register(parts, id);
   const { token } = await issued(parts, {}, { principal: "alice", invoker: "one" });
@@ -241,7 +241,7 @@ test("dies with its delegator's and its delegatee's registration", async () => {
   expect(await verify(parts, made)).toMatchObject({ valid: false, reason: "delegator_inactive" });
 });
 
-describe("whatever is delegated", () => {
+describe("for random delegations", () => {
   const OPERATIONS = ["read", "write", "delete"] as const;
   const SCOPES = OPERATIONS.map((operation) => `agents:${operation}`);
   const delegation = fc.record({
@@ -257,7 +257,7 @@ describe("whatever is delegated", () => {
     }),
   });
 
-  test("allows what its parent allows and its hop allows; online and offline alike", async () => {
+  test("a delegation allows what its parent and its hop allow, made online or offline", async () => {
     const parts = await world({ rate: { requests: 1e6, seconds: 1 } });
     const expires = second(NOW + 7200 * SECOND);
     const { token } = await issued(parts, { expires });

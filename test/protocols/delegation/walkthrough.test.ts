@@ -11,9 +11,9 @@ function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-describe("delegation", () => {
+describe("a delegation", () => {
   throughStores((place) => {
-    test("is made, verified and revoked, each by who may", async () => {
+    test("is made, verified and revoked by the parties that may", async () => {
       const parts = await world({ place: await place() });
       const { token } = await issued(parts);
       const made = await delegate(parts, token, { ttlSeconds: 3600 });
@@ -76,7 +76,7 @@ describe("delegation", () => {
   });
 
   throughStores((place) => {
-    test("ends with the capability that it comes from, and says so", async () => {
+    test("expires with its capability, and says so", async () => {
       const parts = await world({ place: await place() });
       const end = NOW + HOUR;
       const expires = `${time(end).slice(0, 19)}Z`;
@@ -105,7 +105,7 @@ describe("delegation", () => {
     });
   });
 
-  test("expires, and says all of itself then too", async () => {
+  test("is still described after it expired", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const { body } = await delegate(parts, token, { ttlSeconds: 60 });
@@ -123,7 +123,7 @@ describe("delegation", () => {
     });
   });
 
-  test("is not transitive: a delegated capability is delegated no further", async () => {
+  test("cannot be delegated further", async () => {
     const parts = await world();
     const { token } = await issued(parts);
     const { body } = await delegate(parts, token, { scopes: ["agents:read", "agents:write"] });
@@ -155,7 +155,7 @@ describe("delegation", () => {
     });
   });
 
-  test("dies with what it came from", async () => {
+  test("is revoked with its capability", async () => {
     const parts = await world();
     const { token, id } = await issued(parts);
     const narrowed = attenuate(token, { operations: ["read", "write"] });
@@ -179,7 +179,7 @@ describe("delegation", () => {
     expect(await verify(parts, ofAll["delegationToken"])).toMatchObject({ reason: "revoked" });
   });
 
-  test("shows what there is to delegate", async () => {
+  test("introspection shows what can be delegated", async () => {
     const parts = await world();
     const path = "/token/introspect";
     const none = await send(parts, "GET", path, ACCESS.orchestrator);
@@ -212,7 +212,7 @@ describe("delegation", () => {
     });
   });
 
-  test("an access token whose party has one capability stands for it; of several it picks one", async () => {
+  test("an access token stands for its party's only capability; with several, the request names one", async () => {
     const parts = await world();
     const first = await issued(parts);
     const byAccess = await delegate(parts, ACCESS.orchestrator);

@@ -17,7 +17,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const AT = "2026-01-01T00:00:00Z";
 
-test("a feed of a database has whole entries; while the database is away it fails, then goes on", async () => {
+test("a feed from a database has whole entries; it fails while the database is away, and recovers", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "proviso.db");
   const database = await createStores(path);

@@ -4,7 +4,7 @@ import { createKeyring, createRevocationList, importKeyring } from "../../../src
 import { createRevocationFeed } from "../../../src/protocols/revocations/index.js";
 import { AT, SERVICE } from "./support.js";
 
-test("questions that come while a list is written out share the next write, and miss nothing", async () => {
+test("requests that arrive while the feed is being written share the next write, and miss nothing", async () => {
   const [keys, list] = [createKeyring(), createRevocationList()];
   const { kid } = importKeyring(keys.serviceKeys(SERVICE)).minting;
   let written = 0;

@@ -28,8 +28,8 @@ function secretOf(keys: { readonly keys: readonly { readonly k: string }[] }): B
   return Buffer.from(keys.keys.at(-1)?.k ?? "", "base64url");
 }
 
-describe("an answer", () => {
-  test("is as the specification writes it, worked out by node:crypto", async () => {
+describe("an answer of the revocation feed", () => {
+  test("has the bytes of the specification, computed with node:crypto", async () => {
     const { root, feed, list, follower } = pair();
     follower.close();
     list.add({ kind: "principal", id: "alice", before: AT, at: AT, reason: "left \ud800" });
@@ -75,7 +75,7 @@ describe("an answer", () => {
     }
   });
 
-  test("has the pages of the list before as long as that, and another process has them too", async () => {
+  test("serves pages of the current and the previous list, and no older ones", async () => {
     const { root, feed, list, follower } = pair();
     follower.close();
     const set = root.serviceKeys(SERVICE);
@@ -98,7 +98,7 @@ describe("an answer", () => {
     expect(unknown.status).toBe(401);
   });
 
-  test("waits for a list that is read from elsewhere, once for all that ask, and again if that fails", async () => {
+  test("waits for a list read from elsewhere, once for all requests, and reads again after a failure", async () => {
     const keys = createKeyring();
     const list = createRevocationList();
     list.add({ kind: "key", id: "key_1", at: AT });
@@ -127,7 +127,7 @@ describe("an answer", () => {
     expect(reads).toBe(2);
   });
 
-  test("says nothing of a list that cannot be relied on, and no more than a copy may", async () => {
+  test("fails if the list is too old, and never promises more than the list itself", async () => {
     const keys = createKeyring();
     const original = createRevocationList();
     const revocations = createRevocationList(original.snapshot("2030-01-01T00:01:00Z"));
@@ -143,8 +143,8 @@ describe("an answer", () => {
   });
 });
 
-describe("a request without a good credential", () => {
-  test("is 401, whatever is wrong with it", async () => {
+describe("a request without a valid credential", () => {
+  test("gets 401, whatever is wrong with it", async () => {
     const { root, feed, list, follower } = pair();
     follower.close();
     const set = root.serviceKeys(SERVICE);
@@ -182,7 +182,7 @@ describe("a request without a good credential", () => {
   });
 });
 
-test("wrong options are misuse", () => {
+test("wrong options of the feed are a TypeError", () => {
   const [keys, revocations] = [createKeyring(), createRevocationList()];
   const feed = (change: object) => () =>
     createRevocationFeed({ keys, revocations, ...change } as RevocationFeedOptions);

@@ -26,8 +26,8 @@ async function problemOf(refresh: Promise<void>): Promise<string> {
   );
 }
 
-describe("a copy", () => {
-  test("is stale before the first answer, then current until its age limit, then stale", async () => {
+describe("a follower's copy of the list", () => {
+  test("is stale before the first answer, current until its age limit, and stale after it", async () => {
     const made = pair();
     const { follower, root, own } = made;
     const clock = (): number => made.now;
@@ -61,7 +61,7 @@ describe("a copy", () => {
     expect(await problemOf(follower.refresh())).toBe("this list is closed");
   });
 
-  test("is waited for by who can wait: at first, and after this process stood still", async () => {
+  test("is awaited by catchUp, at first and after this process was paused", async () => {
     const made = pair({ interval: 0.05 });
     const { follower, list } = made;
     await Promise.all(Array.from({ length: 10 }, () => follower.catchUp()));
@@ -76,7 +76,7 @@ describe("a copy", () => {
     await follower.catchUp();
   });
 
-  test("asks no more often while its issuer cannot be reached, and nobody waits for ever", async () => {
+  test("is not requested more often while the issuer is unreachable, and waiting for it ends", async () => {
     const fetch = vi.fn<typeof globalThis.fetch>(() => Promise.reject(new TypeError("no")));
     const { follower } = pair({ fetch });
     await follower.catchUp();
@@ -91,7 +91,7 @@ describe("a copy", () => {
     silent.follower.close();
   });
 
-  test("trusts no longer than its own limit, whatever its issuer says", async () => {
+  test("is trusted no longer than its own limit, whatever the issuer says", async () => {
     const made = pair({ maxAge: 60 });
     await made.follower.refresh();
     expect(made.follower.isCurrent(NOW + MINUTE - 1)).toBe(true);
@@ -99,7 +99,7 @@ describe("a copy", () => {
     made.follower.close();
   });
 
-  test("asks once where two want to know", async () => {
+  test("is requested once for concurrent refreshes", async () => {
     const { follower, requests } = pair();
     await Promise.all([follower.refresh(), follower.refresh()]);
     expect(requests).toHaveLength(1);
@@ -108,10 +108,10 @@ describe("a copy", () => {
   });
 });
 
-describe("an answer that its issuer did not make for this service", () => {
+describe("an answer that the issuer did not make for this service", () => {
   const FORGED = "was not made for this question of this service";
 
-  test("is refused, and what was known stays", async () => {
+  test("is refused, and the copy stays", async () => {
     const made = pair();
     const { follower, list, feed } = made;
     list.add({ kind: "key", id: "key_1", at: AT });
@@ -164,7 +164,7 @@ describe("an answer that its issuer did not make for this service", () => {
     follower.close();
   });
 
-  test("is refused though it is another service's", async () => {
+  test("is refused if it was made for another service", async () => {
     const made = pair();
     await made.follower.refresh();
     const other = importKeyring(made.root.serviceKeys("other"));
@@ -190,7 +190,7 @@ describe("an answer that its issuer did not make for this service", () => {
     made.follower.close();
   });
 
-  test("an earlier one that is sent again undoes nothing and makes the list no younger", async () => {
+  test("a replayed earlier answer does not undo anything or make the copy younger", async () => {
     const made = pair({ maxAge: 60, interval: 20 });
     const { follower, list } = made;
     await follower.refresh();
@@ -213,7 +213,7 @@ describe("an answer that its issuer did not make for this service", () => {
     follower.close();
   });
 
-  test("a list that its issuer has taken back to an earlier version is refused", async () => {
+  test("a list that the issuer took back to an earlier version is refused", async () => {
     const made = pair();
     made.list.add({ kind: "key", id: "key_1", at: AT });
     await made.follower.refresh();
@@ -239,7 +239,7 @@ describe("a list of many pages", () => {
   });
 
   if (FULL) {
-    test("is read whole, and then what is new", async () => {
+    test("is read whole, and later only its new pages", async () => {
       const made = pair({ list: createRevocationList({ version: 1, entries }) });
       await made.follower.refresh();
       const read = made.answers.map(async (answer) => (await answer.arrayBuffer()).byteLength);
@@ -262,7 +262,7 @@ describe("a list of many pages", () => {
     });
   }
 
-  test("is read further where one page failed", async () => {
+  test("is continued after a page failed", async () => {
     const some = entries.slice(0, 120_000);
     const made = pair({ list: createRevocationList({ version: 1, entries: some }) });
     let asked = 0;
@@ -306,7 +306,7 @@ describe("a list of many pages", () => {
   });
 });
 
-test("that nothing has changed counts only where something is known", async () => {
+test("a bare HTTP 304 is refused, whether a copy exists or not", async () => {
   const made = pair();
   const none = pair({ fetch: async () => new Response(null, { status: 304 }) });
   expect(await problemOf(none.follower.refresh())).toContain("redirects are not followed");
@@ -317,7 +317,7 @@ test("that nothing has changed counts only where something is known", async () =
   made.follower.close();
 });
 
-test("it asks again by itself, sooner where there was no answer", async () => {
+test("the follower asks again by itself, sooner after a failure", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const made = pair();
@@ -334,7 +334,7 @@ test("it asks again by itself, sooner where there was no answer", async () => {
   expect(made.requests.length).toBe(asked + 1);
 });
 
-test("a key that the issuer has no more is told so", async () => {
+test("a key that the issuer no longer has is reported as such", async () => {
   const made = pair();
   await made.follower.refresh();
   const elsewhere = createRevocationFeed({ keys: createKeyring(), revocations: made.list });
@@ -343,7 +343,7 @@ test("a key that the issuer has no more is told so", async () => {
   made.follower.close();
 });
 
-test("wrong options are misuse", () => {
+test("wrong options of the follower are a TypeError", () => {
   const root = createKeyring();
   const keys = importKeyring(root.serviceKeys(SERVICE));
   const url = "https://agent.example/revocations";

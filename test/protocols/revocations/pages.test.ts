@@ -20,7 +20,7 @@ async function withTurns<T>(work: Promise<T>): Promise<readonly [T, number]> {
 }
 
 if (FULL) {
-  test("entries that are added or removed leave most pages as they are", async () => {
+  test("adding and removing entries leaves most pages unchanged", async () => {
     const entry = (at: number): RevocationEntry => ({
       kind: "capability",
       id: `cap_${Math.imul(at, 0x9e3779b1) >>> 0}`,
@@ -43,7 +43,7 @@ if (FULL) {
   });
 }
 
-test("other work runs while a long list is written out, and while it is taken over", async () => {
+test("other work runs while a long list is written, and while it is read", async () => {
   const list = createRevocationList();
   const entries = Array.from(
     { length: 20_000 },

@@ -64,7 +64,7 @@ function narrowed(token: string, id: string): string {
   return child.ok ? child.token : "";
 }
 
-test("a resource server with its own keys and the feed alone", async () => {
+test("a resource server checks tokens with its own keys and the feed alone", async () => {
   const port = await freePort();
   const config = { ...CONFIG, protocols: ["a2a", "revocations"], listen: { port } };
   const { running } = await serve(bench, config);
@@ -135,7 +135,7 @@ test("a resource server with its own keys and the feed alone", async () => {
   expect(await notes.read(child)).toBe("401 revoked,revocation_stale");
 });
 
-describe("a configuration", () => {
+describe("a configuration of the feed", () => {
   test.each([
     ["of a feed that is not served", { revocationFeed: { maxAge: "1m" } }, "has no effect"],
     [

@@ -10,7 +10,7 @@ const alice = as("alice");
 const HOUR = 3_600_000;
 
 throughStores((place) => {
-  test("an instance that starts leaves the tasks of one that lives alone", async () => {
+  test("a starting instance leaves the tasks of a live instance alone", async () => {
     const where = await place();
     const first = await opened(where);
     await first.store.save(task("running"), alice);
@@ -21,7 +21,7 @@ throughStores((place) => {
     expect(await second.load("running", alice)).toEqual(done);
   });
 
-  test("an instance that starts fails the tasks of one whose lease is gone, and no others", async () => {
+  test("a starting instance fails the tasks of one whose lease has ended, and no others", async () => {
     const where = await place();
     const gone = await newStore(where);
     const waiting = task("waiting", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
@@ -42,7 +42,7 @@ throughStores((place) => {
     expect(await after.load("running", alice)).toEqual(failed);
   });
 
-  test("an instance that runs fails the tasks of one whose lease runs out", async () => {
+  test("a running instance fails the tasks of one whose lease ends", async () => {
     const where = await place();
     const store = await newStore(where, { lease: 200 });
     const other = await opened(where);
@@ -58,7 +58,7 @@ throughStores((place) => {
     await expect.poll(state).toBe(TaskState.TASK_STATE_FAILED);
   });
 
-  test("an instance that renews its lease after another saw it over keeps its tasks", async () => {
+  test("an instance that renews its lease late keeps its tasks", async () => {
     const where = await place();
     let now = 1_000_000;
     const clock = () => now;
@@ -91,7 +91,7 @@ throughStores((place) => {
     expect(left.length).toBe(2);
   });
 
-  test("an instance that closes fails what it still runs, and gives its lease up", async () => {
+  test("a closing instance fails its running tasks and gives up its lease", async () => {
     const where = await place();
     const first = await opened(where);
     await first.store.save(task("running"), alice);
@@ -106,7 +106,7 @@ throughStores((place) => {
     expect(left.length).toBe(1);
   });
 
-  test("of a message that comes twice at once to two instances, one begins", async () => {
+  test("of the same message sent to two instances at once, one begins a task", async () => {
     const where = await place();
     const stores = [await newStore(where), await newStore(where)];
     const message = { principal: "alice", invoker: "agent", id: "m", hash: "h" };
@@ -123,7 +123,7 @@ throughStores((place) => {
     expect(await stores[1]?.begunBy(message)).toBeUndefined();
   });
 
-  test("of two messages that go on with one task in two instances, one begins", async () => {
+  test("of two messages sent to two instances at once, one continues the task", async () => {
     const where = await place();
     const stores = [await newStore(where), await newStore(where)];
     const waiting = task("t", { status: status(TaskState.TASK_STATE_INPUT_REQUIRED, 1) });
@@ -142,7 +142,7 @@ throughStores((place) => {
 });
 
 test.skipIf(postgresIsMissing)(
-  "an instance waits for the renewal of a lease that is being written, on PostgreSQL",
+  "an instance waits for another's lease renewal that is being written, on PostgreSQL",
   async () => {
     const where = await postgresPlace();
     let now = 1_000_000;

@@ -35,7 +35,7 @@ const hidden: [string, ServerCallContext][] = [
 
 throughStores((place) => {
   describe("the SDK's handler over the store", () => {
-    test("carries a task through turns, and a restart between them", async () => {
+    test("continues a task over several turns, and after a restart", async () => {
       const path = await place();
       const { store, close } = await opened(path);
       const first = await send(handlerOver(store), "begin", as("alice", CREATOR));
@@ -106,7 +106,7 @@ throughStores((place) => {
       expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     });
 
-    test("streams a task, which another may follow", async () => {
+    test("streams a task, which a second stream may follow", async () => {
       const store = await newStore(await place());
       const handler = handlerOver(store);
       const events: string[] = [];
@@ -148,7 +148,7 @@ throughStores((place) => {
       expect(left.configs.map(({ id }) => id)).toEqual(["other"]);
     });
 
-    test("of a wider token are not read with a narrower one, but are sent to", async () => {
+    test("of a wider token are hidden from a narrower one, but still notified", async () => {
       const store = await newStore(await place());
       const handler = handlerOver(store);
       const [narrow, wide] = [as("alice", CREATOR), as("alice", ["ia"])];
@@ -178,7 +178,7 @@ throughStores((place) => {
       expect(await store.pushConfigs.loadWithMetadata(taskId, as("bob", CREATOR))).toEqual([]);
     });
 
-    test("that come before their task are their maker's until it is there", async () => {
+    test("made before their task are visible only to their maker", async () => {
       const store = await newStore(await place());
       const mine = as("alice", CREATOR);
       const config = { ...shared, id: "c", taskId: "t", token: "secret" };

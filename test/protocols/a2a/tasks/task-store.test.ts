@@ -15,7 +15,7 @@ const EVERYTHING: ListTasksRequest = {
   statusTimestampAfter: undefined,
 };
 
-test("an access is copied, and must be whole", () => {
+test("setTaskAccess copies the access, and requires all its properties", () => {
   const context = new ServerCallContext();
   const path = ["rv_1"];
   setTaskAccess(context, { principal: "alice", paths: [path] });
@@ -52,7 +52,7 @@ throughStores((place) => {
       metadata: { "": "empty", list: [true] },
     });
 
-    test("comes back as it was, also after a restart", async () => {
+    test("is loaded as it was saved, also after a restart", async () => {
       const path = await place();
       const { store, close } = await opened(path);
       const alice = as("alice");
@@ -67,7 +67,7 @@ throughStores((place) => {
       expect(await again.load(rich.id, alice)).toEqual(changed);
     });
 
-    test("is a copy: changing what was saved or loaded changes nothing", async () => {
+    test("is copied on save and load", async () => {
       const store = await newStore(await place());
       const alice = as("alice");
       const given = task("t");
@@ -84,7 +84,7 @@ throughStores((place) => {
     });
   });
 
-  describe("who sees a task", () => {
+  describe("a task's visibility", () => {
     // Ids of one character: i is a capability's identifier, and "iab" is narrowed from "ia".
     const cases: [string, readonly string[], string, readonly string[], boolean][] = [
       ["the same principal, without capabilities", [], "alice", [], true],
@@ -127,7 +127,7 @@ throughStores((place) => {
       expect((await store.load("t", maker))?.contextId).toBe(visible ? "theirs" : "context");
     });
 
-    test("does not change when one of them saves it", async () => {
+    test("does not change when another holder saves it", async () => {
       const path = await place();
       const { store, close } = await opened(path);
       const child = as("alice", ["iab"]);
@@ -139,7 +139,7 @@ throughStores((place) => {
       expect(await again.load("t", as("alice", ["iac"]))).toBeUndefined();
     });
 
-    test("is told apart by tenant as well", async () => {
+    test("is separate for each tenant", async () => {
       const store = await newStore(await place());
       await store.save(task("t"), as("alice", [], "acme"));
       expect(await store.load("t", as("alice", [], "acme"))).toBeDefined();
@@ -148,7 +148,7 @@ throughStores((place) => {
       await expect(store.save(task("t"), as("alice"))).rejects.toThrow(TaskNotFoundError);
     });
 
-    test("is nobody, if it is not known on whose authority a request is made", async () => {
+    test("is none if the request's authority is unknown", async () => {
       const store = await newStore(await place());
       await store.save(task("t"), as("alice"));
       const unknown = new ServerCallContext();
@@ -164,7 +164,7 @@ throughStores((place) => {
     });
   });
 
-  describe("a list", () => {
+  describe("a list of tasks", () => {
     const alice = as("alice", ["ia"]);
     const states = [
       TaskState.TASK_STATE_WORKING,
@@ -198,7 +198,7 @@ throughStores((place) => {
       ["of nothing", { contextId: "none" }],
       ["with artifacts", { includeArtifacts: true }],
     ];
-    test.each(queries)("%s has the pages that the SDK's own store has", async (_, query) => {
+    test.each(queries)("%s has the same pages as the SDK's own store", async (_, query) => {
       const ours = await newStore(await place());
       const theirs = new InMemoryTaskStore();
       for (const one of tasks) {
@@ -222,7 +222,7 @@ throughStores((place) => {
       }
     });
 
-    test("goes on where it was, though the tasks have changed", async () => {
+    test("continues at its place although tasks have changed", async () => {
       const store = await newStore(await place());
       for (const one of tasks.slice(0, 6)) await store.save(one, alice);
       const first = await store.list({ ...EVERYTHING, pageSize: 3 }, alice);
@@ -235,7 +235,7 @@ throughStores((place) => {
       expect(new Set(all).size).toBe(6);
     });
 
-    test("that can not be is refused", async () => {
+    test("with an invalid query is refused", async () => {
       const store = await newStore(await place());
       const wrong: [Partial<ListTasksRequest>, string][] = [
         [{ pageSize: 0 }, "pageSize must be between 1 and 100"],
@@ -253,7 +253,7 @@ throughStores((place) => {
       }
     });
 
-    test("with somebody else's page token shows nothing more", async () => {
+    test("with another caller's page token shows nothing more", async () => {
       const store = await newStore(await place());
       for (const one of tasks) await store.save(one, alice);
       const { nextPageToken } = await store.list({ ...EVERYTHING, pageSize: 2 }, alice);
@@ -282,7 +282,7 @@ throughStores((place) => {
     expect(await store.load("old", alice)).toBeUndefined();
   });
 
-  test("with a task go all messages that have begun something in it", async () => {
+  test("deleting a task deletes the messages that began something in it", async () => {
     let now = 1000;
     const store = await newStore(await place(), { clock: () => now });
     const sent = ["first", "second"].map((id) => ({
@@ -304,7 +304,7 @@ throughStores((place) => {
     expect(await earlier()).toEqual([undefined, undefined]);
   });
 
-  test("a page ends where it would be too large, and the next goes on", async () => {
+  test("a page ends before it becomes too large, and the next continues", async () => {
     const store = await newStore(await place());
     const text = "x".repeat(400_000);
     for (const id of ["a", "b", "c", "d"]) {

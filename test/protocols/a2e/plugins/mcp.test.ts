@@ -48,7 +48,7 @@ async function counted(mcp: SessionPlugin, more = {}): Promise<{ count: number; 
   return { count: Number(structuredContent["count"]), pid: Number(structuredContent["pid"]) };
 }
 
-test("the tools of a published server are listed and called, and its failures are answers", async () => {
+test("the tools of a published MCP server are listed and called, and a tool's failure is an answer", async () => {
   const mcp = plugin();
   expect(await call(mcp, "mcp/list")).toEqual({ servers: ["graph", "odd", "broken", "missing"] });
   const { tools } = await call(mcp, "mcp/list", {}, { server: "graph" });
@@ -72,7 +72,7 @@ test("the tools of a published server are listed and called, and its failures ar
   expect(await call(mcp, "mcp/call", {}, make)).toMatchObject({ isError: true });
 });
 
-test("a server is one principal's, and ends with the last session that used it", async () => {
+test("an MCP server process belongs to one principal, and ends with the last session that used it", async () => {
   const mcp = plugin();
   const first = await counted(mcp);
   expect(await counted(mcp, { session: "s2" })).toEqual({ count: 2, pid: first.pid });
@@ -86,7 +86,7 @@ test("a server is one principal's, and ends with the last session that used it",
   expect((await counted(mcp)).count).toBe(1);
 });
 
-test("what goes wrong with a server has a code, and the next call starts it again", async () => {
+test("each failure of an MCP server has a code, and the next call starts it again", async () => {
   const mcp = plugin({ resultBytes: 2000, servers: 2 });
   await counted(mcp);
   const code = async (action: Promise<unknown>): Promise<string> => (await refusal(action)).code;
@@ -121,7 +121,7 @@ test("what goes wrong with a server has a code, and the next call starts it agai
 });
 
 if (FULL) {
-  test("a server that no longer reads is ended, counted until then, and started anew", async () => {
+  test("an MCP server that stops reading is ended, counted until then, and started anew", async () => {
     const mcp = plugin({ timeout: 500, servers: 1 });
     const first = await counted(mcp);
     expect((await refusal(odd(mcp, "deafen"))).code).toBe("server_timeout");
@@ -143,7 +143,7 @@ if (FULL) {
   });
 }
 
-test("lists show what the session may call, and nothing else", async () => {
+test("lists show only what the session may call", async () => {
   const mcp = plugin();
   const mayCall = (
     _: string,
@@ -154,7 +154,7 @@ test("lists show what the session may call, and nothing else", async () => {
   expect(tools).toMatchObject([{ name: "count" }, { name: "echo" }]);
 });
 
-test("a tool that the server has withdrawn is not called any more", async () => {
+test("a tool that the MCP server has withdrawn is not called", async () => {
   const mcp = plugin();
   expect(await odd(mcp, "echo", { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   await odd(mcp, "withdraw", { name: "echo" });
@@ -166,7 +166,7 @@ test("a tool that the server has withdrawn is not called any more", async () => 
   }
 });
 
-test("a call that was cancelled before it begins keeps no server", async () => {
+test("a call cancelled before it begins keeps no MCP server alive", async () => {
   const mcp = plugin();
   const { pid } = await counted(mcp);
   const session = "ended before";
@@ -176,12 +176,12 @@ test("a call that was cancelled before it begins keeps no server", async () => {
   expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
-test("a file of 100 kB is read, whose text the answer has twice", async () => {
+test("an answer with a file of 100 kB, which contains the text twice, is read", async () => {
   const { structuredContent } = await odd(plugin(), "read", { bytes: 100_000 });
   expect(JSON.stringify(structuredContent).length).toBeGreaterThan(100_000);
 });
 
-test("a principal has a file of its own, where the configuration says so", async () => {
+test("with {principal} in the configuration each principal has its own file", async () => {
   const folder = temporaryFolder();
   const env = { MEMORY_FILE_PATH: join(folder, "{principal}.jsonl") };
   const server = { command: process.execPath, args: [MEMORY], env };
@@ -204,7 +204,7 @@ test("a principal has a file of its own, where the configuration says so", async
   expect(structuredContent).toMatchObject({ entities: [{ name: "alice" }] });
 });
 
-test("a call that is cancelled ends at once, and its server goes on", async () => {
+test("a cancelled call ends at once, and its MCP server keeps running", async () => {
   const mcp = plugin();
   await counted(mcp);
   const cancel = new AbortController();
@@ -217,7 +217,7 @@ test("a call that is cancelled ends at once, and its server goes on", async () =
   expect((await counted(mcp)).count).toBe(2);
 });
 
-test("what a server writes to standard error is handed on by line, where it is asked for", async () => {
+test("standard error of an MCP server is passed on by line, if asked for", async () => {
   const said: string[] = [];
   const env = { MEMORY_FILE_PATH: join(temporaryFolder(), "graph.jsonl") };
   const mcp = closed(
@@ -230,7 +230,7 @@ test("what a server writes to standard error is handed on by line, where it is a
   await expect.poll(() => said).toEqual(["graph: Knowledge Graph MCP Server running on stdio"]);
 });
 
-test("wrong servers are misuse, named by their place", () => {
+test("a wrong server configuration is a TypeError naming the place", () => {
   const wrong: [unknown, string][] = [
     [{ servers: {} }, "servers: there must be at least one"],
     [

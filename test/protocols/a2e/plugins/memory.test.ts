@@ -56,7 +56,7 @@ test("values are set, found, listed by page and deleted", async () => {
   });
 });
 
-test("a page of long keys ends where it would not fit into a line, and goes on after", async () => {
+test("a page of long keys ends before it exceeds a line, and the next continues", async () => {
   const memory = await plugin({ keyBytes: 1024 });
   // Each takes two bytes a character as JSON.
   const keys = Array.from({ length: 100 }, (_, at) => `${at + 100}${'"'.repeat(1000)}`);
@@ -74,7 +74,7 @@ test("a page of long keys ends where it would not fit into a line, and goes on a
   expect(found).toMatchObject(keys.map((key) => ({ key })));
 });
 
-test("what one principal keeps is nothing to another, in whatever session", async () => {
+test("one principal's values are hidden from another, in any session", async () => {
   const memory = await plugin();
   await call(memory, "memory/set", { key: "k", value: 1 });
   const bob = { principal: "bob", session: "s1" };
@@ -86,7 +86,7 @@ test("what one principal keeps is nothing to another, in whatever session", asyn
   });
 });
 
-test("limits are refused by their codes", async () => {
+test("values past a limit are refused with that limit's code", async () => {
   const memory = await plugin({ keyBytes: 4, valueBytes: 8, entries: 1 });
   const codes = [
     call(memory, "memory/set", { key: "12345", value: 1 }),

@@ -103,7 +103,7 @@ describe("a program", () => {
     });
   });
 
-  test("gets no shell, no option and no argument that its schema does not allow", async () => {
+  test("runs without a shell, and only with arguments that its schema allows", async () => {
     const proc = await plugin();
     const id = await started(proc, "echo", {}, { word: "$(id);ls" });
     expect((await outcome(proc, id)).all).toBe("$(id);ls\n");
@@ -130,7 +130,7 @@ describe("a program", () => {
     });
   });
 
-  test("has the environment that is named, and nothing else of this process's", async () => {
+  test("gets only the environment variables that are configured", async () => {
     const folder = temporaryFolder();
     const proc = await plugin({
       env: node("console.log(JSON.stringify([process.env, process.cwd()]))", {
@@ -145,7 +145,7 @@ describe("a program", () => {
     expect(cwd).toBe(folder);
   });
 
-  test("that ends while a reader waits wakes it, and a reader that is cancelled gets nothing", async () => {
+  test("that ends wakes a waiting reader; a cancelled reader gets nothing", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     await up(proc, id);
@@ -166,8 +166,8 @@ describe("a program", () => {
   });
 });
 
-describe("a process is stopped", () => {
-  test("by force where it does not end", async () => {
+describe("stopping a process", () => {
+  test("uses force if it does not end by itself", async () => {
     const proc = await plugin();
     const id = await started(proc, "stubborn");
     await up(proc, id);
@@ -178,7 +178,7 @@ describe("a process is stopped", () => {
     });
   });
 
-  test("with what it started", async () => {
+  test("stops the processes that it started too", async () => {
     const child = `const c = require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" }); console.log(c.pid);`;
     const proc = await plugin({
       stays: node(`${child} setInterval(() => {}, 1000)`),
@@ -194,7 +194,7 @@ describe("a process is stopped", () => {
     await untilGone(Number(all));
   });
 
-  test("when its session ends, when its life is over, and when the host closes", async () => {
+  test("happens when its session ends, its lifetime is over, or the host closes", async () => {
     const proc = await plugin({ pid: node(`console.log(process.pid); ${FOREVER}`) });
     const [one, two] = [{ session: "s1" }, { session: "s2" }];
     const [first, second] = await Promise.all([
@@ -222,8 +222,8 @@ describe("a process is stopped", () => {
   });
 });
 
-describe("bounds", () => {
-  test("hold for a session, a principal and the host; an ended process frees its place", async () => {
+describe("limits on processes", () => {
+  test("apply per session, per principal and per host; an ended process frees its place", async () => {
     const proc = await plugin(PROGRAMS, { perSession: 1, perPrincipal: 2, total: 3, grace: 200 });
     const first = await started(proc, "sleeper", { session: "1" });
     const over = async (made: Made): Promise<string> => {
@@ -240,7 +240,7 @@ describe("bounds", () => {
     await started(proc, "sleeper", { session: "1" });
   });
 
-  test("count what ignores SIGTERM until it has ended, whatever has become of its session", async () => {
+  test("count a process that ignores SIGTERM until it has ended, even after its session", async () => {
     const proc = await plugin(PROGRAMS, { perSession: 2, total: 2, grace: 300 });
     const made = { session: "1" };
     for (const id of [await started(proc, "stubborn", made), await started(proc, "stubborn", made)])
@@ -255,7 +255,7 @@ describe("bounds", () => {
     await start("2");
   });
 
-  test("other principals of a session neither see nor stop a process, nor does a call that names another program", async () => {
+  test("a process is hidden from other principals, and from calls naming another program", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     const strangers: Made[] = [{ principal: "bob" }, { name: "echo" }];
@@ -275,7 +275,7 @@ describe("bounds", () => {
     });
   });
 
-  test("other sessions neither see nor stop a process, even of the same principal", async () => {
+  test("a process is hidden from other sessions, even of the same principal", async () => {
     const proc = await plugin();
     const id = await started(proc, "sleeper");
     const other = { session: "s2" };
@@ -290,7 +290,7 @@ describe("bounds", () => {
     ]);
   });
 
-  test("of the output the latest is kept, and what is lost is counted", async () => {
+  test("the latest output is kept, and the number of lost bytes is reported", async () => {
     const code = "process.stdout.write('x'.repeat(100000) + 'the end')";
     const proc = await plugin({ loud: node(code) }, { outputBytes: 1024 });
     const id = await started(proc, "loud");
@@ -300,7 +300,7 @@ describe("bounds", () => {
     expect(String(part["text"])).toMatch(/^x{1017}the end$/);
   });
 
-  test("output is cut between characters, wherever it was written and read", () => {
+  test("output is never cut inside a character", () => {
     const text = "aé€😀".repeat(50);
     const bytes = Buffer.from(text);
     for (const [piece, size, most] of [
@@ -340,7 +340,7 @@ describe("bounds", () => {
   });
 });
 
-test("wrong programs are misuse, named by their place", async () => {
+test("a wrong program configuration is a TypeError naming the place", async () => {
   const wrong: [unknown, string][] = [
     [{}, "programs: there must be at least one"],
     [{ "a b": node("") }, "programs: a name must be 1 to 64"],

@@ -57,7 +57,7 @@ test("arguments that fail the schema are refused with every reason, before the t
   expect(ran).toBe(false);
 });
 
-test("it handles the tools that it has, and no other", async () => {
+test("the plugin handles its own tools and no others", async () => {
   const plugin = await createToolsPlugin({
     tools: [ADD],
     name: "sums",
@@ -78,7 +78,7 @@ test("it handles the tools that it has, and no other", async () => {
   expect(refused).toMatchObject({ code: "name_unknown", message: expect.stringContaining("add") });
 });
 
-test("wrong tools are misuse, named by their place", async () => {
+test("a wrong tool is a TypeError naming the place", async () => {
   const wrong: [unknown, string][] = [
     [{ tools: [] }, "tools: there must be at least one"],
     [{ tools: [ADD], prioriti: 1 }, 'options.prioriti: unknown member; did you mean "priority"?'],

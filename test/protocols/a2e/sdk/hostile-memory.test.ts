@@ -6,7 +6,7 @@ import { entry, KEY, memory, opened, sdk } from "./support.js";
 
 // Tries to pass a limit of a token through the SDK's messages about memories, each of which makes several calls.
 
-test("a limit on keys holds for every entry of a message, and none that is refused is kept", async () => {
+test("a limit on keys holds for every entry of a message, and a refused entry is not stored", async () => {
   const { plugin, keys } = await memory();
   const hop = { constraints: { key: { in: [KEY("a"), KEY("b")] } } };
   const { ask, answer } = await opened({ memory: hop }, { plugins: [plugin] });
@@ -58,7 +58,7 @@ test("a limit on keys holds for every entry of a message, and none that is refus
   expect(await keys()).toEqual([KEY("a")]);
 });
 
-test("a token's operations are those of the calls that a message makes", async () => {
+test("a message needs every operation that it uses", async () => {
   const { plugin, keys } = await memory();
   const reader = await opened({ memory: { operations: ["memory/get"] } }, { plugins: [plugin] });
   const memory_id = "default";
@@ -84,7 +84,7 @@ test("a token's operations are those of the calls that a message makes", async (
   ]);
 });
 
-test("wrong entries are refused, whatever they would be taken for", async () => {
+test("malformed entries are refused, whatever they resemble", async () => {
   const { plugin, keys } = await memory();
   const { ask } = await opened({ memory: {} }, { plugins: [plugin], limits: { faults: 1000 } });
   const memory_id = "default";
@@ -136,7 +136,7 @@ test("wrong entries are refused, whatever they would be taken for", async () => 
   expect(await keys()).toEqual([]);
 });
 
-test("many calls in one message count as many, and are bounded", async () => {
+test("several calls in one message count as several, and are limited", async () => {
   const { plugin, keys } = await memory();
   const { ask, answer, host } = await opened(
     { memory: {} },
@@ -161,7 +161,7 @@ test("many calls in one message count as many, and are bounded", async () => {
   expect(await keys()).toHaveLength(5);
 });
 
-test("a token that is revoked in the middle of a message ends it there", async () => {
+test("a token revoked during a message stops its remaining calls", async () => {
   const set: string[] = [];
   let revoke = (): void => {};
   const { plugin } = await memory();

@@ -10,7 +10,7 @@ import { entry, memory, opened, sdk } from "./support.js";
 // Tries to pass a limit of a token through the SDK's dialect. Each ends with a refusal, and nothing that was refused
 // has run.
 
-test("a constraint on any member of any message is judged, wherever the member stands", async () => {
+test("a constraint on any property of an SDK message is judged, wherever the property stands", async () => {
   const types: { readonly [namespace: string]: SessionPlugin["type"] } = {
     skill: "skill",
     tool: "tools",
@@ -59,7 +59,7 @@ test("a constraint on any member of any message is judged, wherever the member s
   }
 }, 120_000);
 
-test("all that filters a list is judged, and no number of other limits hides it", async () => {
+test("every filter of a list is judged, even behind 20 other limits", async () => {
   const missing = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`a${at}`, 1] as const));
   for (const [constraints, denied, allowed] of [
     [{ include_deferred: false }, { include_deferred: true }, { include_deferred: false }],
@@ -78,7 +78,7 @@ test("all that filters a list is judged, and no number of other limits hides it"
   }
 });
 
-test("no value is converted on its way to a constraint, nor on its way to a tool", async () => {
+test("no value is converted before it is judged or passed to a tool", async () => {
   const held = newHeld();
   const { ask, peer } = await opened(
     { tools: { constraints: { tool_name: "add", a: { max: 5 } } } },
@@ -141,7 +141,7 @@ test("no value is converted on its way to a constraint, nor on its way to a tool
   expect(held.ran).toEqual(["add", "add"]);
 });
 
-test("a limit on resource handles is passed by no handle, wherever a message has it", async () => {
+test("a limit on resource handles holds for a handle at any place of a message", async () => {
   const held = newHeld();
   const { plugin, keys } = await memory();
   const [own, other] = ["rh_AAAAAAAAAAAAAAAAAAAAAA", "rh_BBBBBBBBBBBBBBBBBBBBBB"];
@@ -170,7 +170,7 @@ test("a limit on resource handles is passed by no handle, wherever a message has
   expect(await keys()).toEqual([]);
 });
 
-test("no argument stands in for what is called, and no member for an argument", async () => {
+test("an argument does not replace the tool's name, and a property no argument", async () => {
   const held = newHeld();
   const skills: SessionPlugin = {
     name: "skills",
@@ -203,7 +203,7 @@ test("no argument stands in for what is called, and no member for an argument", 
   expect(await ask("skill/call", call)).toBe("skill/call/resp");
 });
 
-test("an operation's own message is judged before what a plugin has is shown", async () => {
+test("an operation's own message is judged before any of the plugin's data is shown", async () => {
   const counting = {
     command: process.execPath,
     args: ["-e", "setInterval(() => {}, 1000)", "--", "{from}"],
@@ -272,7 +272,7 @@ test("an operation's own message is judged before what a plugin has is shown", a
     .toBe("killed");
 });
 
-test("the gate stands: before the handshake, without the capability, without a token", async () => {
+test("calls before the handshake, without the capability, or without a token are refused", async () => {
   const { plugin, keys } = await memory();
   const host = await hosted({ plugins: [...plugins().slice(0, 1), plugin] });
   const store = sdk("memory/store", { memory_id: "default", entries: [entry("a")] });
@@ -303,7 +303,7 @@ test("the gate stands: before the handshake, without the capability, without a t
   expect(await keys()).toEqual([]);
 });
 
-test("calls at once are as many as they may be, and an id under way is not taken twice", async () => {
+test("the number of calls under way is limited, and a used id is refused", async () => {
   const held = newHeld();
   const { peer } = await opened({ tools: {} }, { plugins: plugins(held), limits: { parallel: 2 } });
   const wait = (id: string): void =>
@@ -318,7 +318,7 @@ test("calls at once are as many as they may be, and an id under way is not taken
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("a plugin answers the SDK by its own capability's operations alone", async () => {
+test("a plugin serves an SDK message only with operations of its own capability", async () => {
   const held = newHeld();
   const [tools] = plugins(held);
   if (tools === undefined) throw new Error("there is no plugin");

@@ -25,7 +25,7 @@ async function opened(
   return { host, peer, greeting: (await peer.next()) ?? {} };
 }
 
-test("the handshake chooses the dialect, and names that the SDK cannot read are left out", async () => {
+test("the handshake selects the SDK's dialect, and leaves out names that the SDK cannot read", async () => {
   const caps = ["tools", "memory", "streaming", "artifacts", "planning"];
   const { peer, greeting } = await opened(caps, ({ token }) => [token("tools")]);
   expect(greeting).toMatchObject({
@@ -58,7 +58,7 @@ test("the handshake chooses the dialect, and names that the SDK cannot read are 
   await peer.over;
 });
 
-test("a handshake that is refused for its form decides nothing about the next one's dialect", async () => {
+test("a malformed handshake does not fix the dialect of the next one", async () => {
   const host = await hosted();
   const peer = await Peer.at(host.port);
   peer.send(sdk("handshake", { agent_caps: "tools" }));
@@ -77,7 +77,7 @@ test("a handshake that is refused for its form decides nothing about the next on
   expect(await peer.part("version", "ok", "data")).toEqual({ version: null, ok: true, data: 2 });
 });
 
-test("both names of the version must be right, and a refusal can be read", async () => {
+test("a handshake needs both names of the version, and its refusal is readable by the SDK", async () => {
   const host = await hosted();
   for (const more of [
     { version: "2.0" },
@@ -135,7 +135,7 @@ test("empty values of the SDK count as absent; session_id may be absent; a wrong
   });
 });
 
-test("parts are events of the SDK, with objects, and only if they are asked for", async () => {
+test("parts are sent as SDK events with objects, only if asked for", async () => {
   const { peer } = await opened(["tools"], ({ token }) => [token("tools")]);
   const call = { tool_name: "parts", arguments: { parts: 2 }, streaming: true };
   peer.send(sdk("tool/call", call));
@@ -153,7 +153,7 @@ test("parts are events of the SDK, with objects, and only if they are asked for"
   expect(await peer.code()).toBe("tool/call/resp");
 });
 
-test("a part that is no object is the value of one", async () => {
+test("a part that is not an object is wrapped as a value", async () => {
   const words: SessionPlugin = {
     name: "words",
     type: "tools",
@@ -237,7 +237,7 @@ test("tools are listed at the top, with their parameters, and filtered as the SD
   expect(JSON.stringify(tools)).not.toContain('[1,2],"required"');
 });
 
-test("proviso's own messages are the same in this dialect, and messages of neither are unknown", async () => {
+test("proviso's own messages work in the SDK's dialect, and unknown messages are refused", async () => {
   const { peer, greeting } = await opened(["tools", "memory"], ({ token }) => [
     token("tools"),
     token("memory"),
@@ -264,7 +264,7 @@ test("proviso's own messages are the same in this dialect, and messages of neith
   }
 });
 
-test("messages of other plugins have their members as arguments, and answers at the top", async () => {
+test("messages of other plugins have their properties as arguments, and answers at the top level", async () => {
   const env: SessionPlugin = {
     name: "worlds",
     type: "env",
@@ -295,7 +295,7 @@ test("messages of other plugins have their members as arguments, and answers at 
   });
 });
 
-test("a value that was set by proviso's own message is an entry that the SDK's client can read", async () => {
+test("a value stored by proviso's own message is read by the SDK's client as an entry", async () => {
   const store = openMemory(await createStores(`${temporaryFolder()}/memory.db`));
   const { peer } = await opened(["memory"], ({ token }) => [token("memory")], {
     plugins: [createMemoryPlugin({ memory: store })],
@@ -362,7 +362,7 @@ test("every member of every message of the SDK reaches the plugin as an argument
   expect(seen).toBeGreaterThan(60);
 });
 
-test("a peer of proviso's own dialect is bound by it", async () => {
+test("a peer that began in proviso's own dialect must keep to it", async () => {
   const host = await hosted({ plugins: plugins() });
   const peer = await Peer.at(host.port);
   const session = await peer.open(["tools", "memory"], [host.token("tools"), host.token("memory")]);

@@ -23,12 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([reference.server.close(), ours.server.close()]));
 
-test("the reference answers the flows as on record", async () => {
+test("the reference implementation answers the recorded flows as before", async () => {
   const record = reference.seen.map(recorded).join("\n");
   await expect(`${record}\n`).toMatchFileSnapshot("reference-answers.txt");
 });
 
-test("both take every step of the flows", () => {
+test("both implementations take every step of the flows", () => {
   expect(stepsOf(ours)).toEqual(stepsOf(reference));
   expect(new Set(stepsOf(ours)).size).toBe(ours.seen.length);
   for (const [at, theirs] of reference.seen.entries()) {
@@ -37,12 +37,12 @@ test("both take every step of the flows", () => {
   }
 });
 
-test("a row of the table stands for each difference, and each row is seen in all flows", () => {
+test("each difference has a row in the table, and each row occurs in the flows", () => {
   const { unexplained, unobserved } = explained(SECTIONS, differences);
   expect({ unexplained, unobserved }).toEqual({ unexplained: [], unobserved: [] });
 });
 
-test("a row that shows no difference names a test that shows ours", () => {
+test("each row not shown by a flow names an existing test file", () => {
   for (const { what, shown } of SECTIONS.flatMap(({ rows }) => rows)) {
     if (shown === undefined) continue;
     expect(existsSync(new URL(`../${shown}`, import.meta.url)), what).toBe(true);
