@@ -23,14 +23,14 @@ function listOf(...entries: readonly RevocationEntry[]): RevocationList {
   return list;
 }
 
-describe("finding", () => {
-  test("an empty list finds nothing and is always current", () => {
+describe("finding entries in a revocation list", () => {
+  test("finds nothing in an empty list, which is always current", () => {
     const list = new RevocationList();
     expect(list.find(query())).toEqual([]);
     expect([list.version, list.size, list.trustedUntil]).toEqual([0, 0, Infinity]);
   });
 
-  test("by link, capability, key and principal, each in its own right", () => {
+  test("finds a token by its link, capability, key or principal", () => {
     const entries: RevocationEntry[] = [
       entry({ kind: "link", id: LINK }),
       entry(),
@@ -51,7 +51,7 @@ describe("finding", () => {
     expect(list.find(query({ keys: ["cap_1"], capability: "key_1", principal: LINK }))).toEqual([]);
   });
 
-  test("a principal's tokens issued before the moment, not at it", () => {
+  test("finds a principal's tokens issued before the moment, not at it", () => {
     const list = listOf(entry({ kind: "principal", id: "alice", before: EARLY }));
     const issued = Date.parse(EARLY);
     const finds = (at: number): number =>
@@ -62,14 +62,14 @@ describe("finding", () => {
   });
 });
 
-describe("adding the same thing twice", () => {
+describe("adding an entry for the same thing twice", () => {
   test.each<[string | undefined, string | undefined, string | undefined]>([
     [EARLY, LATE, LATE],
     [LATE, EARLY, LATE],
     [undefined, EARLY, undefined],
     [EARLY, undefined, undefined],
     [undefined, undefined, undefined],
-  ])("until %s and %s: kept until %s", (first, second, kept) => {
+  ])("until %s and until %s keeps until %s", (first, second, kept) => {
     const until = (time: string | undefined): Partial<RevocationEntry> =>
       time === undefined ? {} : { until: time };
     const list = listOf(entry(until(first)), entry(until(second)));
@@ -77,14 +77,14 @@ describe("adding the same thing twice", () => {
     expect([list.version, list.size]).toEqual([2, 1]);
   });
 
-  test("a principal's moment only moves forward", () => {
+  test("moves a principal's moment only forward", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = listOf(alice, { ...alice, before: EARLY });
     expect(list.snapshot().entries).toEqual([alice]);
   });
 });
 
-test("whoever made an entry can not change it afterwards", () => {
+test("changing an object passed to add does not change the entry", () => {
   const mine = { kind: "principal" as const, id: "alice", before: LATE, at: AT };
   const list = listOf(mine);
   mine.before = EARLY;
@@ -94,7 +94,7 @@ test("whoever made an entry can not change it afterwards", () => {
   ]);
 });
 
-describe("entries that are not well formed", () => {
+describe("a malformed entry is refused", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["an unknown kind", { kind: "token" }, /unknown kind/],
     ["no id", { id: "" }, /id must be a string/],
@@ -118,8 +118,8 @@ describe("entries that are not well formed", () => {
   });
 });
 
-describe("snapshots", () => {
-  test("a list comes back from its snapshot, also as JSON", () => {
+describe("snapshots of a revocation list", () => {
+  test("a list made from its snapshot is equal, also through JSON", () => {
     const list = listOf(
       entry({ reason: "done" }),
       entry({ kind: "key", id: "key_1", until: LATE }),
@@ -129,7 +129,7 @@ describe("snapshots", () => {
     expect(new RevocationList(snapshot).snapshot()).toEqual(list.snapshot());
   });
 
-  test("a copy is trusted until the time it says", () => {
+  test("a copy is trusted until its snapshot's trustedUntil", () => {
     const copy = new RevocationList({ version: 3, trustedUntil: LATE, entries: [] });
     expect(copy.trustedUntil).toBe(Date.parse(LATE));
     expect(copy.snapshot().trustedUntil).toBe(LATE);
@@ -137,7 +137,7 @@ describe("snapshots", () => {
     expect(copy.trustedUntil).toBe(Date.parse("2026-03-02T00:00:00Z"));
   });
 
-  test("an older one is refused, and changes nothing", () => {
+  test("an older snapshot is refused, and changes nothing", () => {
     const list = new RevocationList({ version: 5, trustedUntil: LATE, entries: [entry()] });
     const later = "2026-03-02T00:00:00Z";
     expect(list.replace({ version: 4, trustedUntil: later, entries: [] })).toBe(false);
@@ -146,7 +146,7 @@ describe("snapshots", () => {
     expect([list.version, list.size]).toEqual([6, 0]);
   });
 
-  test("a copy takes the list's changes, and cannot be changed otherwise", () => {
+  test("a copy follows the list by snapshots, and refuses other changes", () => {
     const original = listOf(entry({ id: "cap_1", until: EARLY }));
     const copy = new RevocationList(original.snapshot(LATE));
     expect(() => copy.add(entry())).toThrow(/revoke at the original/);
@@ -158,7 +158,7 @@ describe("snapshots", () => {
     expect(() => original.replace(copy.snapshot())).toThrow(/follows no other/);
   });
 
-  test("what it gives out can not be used to change it", () => {
+  test("the entries of a snapshot are frozen", () => {
     const list = listOf(entry({ kind: "principal", id: "alice", before: LATE }));
     const [shown] = list.snapshot().entries;
     expect(() => Object.assign(shown ?? {}, { before: EARLY })).toThrow(TypeError);
@@ -167,29 +167,29 @@ describe("snapshots", () => {
   test.each<[string, object]>([
     ["a list", { version: 0, trusteduntil: LATE, entries: [] }],
     ["an entry", { version: 0, entries: [{ ...entry(), untill: LATE }] }],
-  ])("a misspelt member of %s is refused", (_about, snapshot) => {
+  ])("a misspelt property of %s is refused", (_about, snapshot) => {
     expect(() => new RevocationList(JSON.parse(JSON.stringify(snapshot)))).toThrow(
       /unknown member/,
     );
   });
 
-  test("revoking again does not rewrite when and why", () => {
+  test("revoking again keeps the time and reason of the first revocation", () => {
     const first = entry({ at: EARLY, reason: "incident 42" });
     const list = listOf(first, entry({ at: LATE, reason: "nothing" }));
     expect(list.snapshot().entries).toEqual([first]);
   });
 
-  test("of two entries for the same thing in one, neither narrows the other", () => {
+  test("of two entries for the same thing in one snapshot, the wider counts", () => {
     const alice = entry({ kind: "principal", id: "alice", before: LATE });
     const list = new RevocationList({ version: 2, entries: [alice, { ...alice, before: EARLY }] });
     expect(list.snapshot().entries).toEqual([alice]);
   });
 
-  test.each([-1, 0.5, Number.NaN, 2 ** 53])("version %d is refused", (version) => {
+  test.each([-1, 0.5, Number.NaN, 2 ** 53])("a snapshot of version %d is refused", (version) => {
     expect(() => new RevocationList({ version, entries: [] })).toThrow(TypeError);
   });
 
-  test.each(LOSSY)("%s is refused wherever it stands, by its place", async (_, make) => {
+  test.each(LOSSY)("%s is refused at every place, with the place named", async (_, make) => {
     const value = make();
     const known = entry({});
     const places: readonly (readonly [string, () => unknown])[] = [
@@ -217,14 +217,14 @@ describe("snapshots", () => {
     );
   });
 
-  test("a trustedUntil that is no time is refused", () => {
+  test("a trustedUntil that is not a time is refused", () => {
     const snapshot = { version: 0, trustedUntil: "soon", entries: [] };
     expect(() => new RevocationList(snapshot)).toThrow(/trustedUntil must be a time/);
   });
 });
 
-describe("pruning", () => {
-  test("removes what is over at that moment, and only then counts as a change", () => {
+describe("pruning a revocation list", () => {
+  test("removes entries that have expired, and changes the version only if there are any", () => {
     const list = listOf(
       entry({ id: "cap_1", until: EARLY }),
       entry({ id: "cap_2", until: LATE }),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KeptRevocation } from "../../src/revocation/entry.js";
 import { oldestFirst } from "../../src/revocation/oldest-first.js";
 
-test("entries of many runs come as a stable sort has them, and other work runs meanwhile", async () => {
+test("entries are sorted like by a stable sort, while other work runs", async () => {
   const entries = Array.from({ length: 50_000 }, (_, at): KeptRevocation => {
     const record = {
       before: undefined,

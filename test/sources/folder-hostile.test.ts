@@ -71,7 +71,7 @@ const HOSTILE = [
   `${"../".repeat(100)}etc/hosts.md`,
 ];
 
-describe("a name that a handle cannot have had leads nowhere", () => {
+describe("a name outside the folder's collections finds nothing", () => {
   test.each(HOSTILE)("%j", async (name) => {
     const root = folderWith({
       "r/a.md": "text",
@@ -98,8 +98,8 @@ describe("a name that a handle cannot have had leads nowhere", () => {
   });
 });
 
-describe.runIf(posix)("a link leads nowhere", () => {
-  test("to a file or a folder outside, or inside, by any of its names", async () => {
+describe.runIf(posix)("a symbolic link is not followed", () => {
+  test("to a file or folder inside or outside, by any of its names", async () => {
     const outside = temporaryFolder();
     put(outside, "secret.md", SECRET);
     const root = folderWith({ "r/a.md": "text", "s/b.md": "text" });
@@ -142,7 +142,7 @@ describe.runIf(posix)("a link leads nowhere", () => {
     expect(dangling.code).toBe("item_exists");
   });
 
-  test("nor a folder that has become one since it was found", async () => {
+  test("also if it replaced a folder after the folder was read", async () => {
     const outside = temporaryFolder();
     put(outside, "a.md", SECRET);
     const root = folderWith({ "r/sub/a.md": "---\ntitle: mine\n---\n" });
@@ -156,7 +156,7 @@ describe.runIf(posix)("a link leads nowhere", () => {
     expect(namesFound(await folder.find({ collection: "r" }))).toEqual([]);
   });
 
-  test("but the folder itself may be named by one", async () => {
+  test("except for the source folder itself, which may be one", async () => {
     const root = folderWith({ "r/a.md": "text" });
     const link = join(temporaryFolder(), "link");
     symlinkSync(root, link);
@@ -164,7 +164,7 @@ describe.runIf(posix)("a link leads nowhere", () => {
     expect(await folder.readText("r/a.md")).toBe("text");
   });
 
-  test("a named pipe is not waited for, and a second name of a file is an item of its own", async () => {
+  test("a named pipe is skipped without waiting, and a hard link is an item of its own", async () => {
     const root = folderWith({ "r/a.md": "text" });
     linkSync(join(root, "r/a.md"), join(root, "r/b.md"));
     mkdirSync(join(root, "r/folder.md"));
@@ -176,8 +176,8 @@ describe.runIf(posix)("a link leads nowhere", () => {
   });
 });
 
-describe("a file that cannot be used does not take the others down", () => {
-  test("one whose name cannot be a resource's is told of, and left out", async () => {
+describe("an unusable file does not affect the others", () => {
+  test("if its name cannot be a resource's name, which is reported", async () => {
     const long = `r/${"d".repeat(200)}/${"e".repeat(200)}/${"f".repeat(120)}.md`;
     const names: Record<string, string> = posix ? { "r/a\\b.md": "", "r/line\nend.md": "" } : {};
     const root = folderWith({ "r/ok.md": "", [long]: "", ...names });
@@ -190,7 +190,7 @@ describe("a file that cannot be used does not take the others down", () => {
     expect(await folder.get(long)).toBeUndefined();
   });
 
-  test("one with a name that is not UTF-8 is left out", async () => {
+  test("if its name is not UTF-8", async () => {
     if (process.platform !== "linux") return;
     const root = folderWith({ "r/ok.md": "" });
     put(root, "r/x.md", "");
@@ -203,7 +203,7 @@ describe("a file that cannot be used does not take the others down", () => {
   });
 });
 
-describe.runIf(posix)("what the system does not let be read is an error, never an answer", () => {
+describe.runIf(posix)("a permission error is thrown, never taken for an absent file", () => {
   /** Runs as a user to whom permissions apply. */
   async function withoutPrivileges(root: string, work: () => Promise<void>): Promise<void> {
     for (const path of [dirname(root), root, join(root, "r"), join(root, "s")]) {
@@ -217,7 +217,7 @@ describe.runIf(posix)("what the system does not let be read is an error, never a
     }
   }
 
-  test("a file, where it would have to be looked at; others can still be", async () => {
+  test("for a file whose fields are needed, while others can still be found", async () => {
     const files = { "r/a.md": "---\nyear: 1\n---\n", "r/c.md": SECRET, "s/b.md": "text" };
     const root = folderWith(files);
     const { folder, problems } = await opened(root);
@@ -246,7 +246,7 @@ describe.runIf(posix)("what the system does not let be read is an error, never a
   test.each([
     ["listed", 0o300],
     ["entered", 0o600],
-  ])("a folder that may not be %s", async (_, mode) => {
+  ])("for a folder that may not be %s", async (_, mode) => {
     const root = folderWith({ "r/a.md": "", "r/sub/b.md": SECRET, "s/c.md": "" });
     const { folder } = await opened(root);
     const own = isRoot ? mode >> 6 : mode;
@@ -263,7 +263,7 @@ describe.runIf(posix)("what the system does not let be read is an error, never a
     }
   });
 
-  test("all of it, while there are no file descriptors left", () => {
+  test("for everything while no file descriptors are left", () => {
     const root = folderWith({
       "reports/open.md": "---\ntitle: Open\nconfidential: false\n---\nText.\n",
       "reports/secret.md": "---\ntitle: Secret\nconfidential: true\n---\nText.\n",

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { posix } from "../issuer/support.js";
 import { folderWith, opened, put, resourceError } from "./support.js";
 
-describe("creating an item", () => {
-  test("writes it whole, for its owner alone, and it is found at once", async () => {
+describe("creating an item in a folder", () => {
+  test("writes the whole file for its owner only, and the item is found at once", async () => {
     const root = folderWith({ "r/a.md": "" });
     mkdirSync(join(root, "empty"));
     const { folder } = await opened(root);
@@ -19,7 +19,7 @@ describe("creating an item", () => {
     expect(readdirSync(join(root, "empty"))).toEqual(["q4.md"]);
   });
 
-  test("never overwrites, not even when many do it at once", async () => {
+  test("never overwrites, even with concurrent creations of one name", async () => {
     const { folder } = await opened(folderWith({ "r/a.md": "first" }));
     const error = await resourceError(() => folder.create("r", "a.md", "second"));
     expect([error.code, error.subject]).toEqual(["item_exists", "r/a.md"]);
@@ -57,7 +57,7 @@ describe("creating an item", () => {
     expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
   });
 
-  test("takes the longest name that leaves room", async () => {
+  test("accepts the longest possible file name", async () => {
     const { folder } = await opened(folderWith({ "r/a.md": "" }));
     const fileName = `${"x".repeat(197)}.md`;
     expect(await folder.create("r", fileName, "x")).toBe(`r/${fileName}`);
@@ -75,8 +75,8 @@ describe("creating an item", () => {
   );
 });
 
-describe("writing an item", () => {
-  test("replaces it in one step, for its owner alone, and its fields with it", async () => {
+describe("writing an item of a folder", () => {
+  test("replaces file and fields in one step, for the owner only", async () => {
     const root = folderWith({ "r/sub/a.md": "---\nyear: 1\n---\n" });
     const { folder } = await opened(root);
     const before = statSync(join(root, "r/sub/a.md")).ino;
@@ -88,7 +88,7 @@ describe("writing an item", () => {
     expect(readdirSync(join(root, "r/sub"))).toEqual(["a.md"]);
   });
 
-  test("makes no new one", async () => {
+  test("creates no item", async () => {
     const root = folderWith({ "r/a.md": "" });
     const { folder } = await opened(root);
     expect((await resourceError(() => folder.writeText("r/b.md", "x"))).code).toBe("item_missing");
@@ -96,7 +96,7 @@ describe("writing an item", () => {
     expect(readdirSync(join(root, "r"))).toEqual(["a.md"]);
   });
 
-  test("takes texts within the limit that have a UTF-8 form", async () => {
+  test("accepts text up to the limit that has a UTF-8 form", async () => {
     const root = folderWith({ "r/a.md": "old" });
     const { folder } = await opened(root, { maxTextBytes: 8 });
     await folder.writeText("r/a.md", "\u{1f600}\u{1f600}");
@@ -115,8 +115,8 @@ describe("writing an item", () => {
   });
 });
 
-describe("reading and removing an item", () => {
-  test("says what cannot be read", async () => {
+describe("reading and removing an item of a folder", () => {
+  test("explains what cannot be read", async () => {
     const root = folderWith({
       "r/a.md": "x".repeat(9),
       "r/b.md": Buffer.of(0x61, 0xff),
@@ -131,7 +131,7 @@ describe("reading and removing an item", () => {
     expect((await resourceError(() => folder.readText("r/"))).code).toBe("name_invalid");
   });
 
-  test("removes it for good, and nothing else", async () => {
+  test("removes the file for good, and no other", async () => {
     const root = folderWith({ "r/a.md": "", "r/b.md": "" });
     const { folder } = await opened(root);
     await folder.remove("r/a.md");

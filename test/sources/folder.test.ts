@@ -24,7 +24,7 @@ const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe("a folder's items", () => {
-  test("are the texts in its folders, at any depth, with what their front matter says", async () => {
+  test("are its text files at any depth, with the fields of their front matter", async () => {
     const root = folderWith({
       "reports/q3.md": Q3,
       "reports/2024/q1.txt": "---\nyear: 2024\n---\n",
@@ -56,7 +56,7 @@ describe("a folder's items", () => {
     expect(problems).toEqual([]);
   });
 
-  test("are titled by a text or a number that is not empty, or else by the file's name", async () => {
+  test("have as title a non-empty string or number of the front matter, else the file name", async () => {
     const root = folderWith({
       "r/1984.md": "---\ntitle: 1984\n---\n",
       "r/empty.md": '---\ntitle: ""\n---\n',
@@ -68,7 +68,7 @@ describe("a folder's items", () => {
     expect(titles).toEqual(["1984", "empty.md", "list.md", "true.md"]);
   });
 
-  test("stand beside the collection itself", async () => {
+  test("are listed apart from the collection itself", async () => {
     const { folder } = await opened(folderWith({ "reports/q3.md": Q3 }));
     expect(await folder.nameOfCollection("reports")).toBe("reports/");
     expect(await folder.get("reports/")).toEqual({
@@ -83,7 +83,7 @@ describe("a folder's items", () => {
     }
   });
 
-  test("are found by what they match", async () => {
+  test("are found by a filter", async () => {
     const { folder } = await opened(
       folderWith({
         "r/a.md": "---\nyear: 2023\n---\n",
@@ -100,7 +100,7 @@ describe("a folder's items", () => {
     expect(await names({ year: 1999 })).toEqual([]);
   });
 
-  test("are those that the model finds, for any fields and any filter", async () => {
+  test("are found exactly as by a plain model, for random fields and filters", async () => {
     const names = ["x", "y", "__proto__"];
     const records = fc.array(
       fc.uniqueArray(fc.tuple(fc.constantFrom(...names), scalar), { selector: ([name]) => name }),
@@ -135,8 +135,8 @@ describe("a folder's items", () => {
   });
 });
 
-describe("a query that cannot be answered lists what could be", () => {
-  test("collections", async () => {
+describe("a query that cannot be answered lists what exists", () => {
+  test("for an unknown collection, the collections", async () => {
     const { folder } = await opened(folderWith({ "reports/a.md": "", "notes/b.md": "" }));
     for (const collection of ["report", "..", "reports/", "__proto__", "reports/a.md"]) {
       expect(denialOf(await folder.find({ collection }))).toMatchObject({
@@ -150,7 +150,7 @@ describe("a query that cannot be answered lists what could be", () => {
     );
   });
 
-  test("fields, all that some item has, and operators", async () => {
+  test("for an unknown field, the fields of all items, and for an unknown operator, the operators", async () => {
     const { folder } = await opened(
       folderWith({
         "r/a.md": "---\nyear: 1\n---\n",
@@ -175,8 +175,8 @@ describe("a query that cannot be answered lists what could be", () => {
   });
 });
 
-describe("files that change while it runs", () => {
-  test("are seen as they are now: new ones, changed ones, moved ones, and none that are gone", async () => {
+describe("files that change while the folder is open", () => {
+  test("are found as they are now: new, changed, moved or removed", async () => {
     const root = folderWith({ "r/a.md": "---\nyear: 2024\n---\n" });
     const { folder } = await opened(root);
     const years = async (): Promise<unknown[]> =>
@@ -201,7 +201,7 @@ describe("files that change while it runs", () => {
     expect(await folder.collections()).toEqual(["s"]);
   });
 
-  test("are read again if only their time of change tells, after they were left alone", async () => {
+  test("are read again if only their modification time differs", async () => {
     const root = folderWith({ "r/a.md": "---\nyear: 2024\n---\n" });
     const path = join(root, "r/a.md");
     utimesSync(path, 1000, 1000);
@@ -215,7 +215,7 @@ describe("files that change while it runs", () => {
     expect((await folder.get("r/a.md"))?.fields).toEqual({ year: 2025 });
   });
 
-  test("tell each problem once, until it is another", async () => {
+  test("have each problem reported once, until it changes", async () => {
     const root = folderWith({ "r/a.md": "---\nyear: [\n---\n", "r/b.md": Q3 });
     const { folder, problems } = await opened(root);
     const items = found(await folder.find({ collection: "r" }));
@@ -240,8 +240,8 @@ describe("files that change while it runs", () => {
   });
 });
 
-describe("opening", () => {
-  test("needs a folder that is there", async () => {
+describe("opening a folder", () => {
+  test("requires an existing folder", async () => {
     const root = folderWith({ "r/a.md": "" });
     const missing = await resourceError(() => openFolder(join(root, "no")));
     expect([missing.code, missing.subject]).toEqual(["source_missing", join(root, "no")]);
@@ -251,7 +251,7 @@ describe("opening", () => {
     expect(file.message).toContain("ENOTDIR");
   });
 
-  test("says when the folder has gone since", async () => {
+  test("makes later queries fail if the folder is removed", async () => {
     const root = folderWith({ "r/a.md": "" });
     const { folder } = await opened(root);
     rmSync(root, { recursive: true });
@@ -262,7 +262,7 @@ describe("opening", () => {
     expect(await folder.get("r/a.md")).toBeUndefined();
   });
 
-  test("has a limit on the files of a collection", async () => {
+  test("limits the number of files in a collection", async () => {
     const root = folderWith({ "r/a.md": "", "r/b.md": "", "s/c.md": "", "r/x.png": "" });
     const { folder } = await opened(root, { maxFiles: 2 });
     expect(namesFound(await folder.find({ collection: "r" }))).toHaveLength(2);
@@ -276,7 +276,7 @@ describe("opening", () => {
     );
   });
 
-  test("takes no options that make no sense", async () => {
+  test("refuses options that are not positive whole numbers", async () => {
     const root = folderWith({});
     for (const options of [{ maxFiles: 0 }, { maxFiles: 1.5 }, { maxTextBytes: Number.NaN }]) {
       await expect(openFolder(root, options)).rejects.toThrow(TypeError);

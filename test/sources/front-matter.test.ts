@@ -18,7 +18,7 @@ const within = (yaml: string): ReturnType<FrontMatterReader> =>
   read(bytes(`---\n${yaml}\n---\nThe text.\n`));
 
 describe("front matter", () => {
-  test("gives scalars, as YAML 1.2 has them", () => {
+  test("gives scalars as in YAML 1.2", () => {
     expect(
       within(
         [
@@ -60,7 +60,7 @@ describe("front matter", () => {
     });
   });
 
-  test("leaves out what is no field: lists, objects, and numbers that are none or not exact", () => {
+  test("leaves out arrays, objects, and numbers that are not exact", () => {
     const yaml = [
       "tags: [a, b]",
       "place: { city: Bern }",
@@ -99,7 +99,7 @@ describe("front matter", () => {
     expect(read(bytes(text))).toEqual({ fields });
   });
 
-  test("has members of any name, and no prototype of its own", () => {
+  test("may have fields of any name, without inherited ones", () => {
     const { fields } = within("__proto__: 1\nconstructor: 2\ntoString: 3");
     expect(Object.entries(fields)).toEqual([
       ["__proto__", 1],
@@ -109,7 +109,7 @@ describe("front matter", () => {
     expect(Object.getPrototypeOf(fields)).toBe(Object.prototype);
   });
 
-  test("gives every scalar back that it was written with, as JSON is YAML", () => {
+  test("returns every scalar that was written as JSON", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), scalar, { maxKeys: 5 }), (fields) => {
         const { problem, ...rest } = within(JSON.stringify(fields));
@@ -120,7 +120,7 @@ describe("front matter", () => {
   });
 });
 
-describe("front matter that is not sound has no fields, and says why", () => {
+describe("invalid front matter gives no fields, and a reason", () => {
   test.each<[string, string, RegExp]>([
     ["a list", "- title", /not a list of fields/],
     ["a text", "title", /not a list of fields/],
@@ -144,12 +144,12 @@ describe("front matter that is not sound has no fields, and says why", () => {
     expect(within(yaml)).toEqual({ fields: {}, problem: expect.stringMatching(problem) });
   });
 
-  test("64 fields are fine", () => {
+  test("but 64 fields are accepted", () => {
     const { fields } = within(Array.from({ length: 64 }, (_, at) => `f${at}: 1`).join("\n"));
     expect(Object.keys(fields)).toHaveLength(64);
   });
 
-  test("it must end within 64 KiB, and be UTF-8", () => {
+  test("if it is longer than 64 KiB, or not UTF-8", () => {
     const unclosed = /not closed by "---" within 65536 bytes/;
     const padded = (length: number): Uint8Array =>
       bytes(`---\ntitle: x\n${"#\n".repeat(2)}#${"x".repeat(length)}\n---\nThe text.\n`);
@@ -162,13 +162,13 @@ describe("front matter that is not sound has no fields, and says why", () => {
     expect(read(broken)).toEqual({ fields: {}, problem: "its front matter is not UTF-8" });
   });
 
-  test("a cut through a character after it does no harm", () => {
+  test("but not if the text after it ends inside a character", () => {
     const cut = Buffer.concat([bytes("---\ntitle: x\n---\n"), Buffer.of(0xf0, 0x9f)]);
     expect(read(cut)).toEqual({ fields: { title: "x" } });
   });
 });
 
-describe("front matter that is made to do harm is refused at once", () => {
+describe("hostile front matter is refused quickly", () => {
   const doubling = "bcdefghi"
     .split("")
     .map((name, at) => `${name}: &${name} [${`*${"abcdefgh"[at]},`.repeat(9)}]`)
@@ -207,7 +207,7 @@ describe("front matter that is made to do harm is refused at once", () => {
     ["lists that double", `a: &a [x,x]\n${doubling}`],
     ["line ends", `a: |\n${" \n".repeat(32_000)}`],
     ["words", `a: x${"\n  x".repeat(13_000)}`],
-  ])("%s are never expanded", (_, yaml) => {
+  ])("and %s are read without expanding them", (_, yaml) => {
     const before = performance.now();
     expect(within(yaml).problem).toBeUndefined();
     expect(performance.now() - before).toBeLessThan(2000);

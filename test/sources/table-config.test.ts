@@ -12,7 +12,7 @@ const TABLES = `
 `;
 const REPORTS = { table: "report", name: "id", displayName: "title", fields: { year: "year" } };
 
-describe("a configuration of the wrong form is refused, and the place is named", () => {
+describe("a malformed configuration of tables is refused, naming the place", () => {
   test.each<[string, object, string]>([
     ["no database", { database: "" }, "database must be a path or an address"],
     ["one with a NUL", { database: "a\0b" }, "database must be a path or an address"],
@@ -69,7 +69,7 @@ describe("a configuration of the wrong form is refused, and the place is named",
   });
 });
 
-describe("a configuration that the database does not fit is refused, with what there is", () => {
+describe("a configuration that does not fit the database is refused, listing what exists", () => {
   test.each<[string, object, string]>([
     [
       "an unknown table",
@@ -110,13 +110,13 @@ describe("a configuration that the database does not fit is refused, with what t
     ["a generated column", { fields: { next: "next" } }],
     ["one column for all", { displayName: "id", fields: { id: "id", too: "id" } }],
     ["no fields", { fields: {} }],
-  ])("but %s will do", async (_, change) => {
+  ])("but %s is accepted", async (_, change) => {
     const { file } = databaseWith(TABLES);
     const source = await sqliteSource(file, { r: { ...REPORTS, ...change } });
     expect(await source.find({ collection: "r" })).toEqual({ ok: true, resources: [] });
   });
 
-  test("so will a table for full-text search", async () => {
+  test("and a table for full-text search is accepted", async () => {
     const { file } = databaseWith(`
       CREATE VIRTUAL TABLE page USING fts5 (slug, title);
       INSERT INTO page VALUES ('a', 'A');

@@ -41,7 +41,7 @@ onBothDatabases((place) => {
     return opened;
   }
 
-  test("rows are items, in the order of their keys, with what can be filtered on", async () => {
+  test("rows are items in the order of their keys, with their fields", async () => {
     const tables = await source();
     const about = { collection: "reports", kind: "item" };
     const resources = [
@@ -83,12 +83,12 @@ onBothDatabases((place) => {
     [{ final: true }, [2]],
     [{ final: 1 }, []],
     [{ final: { in: [false, null] } }, [1, 10]],
-  ])("%j finds just what it matches", async (filter, ids) => {
+  ])("the filter %j finds exactly the matching rows", async (filter, ids) => {
     const found = await (await source()).find({ collection: "reports", filter: { ...filter } });
     expect(namesFound(found)).toEqual(ids.map((id) => `reports/${id}`));
   });
 
-  test("what is not there is refused, with what is", async () => {
+  test("an unknown collection, field or operator is refused, listing what exists", async () => {
     const tables = await source();
     const filter = { years: 1 };
     expect(denialOf(await tables.find({ collection: "reports", filter })).known).toContain("year");

@@ -22,7 +22,7 @@ describe("large tables", () => {
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO report SELECT i, 'Report ' || i, i % 1000, 'd' || (i % 20000), i % 2 FROM n;
   `;
-  test("are looked up by index: equality, lists and ranges of numbers, and keys", async () => {
+  test("are searched by index for equality, lists, ranges and keys", async () => {
     const { file } = databaseWith(MANY);
     const source = await sqliteSource(file, { reports: REPORTS });
     const names = namesFound(
@@ -46,7 +46,7 @@ describe("large tables", () => {
     expect(await time({ department: "d7" })).toBeLessThan(whole);
   });
 
-  test("are not taken whole into memory", async () => {
+  test("are refused past a limit of rows, not read into memory", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS }, 2);
     const error = await resourceError(() => source.find({ collection: "reports" }));
@@ -57,8 +57,8 @@ describe("large tables", () => {
   });
 });
 
-describe("the database", () => {
-  test("may be replaced while it runs", async () => {
+describe("the database file of tables", () => {
+  test("may be replaced while it is open", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.close();
@@ -76,7 +76,7 @@ describe("the database", () => {
     expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_missing");
   });
 
-  test("is not read as something else when a column has gone", async () => {
+  test("is refused, not misread, if a column was dropped", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("ALTER TABLE report DROP COLUMN dept");
@@ -87,7 +87,7 @@ describe("the database", () => {
     expect((await resourceError(() => source.get("reports/1"))).code).toBe("source_unreadable");
   });
 
-  test("is not waited for long, and read again when its writer is done", async () => {
+  test("is waited for briefly while locked, and read once its writer is done", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("BEGIN EXCLUSIVE; UPDATE report SET title = 'Newer'");
@@ -105,7 +105,7 @@ describe("the database", () => {
     expect(namesFound(await source.find(query))).toEqual([]);
   });
 
-  test("may be one with a write-ahead log, whose writers and readers do not wait", async () => {
+  test("may use a write-ahead log, so that writers and readers do not wait", async () => {
     const { file, database } = databaseWith(`PRAGMA journal_mode = WAL; ${REPORTS_SQL}`);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("BEGIN IMMEDIATE; UPDATE report SET title = 'Newer'");
@@ -114,7 +114,7 @@ describe("the database", () => {
     expect((await source.get("reports/1"))?.displayName).toBe("Newer");
   });
 
-  test("is closed once, and not used after", async () => {
+  test("is closed once, and refuses queries after that", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await openTables({ database: file, collections: { reports: REPORTS } });
     await source.close();
@@ -125,7 +125,7 @@ describe("the database", () => {
     );
   });
 
-  test("must be there, and be one", async () => {
+  test("must exist and be an SQLite database", async () => {
     const directory = temporaryFolder();
     const open = (file: string): Promise<unknown> =>
       openTables({ database: file, collections: { reports: REPORTS } });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { databaseWith, found, namesFound, REPORTS, REPORTS_SQL, sqliteSource } from "./support.js";
 
-describe("what SQLite may hold besides", () => {
+describe("a value that SQLite holds beyond JSON", () => {
   const ODD = {
     o: { table: "odd", name: "key", displayName: "v", fields: { v: "v" } },
   };
@@ -17,7 +17,7 @@ describe("what SQLite may hold besides", () => {
     ]);
   };
 
-  test("is no field: BLOBs, integers that would be rounded, infinities, long and broken texts", async () => {
+  test("is left out: BLOBs, inexact integers, infinities, and long or broken strings", async () => {
     const values = [
       "x'61'",
       "9007199254740992",
@@ -31,7 +31,7 @@ describe("what SQLite may hold besides", () => {
     expect(await odd(...values)).toEqual(values.map((_, at) => [undefined, String(at)]));
   });
 
-  test("is a field otherwise, to the last character", async () => {
+  test("is exact otherwise, to the last character", async () => {
     const long = "\u{1f600}".repeat(512);
     const nul = "CAST(x'610062' AS TEXT)";
     expect(
@@ -46,7 +46,7 @@ describe("what SQLite may hold besides", () => {
     ]);
   });
 
-  test.each(["UTF-16le", "UTF-16be"])("is read from a database in %s too", async (encoding) => {
+  test.each(["UTF-16le", "UTF-16be"])("is read from a database encoded in %s", async (encoding) => {
     const { file } = databaseWith(`PRAGMA encoding = '${encoding}'; ${REPORTS_SQL}
       INSERT INTO report VALUES (11, '\u{1f600}\u00e9', 1, 'z\u00fcrich', 0);`);
     const source = await sqliteSource(file, { reports: REPORTS });
@@ -56,10 +56,10 @@ describe("what SQLite may hold besides", () => {
   });
 });
 
-describe("the name of an item", () => {
+describe("the name of an item made from a key", () => {
   const KEYS = { k: { table: "thing", name: "key", displayName: "key", fields: {} } };
 
-  test("tells keys of different types apart, and leads back to each", async () => {
+  test("differs for keys of different types, and finds its own row", async () => {
     const { file } = databaseWith(`
       CREATE TABLE thing (key UNIQUE);
       INSERT INTO thing VALUES (1), ('1'), (1.5), ('a'), ('A'), ('"'), ('a/b'), (''), (-3), ('\u00e9'),
@@ -83,7 +83,7 @@ describe("the name of an item", () => {
     for (const name of names) expect((await source.get(name))?.name).toBe(name);
   });
 
-  test("is none for a key that could be mistaken, lost or not bound", async () => {
+  test("is absent for a key that is ambiguous, inexact or too long", async () => {
     const { file } = databaseWith(`
       CREATE TABLE thing (key UNIQUE);
       INSERT INTO thing VALUES (NULL), (NULL), (x'61'), (9007199254740993), ('${"x".repeat(509)}'),
@@ -97,7 +97,7 @@ describe("the name of an item", () => {
     }
   });
 
-  test("is exact where the column's collation or type is not", async () => {
+  test("is exact even if the column's collation or type is not", async () => {
     const { file } = databaseWith(`
       CREATE TABLE thing (key TEXT COLLATE NOCASE PRIMARY KEY);
       INSERT INTO thing VALUES ('a'), (1);
@@ -139,7 +139,7 @@ describe("the name of an item", () => {
     "k/1\0",
     'k/"\\ud800"',
     `k/${"1".repeat(400)}`,
-  ])("is not %j", async (name) => {
+  ])("is never %j", async (name) => {
     const { file } = databaseWith(
       "CREATE TABLE thing (key UNIQUE); INSERT INTO thing VALUES (1), (0), ('a')",
     );
@@ -147,7 +147,7 @@ describe("the name of an item", () => {
     expect(await source.get(name)).toBeUndefined();
   });
 
-  test("leads nowhere while a view has it twice", async () => {
+  test("finds nothing while a view has the key twice", async () => {
     const { file, database } = databaseWith(`
       CREATE TABLE thing (key, title);
       CREATE VIEW seen AS SELECT * FROM thing WHERE title <> 'hidden';

@@ -64,8 +64,8 @@ const TABLE = `
   ${INDEXED.map((name) => `CREATE INDEX by_${name} ON thing (${name});`).join("\n")}
 `;
 
-describe("SQL finds what the filter says, whatever the column's type and collation", () => {
-  test("no row less, and no row more", async () => {
+describe("SQL finds exactly what the filter matches, for random values, column types and collations", () => {
+  test("in a table", async () => {
     const { file, database } = databaseWith(TABLE);
     const source = await sqliteSource(file, { t: THINGS });
     const rows = fc.array(fc.tuple(...NAMES.map(() => value)), { minLength: 1, maxLength: 8 });
@@ -95,7 +95,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
     expect(hits).toBeGreaterThan(sized(50, 5));
   });
 
-  test("and reads fields as they were written, where the column has no type", async () => {
+  test("in a table without column types, where fields are read as written", async () => {
     const { file, database } = databaseWith(
       "CREATE TABLE thing (key INTEGER PRIMARY KEY, plain, indexed)",
     );
@@ -128,7 +128,7 @@ describe("SQL finds what the filter says, whatever the column's type and collati
     );
   });
 
-  test("and a view that joins columns of several types", async () => {
+  test("in a view that mixes columns of several types", async () => {
     const { file, database } = databaseWith(`${TABLE}
       CREATE VIEW mixed AS SELECT 2 * key AS key, text AS x, integer AS y FROM thing
         UNION ALL SELECT 2 * key + 1, integer, text FROM thing;`);

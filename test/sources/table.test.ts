@@ -12,7 +12,7 @@ import {
 } from "./support.js";
 
 describe("rows as items", () => {
-  test("have the fields of the configuration, in the order of their keys", async () => {
+  test("have the configured fields, in the order of their keys", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS, again: REPORTS });
     expect(await source.collections()).toEqual(["again", "reports"]);
@@ -41,7 +41,7 @@ describe("rows as items", () => {
     for (const resource of resources) expect(await source.get(resource.name)).toEqual(resource);
   });
 
-  test("are found by what they match", async () => {
+  test("are found by a filter", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     const names = async (filter: object): Promise<string[]> =>
@@ -55,7 +55,7 @@ describe("rows as items", () => {
     expect(await names({ department: { max: "finance" } })).toEqual(["reports/1", "reports/2"]);
   });
 
-  test("stand beside the collection itself", async () => {
+  test("are listed apart from the collection itself", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     expect(await source.nameOfCollection("reports")).toBe("reports/");
@@ -69,7 +69,7 @@ describe("rows as items", () => {
     });
   });
 
-  test("are those of this moment", async () => {
+  test("are read as they are at the moment of the query", async () => {
     const { file, database } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS });
     database.exec("UPDATE report SET dept = 'hr' WHERE id = 1; DELETE FROM report WHERE id = 2");
@@ -81,7 +81,7 @@ describe("rows as items", () => {
     ).toEqual(["reports/1", "reports/3"]);
   });
 
-  test("can not be written through it", async () => {
+  test("cannot be changed through a configured name with SQL in it", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const name = `title" FROM report; DELETE FROM report; --`;
     const error = await resourceError(() =>
@@ -95,7 +95,7 @@ describe("rows as items", () => {
     expect(namesFound(await source.find({ collection: "reports" }))).toHaveLength(3);
   });
 
-  test("may have a table and columns of any name", async () => {
+  test("may be in a table and columns of any name", async () => {
     const { file } = databaseWith(`
       CREATE TABLE "select ""*"" from" ("key""; --" TEXT PRIMARY KEY, "r.x" TEXT, "ä ö" INTEGER);
       INSERT INTO "select ""*"" from" VALUES ('a', 'A', 1);
@@ -118,8 +118,8 @@ describe("rows as items", () => {
   });
 });
 
-describe("a query that can not be answered lists what could be", () => {
-  test("collections, fields and operators", async () => {
+describe("a query that cannot be answered lists what exists", () => {
+  test("for an unknown collection, field or operator", async () => {
     const { file } = databaseWith(REPORTS_SQL);
     const source = await sqliteSource(file, { reports: REPORTS, more: REPORTS });
     for (const collection of ["report", "reports/", "", "__proto__", "constructor"]) {

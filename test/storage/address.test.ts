@@ -22,13 +22,13 @@ test.each([
   "POSTGRES:u:SecretPw@h/db",
   "jdbc:postgresql://h/db?user=u&password=SecretPw",
   "mysql://u:SecretPw@h/db",
-])("%s is neither an address nor a file, and is not shown", async (place) => {
+])("%s is refused as a database's place, and not shown", async (place) => {
   const error: unknown = await openDatabase(place, SCHEMA, "create").catch((reason) => reason);
   expect(error).toBeInstanceOf(TypeError);
   expect(String(error)).not.toContain("Secret");
 });
 
-test("a path is not an address", () => {
+test("a file path is not taken for an address", () => {
   for (const path of ["proviso.db", "/srv/postgres/proviso.db", "./postgres://x"]) {
     expect(isAddress(path)).toBe(false);
   }
@@ -39,7 +39,7 @@ test.each([
   [{ patience: 1.5 }, "patience must be a whole number of milliseconds"],
   [{ writeTimeout: 0 }, "writeTimeout must be 1 to 2147483647 milliseconds"],
   [{ writeTimeout: 2 ** 31 }, "writeTimeout must be 1 to 2147483647 milliseconds"],
-])("the options %j are refused before anything is opened", async (options, message) => {
+])("the option %j is refused before anything is opened", async (options, message) => {
   const opening = openDatabase("/nowhere/proviso.db", SCHEMA, "create", options);
   await expect(opening).rejects.toThrow(new TypeError(message));
 });

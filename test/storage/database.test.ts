@@ -11,7 +11,7 @@ onBothDatabases((place, dialect) => {
     return [await openDatabase<Tables>(where, schema, "new"), where];
   }
 
-  test("what was written is read, here and by another that opens it", async () => {
+  test("what was written is read back, here and after opening it again", async () => {
     const [database, where] = await opened();
     await Promise.all(["a", "b", "c"].map((name) => put(database, name, true)));
     expect(await names(database)).toEqual(["a", "b", "c"]);
@@ -22,7 +22,7 @@ onBothDatabases((place, dialect) => {
     await Promise.all([other.close(), database.close()]);
   });
 
-  test("a call that fails takes nothing of those that share its transaction", async () => {
+  test("a failing call does not undo the calls that share its transaction", async () => {
     const [database] = await opened();
     const results = await Promise.allSettled([
       put(database, "a"),
@@ -45,7 +45,7 @@ onBothDatabases((place, dialect) => {
   });
 
   test.for([1, 2])(
-    "nothing is acknowledged that was not written, also where the last of %i swallows a failure",
+    "a call whose write failed is not acknowledged, even if the last of %i swallows the failure",
     async (count) => {
       const [database] = await opened();
       await put(database, "taken");

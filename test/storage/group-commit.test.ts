@@ -38,7 +38,7 @@ onBothDatabases((place, dialect) => {
     return (await names(database)).filter((name) => !["taken", "x", "y", "z"].includes(name));
   }
 
-  test("of a call that fails, nothing is kept that it did not wait for", async () => {
+  test("a failed call leaves nothing of the queries that it did not await", async () => {
     const database = await opened();
     const acknowledged = await between(database, (db) =>
       Promise.all(
@@ -51,7 +51,7 @@ onBothDatabases((place, dialect) => {
     expect(await later(database)).toEqual(["first", "third"]);
   });
 
-  test("nothing of a call begins once it is over, though it has asked before", async () => {
+  test("a call's query does not start after the call is over, even if it was prepared before", async () => {
     const database = await opened();
     let left: Queries<Tables> | undefined;
     const over = { message: "this transaction is over" };
@@ -84,7 +84,7 @@ onBothDatabases((place, dialect) => {
     expect(await later(database)).toEqual(["good"]);
   });
 
-  test("what fails after a call has ended is acknowledged to no call", async () => {
+  test("a query that fails after its call ended makes no call succeed", async () => {
     const database = await opened();
     const acknowledged = await between(database, async (db) => {
       await insert(db, "middle");
@@ -95,7 +95,7 @@ onBothDatabases((place, dialect) => {
     expect(kept.filter((name) => name !== "middle")).toEqual(["first", "third"]);
   });
 
-  test("a failure that a call passes over is no failure of others", async () => {
+  test("a failure that a call swallows does not affect the others", async () => {
     const database = await opened();
     for (const [name, wrong] of [
       ["taken", 1],
@@ -113,18 +113,18 @@ onBothDatabases((place, dialect) => {
     }
   });
 
-  test("a call streams nothing from the transaction that it shares", async () => {
+  test("a call cannot stream from the shared transaction", async () => {
     const database = await opened();
     const misuse: Action = (db) => db.selectFrom("item").selectAll().stream().next();
     expect(await between(database, misuse)).toEqual(["first", "third"]);
     expect(await names(database)).toEqual(["first", "taken", "third"]);
   });
 
-  describe("a callback that waits for what waits for it", () => {
+  describe("a callback that waits for a later write on the same database", () => {
     const tooLate = { code: "store_timeout", message: expect.stringContaining("no other write") };
     const limits = { writeTimeout: 100 };
 
-    test("is refused with its reason, and the others that share its transaction are written", async () => {
+    test("is refused with the reason, and other calls of its transaction are written", async () => {
       const database = await opened(limits);
       const all = [
         put(database, "before"),
@@ -141,7 +141,7 @@ onBothDatabases((place, dialect) => {
       expect(await later(database)).toEqual(["after", "before", "inner"]);
     });
 
-    test("is refused where another database is in between", async () => {
+    test("is refused if it waits through another database", async () => {
       const [here, there] = [await opened(limits), await opened()];
       const back = here.write(() => there.write(() => put(here, "round")));
       await expect(back).rejects.toMatchObject(tooLate);
@@ -149,13 +149,13 @@ onBothDatabases((place, dialect) => {
       expect(await names(here)).toEqual(["last", "round", "taken"]);
     });
 
-    test("is refused where it closes the database, which is closed then", async () => {
+    test("is refused if it closes the database, which is then closed", async () => {
       const database = await opened(limits);
       await expect(database.write(() => database.close())).rejects.toMatchObject(tooLate);
       await expect(put(database, "after")).rejects.toThrow("the database is closed");
     });
 
-    test("runs no query once it has been refused", async () => {
+    test("runs no queries after it was refused", async () => {
       const database = await opened(limits);
       let late: Promise<unknown> = Promise.resolve();
       const slow = database.write(async (db) => {
@@ -169,7 +169,7 @@ onBothDatabases((place, dialect) => {
   });
 
   if (dialect === "postgres") {
-    test("a call that passes over a failure is refused for that failure", async () => {
+    test("a call that swallowed a failed query is refused for that failure", async () => {
       const database = await opened();
       const passing = (more: Action): Promise<unknown> =>
         database.write(async (db) => {
@@ -184,7 +184,7 @@ onBothDatabases((place, dialect) => {
   }
 
   if (dialect === "sqlite") {
-    test("nothing is kept of a transaction that SQLite has undone of its own accord", async () => {
+    test("nothing is kept of a transaction that SQLite itself rolled back", async () => {
       const database = await opened();
       const acknowledged = await between(database, async (db) => {
         await insert(db, "m1");

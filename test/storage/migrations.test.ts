@@ -38,14 +38,14 @@ onBothDatabases((place) => {
     return where;
   }
 
-  test("several processes that start at once make the tables once", async () => {
+  test("several processes starting at once create the tables once", async () => {
     const where = await place();
     const all = await Promise.all([1, 2, 3].map(() => opened(where, FIRST, "create")));
     await Promise.all(all.map((one, at) => put(one, `${at}`)));
     for (const one of all) expect(await names(one)).toEqual(["0", "1", "2"]);
   });
 
-  test("two that start at once bring an earlier format up to date, with what is in it", async () => {
+  test("two processes starting at once migrate an earlier format with its rows", async () => {
     const where = await made();
     const both = await Promise.all([1, 2].map(() => opened(where, SECOND)));
     for (const one of both) {
@@ -54,7 +54,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("a migration that fails changes nothing", async () => {
+  test("a failed migration changes nothing", async () => {
     const where = await made();
     const broken: Schema = {
       ...FIRST,
@@ -80,7 +80,7 @@ onBothDatabases((place) => {
       { ...SECOND, applicationId: 0x6e657721, outdated: [FIRST.applicationId] },
       "store_outdated",
     ],
-  ])("a database of %s is refused by name, and stays as it is", async (_whose, schema, code) => {
+  ])("a database of %s is refused by name and left unchanged", async (_whose, schema, code) => {
     const where = await made();
     for (const ifMissing of ["refuse", "create"] as const) {
       const error = await storageError(() => openDatabase(where, schema, ifMissing));

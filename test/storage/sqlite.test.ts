@@ -61,8 +61,8 @@ function other(path: string): Database.Database {
   return connection;
 }
 
-describe("a value", () => {
-  test("that libsql would end the process at is bound or refused before", async () => {
+describe("a bound value", () => {
+  test("that would crash libsql is converted or refused first", async () => {
     const { database } = await opened();
     const put = (name: unknown, amount: unknown): Promise<unknown> =>
       database.write((db) =>
@@ -93,8 +93,8 @@ describe("a value", () => {
   });
 });
 
-describe("writers", () => {
-  test("that read first wait for one another, and lose nothing", async () => {
+describe("concurrent writers", () => {
+  test("that read first wait for each other, and lose no update", async () => {
     const { path, database } = await opened();
     await database.write((db) => db.insertInto("item").values({ name: "n", amount: 0 }).execute());
     const second = await openDatabase<Tables>(path, FIRST, "refuse");
@@ -112,7 +112,7 @@ describe("writers", () => {
     expect(rows).toEqual([{ name: "n", amount: 40 }]);
   });
 
-  test("do not wait for ever, nor keep the event loop waiting", async () => {
+  test("give up after a time, and never block the event loop", async () => {
     const { path, database } = await opened();
     const holder = other(path);
     holder.exec("BEGIN IMMEDIATE");
@@ -131,20 +131,20 @@ describe("writers", () => {
   });
 });
 
-describe("a file that is taken away while a group is written to it", () => {
+describe("a file that disappears while a group of calls is written", () => {
   const write = (database: Awaited<ReturnType<typeof opened>>["database"], during: () => void) =>
     database.write(async (db) => {
       await db.insertInto("item").values({ name: "lost", amount: 1 }).execute();
       during();
     });
 
-  test("acknowledges nothing, where nothing is in its place", async () => {
+  test("makes every call fail if nothing is in its place", async () => {
     const { path, database } = await opened();
     const error = await storageError(() => write(database, () => renameSync(path, `${path}.away`)));
     expect(error.code).toBe("store_missing");
   });
 
-  test("acknowledges nothing, where another is in its place", async () => {
+  test("makes every call fail if another file is in its place", async () => {
     const { path, database } = await opened();
     const spare = await opened();
     await spare.database.close();
@@ -156,8 +156,8 @@ describe("a file that is taken away while a group is written to it", () => {
   });
 });
 
-describe("a file", () => {
-  test.runIf(posix)("is private, and refused when it is not", async () => {
+describe("the database file", () => {
+  test.runIf(posix)("is private, and refused if it is not", async () => {
     const { path, database } = await opened();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await database.close();
@@ -167,7 +167,7 @@ describe("a file", () => {
     );
   });
 
-  test("that is something else, empty, older or newer is never opened", async () => {
+  test("is refused if it is empty, of another program, older or newer", async () => {
     const { path, database } = await opened(SECOND);
     await database.close();
     const open = (file: string): Promise<unknown> =>
@@ -196,7 +196,7 @@ describe("a file", () => {
   test.each([
     ["another program's", "0", "store_corrupt"],
     ["an older proviso's", "0x6f6c6421", "store_outdated"],
-  ])("that is %s keeps every byte, and its log", async (_, id, code) => {
+  ])("of %s is left unchanged with its log", async (_, id, code) => {
     const folder = temporaryFolder();
     const owner = new Database(join(folder, "owner.db"));
     owner.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${id}`);
@@ -219,7 +219,7 @@ describe("a file", () => {
     ]);
   });
 
-  test("is made once, whoever comes first, and never over another", async () => {
+  test("is created once by concurrent processes, and never over another file", async () => {
     const path = join(temporaryFolder(), "proviso.db");
     const all = await Promise.all(
       Array.from({ length: 5 }, () => openDatabase<Tables>(path, FIRST, "create")),
@@ -241,7 +241,7 @@ describe("a file", () => {
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
 
-  test.each(["the file", "its log"])("nothing is acknowledged once %s is gone", async (which) => {
+  test.each(["the file", "its log"])("acknowledges no write once %s is gone", async (which) => {
     const { path, database } = await opened();
     const put = (name: string): Promise<unknown> =>
       database.write((db) => db.insertInto("item").values({ name, amount: 1 }).execute());
@@ -251,7 +251,7 @@ describe("a file", () => {
     expect((await storageError(() => put("b"))).code).toMatch(/^store_(missing|replaced)$/);
   });
 
-  test("leaves room on its disk for what is urgent", async () => {
+  test("keeps a reserve of disk space for urgent writes", async () => {
     const path = join(temporaryFolder(), "proviso.db");
     const database = await openDatabase<Tables>(path, FIRST, "new", { reserve: 2 ** 52 });
     onTestFinished(() => database.close());
@@ -269,7 +269,7 @@ describe("a file", () => {
 });
 
 describe("a migration", () => {
-  test("that is killed in the middle is made again by the next", async () => {
+  test("killed half-way is run again by the next process", async () => {
     const { path, database } = await opened();
     await database.close();
     const child = childProgram("storage", "migrate");

@@ -32,8 +32,8 @@ async function revoked(path: string): Promise<string[]> {
   }
 }
 
-describe("making and opening", () => {
-  test("a new file is durable by its settings, and its owner's alone", async () => {
+describe("creating and opening a database file", () => {
+  test("a new file has durable settings, and is readable by its owner only", async () => {
     const path = newPath();
     const database = await createStores(path);
     await (await openRevocations(database)).add(capability("cap_1"));
@@ -48,7 +48,7 @@ describe("making and opening", () => {
     await database.close();
   });
 
-  test("nothing is overwritten, nor joined with what an older database left", async () => {
+  test("creating overwrites nothing, and does not pick up an old database's log", async () => {
     const path = newPath();
     await withOne(path);
     expect((await storageError(() => createStores(path))).code).toBe("store_exists");
@@ -61,7 +61,7 @@ describe("making and opening", () => {
     expect(namesIn(join(path, ".."))).toEqual(["proviso.db"]);
   });
 
-  test("of many at once, one makes the file", async () => {
+  test("of four concurrent creations, one makes the file", async () => {
     const path = newPath();
     const made = await Promise.allSettled([1, 2, 3, 4].map(() => createStores(path)));
     expect(made.map(({ status }) => status).sort()).toEqual([
@@ -73,7 +73,7 @@ describe("making and opening", () => {
     for (const one of made) if (one.status === "fulfilled") await one.value.close();
   });
 
-  test("opening does not make a file", async () => {
+  test("opening does not create a file", async () => {
     const directory = temporaryFolder();
     for (const path of [join(directory, "no.db"), join(directory, "no", "no.db")]) {
       const error = await storageError(() => openStores(path));
@@ -86,7 +86,7 @@ describe("making and opening", () => {
   });
 
   test.each(["odd ?#%20 'name'.db", "ünï.db", "libsql:x.db", ":memory:", "file:x.db"])(
-    "the name %j is a name",
+    "the file name %j is taken literally",
     async (name) => {
       const path = join(temporaryFolder(), name);
       await withOne(path);
@@ -95,7 +95,7 @@ describe("making and opening", () => {
     },
   );
 
-  test("an address of another kind is refused, and not shown", async () => {
+  test("an address with another scheme is refused without being shown", async () => {
     for (const place of ["postgre://user:secret@host/db", "mysql://user:secret@host/db"]) {
       const error = await openStores(place, "create").catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(TypeError);
@@ -104,7 +104,7 @@ describe("making and opening", () => {
   });
 });
 
-describe("files that are no databases of proviso", () => {
+describe("a file that is not proviso's database", () => {
   const sqlite = (path: string, statements: string): void => {
     const database = new Database(path);
     database.exec(statements);
@@ -163,11 +163,11 @@ describe("files that are no databases of proviso", () => {
     if (!/only says/.test(_about)) expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test("a directory", async () => {
+  test("a directory is refused", async () => {
     expect((await storageError(() => openStores(temporaryFolder()))).code).toBe("store_unreadable");
   });
 
-  test("cut short anywhere, or with a damaged page, no revocation is overlooked", async () => {
+  test("a file cut short anywhere, or with a damaged page, never hides a revocation", async () => {
     const path = newPath();
     const database = await createStores(path);
     const ids = Array.from({ length: 500 }, (_, i) => `cap_${i}`);

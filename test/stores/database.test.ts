@@ -10,7 +10,7 @@ import { onBothDatabases, postgresIsMissing, postgresPlace } from "../support/da
 import { administer, DATABASES } from "../support/postgres.js";
 
 onBothDatabases((place) => {
-  test("the tables of every store are made, and are there for the next that opens it", async () => {
+  test("createStores makes the tables of every store, and openStores finds them", async () => {
     const where = await place();
     await (await createStores(where)).close();
     const stores = await openStores(where);
@@ -23,7 +23,7 @@ onBothDatabases((place) => {
 });
 
 describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
-  test("without the tables is refused where it must have them: its name may be misspelt", async () => {
+  test("without tables is refused when they are expected, since its name may be misspelt", async () => {
     const where = await postgresPlace();
     expect((await storageError(() => openStores(where))).code).toBe("store_missing");
     const made = await openStores(where, "create");
@@ -31,7 +31,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     await (await openStores(where)).close();
   });
 
-  test("keeps its tables in public, whatever schema has the role's name", async () => {
+  test("keeps its tables in the schema public, even if a schema has the role's name", async () => {
     const where = await postgresPlace();
     await (await createStores(where)).close();
     const client = new pg.Client({ connectionString: where });
@@ -47,7 +47,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
     await stores.close();
   });
 
-  test("waits for the disk also where its address names a schema, and its server would not", async () => {
+  test("commits durably even if the server's default or its address says otherwise", async () => {
     const where = new URL(await postgresPlace());
     const setting = `ALTER DATABASE ${where.pathname.slice(1)}`;
     await administer(where.href, "CREATE SCHEMA other");
@@ -64,7 +64,7 @@ describe.skipIf(postgresIsMissing)("a PostgreSQL database", () => {
   });
 
   test.each(["LATIN1", "SQL_ASCII"])(
-    "in %s is refused before anything is kept in it",
+    "encoded in %s is refused before anything is stored",
     async (encoding) => {
       const url = new URL(await postgresPlace());
       const name = `${DATABASES}${encoding.toLowerCase()}`;

@@ -47,7 +47,7 @@ function secretsOf(keyring: Keyring): string[] {
   return keyring.exportJwkSet().keys.map(({ k }) => k);
 }
 
-describe("creating", () => {
+describe("creating a keyring file", () => {
   test("writes a file that only its owner may open, and nothing else", () => {
     const { directory, path, keyring } = keyFile();
     expect(readdirSync(directory)).toEqual(["keys.json"]);
@@ -55,7 +55,7 @@ describe("creating", () => {
     if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("never overwrites, not even a link that leads nowhere", async () => {
+  test("overwrites nothing, not even a dangling link", async () => {
     const { directory, path, keyring } = keyFile();
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_exists");
@@ -75,7 +75,7 @@ describe("creating", () => {
     expect(error.message).toContain("its directory does not exist");
   });
 
-  test("of many processes at once, one makes the file", async () => {
+  test("by many processes at once makes one file", async () => {
     const path = join(temporaryFolder(), "keys.json");
     const makers = Array.from({ length: AT_ONCE }, () => new Talker("act", ["create-keys", path]));
     await Promise.all(makers.map((maker) => maker.end()));
@@ -85,28 +85,31 @@ describe("creating", () => {
   });
 });
 
-describe("reading", () => {
-  test("a missing file, also below a file", async () => {
+describe("reading a keyring file", () => {
+  test("a missing file is key_file_missing", async () => {
     const { directory, path } = keyFile();
     for (const missing of [join(directory, "other.json"), join(path, "below")]) {
       expect((await storageError(() => readKeyringFile(missing))).code).toBe("key_file_missing");
     }
   });
 
-  test("a directory", async () => {
+  test("a directory is refused", async () => {
     const error = await storageError(() => readKeyringFile(temporaryFolder()));
     expect(error.code).toBe("key_file_unreadable");
   });
 
-  test.runIf(posix).each([0o604, 0o640, 0o660, 0o644, 0o601])("a mode of %o", async (mode) => {
-    const { path } = keyFile();
-    chmodSync(path, mode);
-    const error = await storageError(() => readKeyringFile(path));
-    expect(error.code).toBe("key_file_exposed");
-    expect(error.message).toContain(mode.toString(8));
-  });
+  test.runIf(posix).each([0o604, 0o640, 0o660, 0o644, 0o601])(
+    "a file of mode %o is refused as exposed",
+    async (mode) => {
+      const { path } = keyFile();
+      chmodSync(path, mode);
+      const error = await storageError(() => readKeyringFile(path));
+      expect(error.code).toBe("key_file_exposed");
+      expect(error.message).toContain(mode.toString(8));
+    },
+  );
 
-  test.runIf(posix)("a file that this user may not read", () => {
+  test.runIf(posix)("a file that this user may not read is refused", () => {
     const { directory, path } = keyFile();
     if (root) chmodSync(directory, 0o755);
     else chmodSync(path, 0o200);
@@ -115,7 +118,7 @@ describe("reading", () => {
     expect(message).toContain("permission denied");
   });
 
-  test("half a file at any length is malformed, and no message shows a secret", async () => {
+  test("half a file, cut anywhere, is malformed, and no message shows a secret", async () => {
     const { path, keyring } = keyFile();
     const text = readFileSync(path, "utf8");
     const secret = secretsOf(keyring)[0] ?? "";
@@ -156,8 +159,8 @@ describe("reading", () => {
   });
 });
 
-describe("replacing", () => {
-  test("puts the new keyring there and keeps mode and names", () => {
+describe("replacing a keyring file", () => {
+  test("writes the new keyring, and keeps the file's mode", () => {
     const { directory, path, keyring } = keyFile();
     const next = keyring.rotate();
     replaceKeyringFile(path, next, keyring);
@@ -166,7 +169,7 @@ describe("replacing", () => {
     if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("refuses when the file holds something else by now", async () => {
+  test("is refused if the file holds another keyring than expected", async () => {
     const { directory, path, keyring } = keyFile();
     const theirs = keyring.rotate();
     replaceKeyringFile(path, theirs, keyring);
@@ -176,7 +179,7 @@ describe("replacing", () => {
     expect(readdirSync(directory)).toEqual(["keys.json"]);
   });
 
-  test("of two that rotate at once, the second is refused", async () => {
+  test("by two processes at once is refused for the second", async () => {
     const { path } = keyFile();
     const [mine, theirs] = [readKeyringFile(path), readKeyringFile(path)];
     replaceKeyringFile(path, mine.rotate(), mine);
@@ -185,7 +188,7 @@ describe("replacing", () => {
     expect(readKeyringFile(path).list()).toHaveLength(2);
   });
 
-  test("under a store's lock, no rotation of several processes is lost", async () => {
+  test("under a store's lock loses no rotation of several processes", async () => {
     const { directory, path } = keyFile();
     const database = join(directory, "proviso.db");
     await (await createStores(database)).close();
@@ -196,7 +199,7 @@ describe("replacing", () => {
     expect(readKeyringFile(path).list()).toHaveLength(1 + 10 * AT_ONCE);
   });
 
-  test("a missing, exposed or damaged file is refused as when reading", async () => {
+  test("refuses a missing, exposed or damaged file as reading does", async () => {
     const { directory, path, keyring } = keyFile();
     const attempt = async (file: string): Promise<string> =>
       (await storageError(() => replaceKeyringFile(file, keyring.rotate(), keyring))).code;
@@ -211,7 +214,7 @@ describe("replacing", () => {
     expect(readFileSync(path, "utf8")).toBe("{");
   });
 
-  test.runIf(posix)("a link stays a link", () => {
+  test.runIf(posix)("keeps a symbolic link", () => {
     const { directory, path, keyring } = keyFile();
     const link = join(directory, "link.json");
     symlinkSync(path, link);
@@ -221,7 +224,7 @@ describe("replacing", () => {
     expect(readKeyringFile(path).minting.kid).toBe(next.minting.kid);
   });
 
-  test.runIf(root)("root changes a service's keys, and the service still reads them", () => {
+  test.runIf(root)("by root keeps the file readable for the service's user", () => {
     const { directory, path, keyring } = keyFile();
     chmodSync(directory, 0o755);
     chownSync(path, 65534, 65534);
@@ -230,7 +233,7 @@ describe("replacing", () => {
     expect(act(["read-keys", path], unprivileged).result).toHaveLength(2);
   });
 
-  test.runIf(posix)("a directory that can not be written", () => {
+  test.runIf(posix)("is refused in a directory that cannot be written", () => {
     const { directory, path, keyring } = keyFile();
     if (root) chownSync(path, 65534, 65534);
     chmodSync(directory, 0o555);
@@ -242,7 +245,7 @@ describe("replacing", () => {
     expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
   });
 
-  test.runIf(posix)("a full disk leaves the old keys and nothing else", () => {
+  test.runIf(posix)("on a full disk leaves the old keys and no other file", () => {
     const { directory, path, keyring } = keyFile();
     const replaced = actWithin(0, ["rotate-keys", path]);
     const created = actWithin(0, ["create-keys", join(directory, "more.json")]);
@@ -252,7 +255,7 @@ describe("replacing", () => {
     expect(readKeyringFile(path).exportJwkSet()).toEqual(keyring.exportJwkSet());
   });
 
-  test("what a process that died left behind goes with the next change, a fresh one stays", () => {
+  test("removes leftovers of a dead process, but no fresh ones", () => {
     const { directory, path, keyring } = keyFile();
     const dead = [".keys.json.dead.tmp", ".keys.json.dead.tmp-journal", ".other.json.dead.tmp"];
     for (const name of [...dead, ".keys.json.live.tmp"]) {

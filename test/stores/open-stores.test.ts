@@ -13,8 +13,8 @@ function execute(path: string, sql: string): void {
   database.close();
 }
 
-describe("opening", () => {
-  test("makes a file that is its owner's alone, and opens it from then on", async () => {
+describe("openStores", () => {
+  test("makes a file that only its owner can read, and opens it afterwards", async () => {
     const path = newPath();
     await (await openStores(path, "create")).close();
     if (posix) expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -27,7 +27,7 @@ describe("opening", () => {
     }
   });
 
-  test("by several at once makes one file, which all of them write", async () => {
+  test("by eight callers at once makes one file that all of them write", async () => {
     const path = newPath();
     const ledgers = await Promise.all(Array.from({ length: 8 }, () => newLedger({}, path)));
     await Promise.all(
@@ -43,7 +43,7 @@ describe("opening", () => {
     }
   });
 
-  test("only to read needs a file, sees what others write, and writes nothing", async () => {
+  test("without create needs an existing file, and sees what others write", async () => {
     const path = newPath();
     const missing = await storageError(() => openStores(path));
     expect(missing.code).toBe("store_missing");
@@ -64,7 +64,7 @@ describe("opening", () => {
     expect(await new LedgerStore(alone).list()).toHaveLength(1);
   });
 
-  test("a ledger with wrong options is misuse", async () => {
+  test("refuses wrong options of a ledger", async () => {
     const database = await databaseAt(newPath());
     const wrong: [object, string][] = [
       [{ intervall: 1 }, 'options.intervall: unknown member; did you mean "interval"?'],
@@ -80,7 +80,7 @@ describe("opening", () => {
   });
 });
 
-describe("what is not a database of ours is refused, and left as it is", () => {
+describe("openStores refuses a file that is not its own, and leaves it unchanged", () => {
   const cases: [string, (path: string) => unknown, string, string][] = [
     ["an empty file", (path) => writeFileSync(path, "", { mode: 0o600 }), "store_corrupt", "empty"],
     [
@@ -124,12 +124,12 @@ describe("what is not a database of ours is refused, and left as it is", () => {
     expect(namesIn(dirname(path))).toEqual(before);
   });
 
-  test("a directory that is not there", async () => {
+  test("a path below a missing directory", async () => {
     const error = await storageError(() => openStores(join(newPath(), "proviso.db"), "create"));
     expect(error.code).toBe("store_unwritable");
   });
 
-  test("rows that are damaged are not passed over", async () => {
+  test("damaged rows are reported, not skipped", async () => {
     const damage: [string, string][] = [
       ["UPDATE event SET body = '{'", "an event in it is not well formed"],
       ["UPDATE event SET body = '{\"handles\":1}'", "an event in it is not well formed"],

@@ -20,7 +20,7 @@ const NAMES = [...ALIKE, ...ODD, CONTROLS];
 
 /** What any ResourceNumbers promises. */
 function promises(numbers: () => Promise<ResourceNumbers>): void {
-  test("a name gets one number, and keeps it", async () => {
+  test("a name keeps the number it was given", async () => {
     const one = await numbers();
     const first = await one.numbersOf(["a", "b", "a"]);
     expect([...first.keys()].sort()).toEqual(["a", "b"]);
@@ -31,7 +31,7 @@ function promises(numbers: () => Promise<ResourceNumbers>): void {
     for (const number of later.values()) expect(Number.isSafeInteger(number)).toBe(true);
   });
 
-  test("a number leads back to its name, and an unknown one to none", async () => {
+  test("a number is resolved to its name, and an unknown number to none", async () => {
     const one = await numbers();
     const given = await one.numbersOf(NAMES);
     expect(given.size).toBe(NAMES.length);
@@ -43,7 +43,7 @@ function promises(numbers: () => Promise<ResourceNumbers>): void {
     expect((await one.numbersOf([])).size).toBe(0);
   });
 
-  test("calls at once for the same names get the same numbers", async () => {
+  test("concurrent calls for the same names get the same numbers", async () => {
     const one = await numbers();
     const asked = Array.from({ length: 20 }, (_, at) =>
       Array.from({ length: 10 }, (__, index) => `name ${at + index}`),
@@ -56,7 +56,7 @@ function promises(numbers: () => Promise<ResourceNumbers>): void {
     }
   });
 
-  test("numbers tell nothing: they do not rise with the names", async () => {
+  test("numbers are random, and do not rise with the names", async () => {
     const one = await numbers();
     const given = [
       ...(await one.numbersOf(Array.from({ length: 64 }, (_, at) => `${at}`))).values(),
@@ -74,10 +74,10 @@ function twice(): (length: number) => Uint8Array {
   return (length) => new Uint8Array(length).fill(Math.floor(calls++ / 2));
 }
 
-describe("in memory", () => {
+describe("numbers in memory", () => {
   promises(async () => new ResourceNumbersInMemory());
 
-  test("a number that is taken is drawn again", async () => {
+  test("are drawn again if a number is taken", async () => {
     const numbers = new ResourceNumbersInMemory(twice());
     expect(new Set((await numbers.numbersOf(["a", "b", "c"])).values()).size).toBe(3);
   });
@@ -92,7 +92,7 @@ throughStores((place) => {
 
   promises(async () => new ResourceNumberStore(await opened()));
 
-  test("numbers are there for the next that opens the database, and for others beside", async () => {
+  test("numbers are found after opening again, and from a second connection", async () => {
     const where = await place();
     const first = new ResourceNumberStore(await opened(where));
     const second = new ResourceNumberStore(await opened(where));
@@ -103,7 +103,7 @@ throughStores((place) => {
     expect(new Set((await third.namesOf([...given.values()])).values())).toEqual(new Set(NAMES));
   });
 
-  test("what is known is not asked for again", async () => {
+  test("known names and numbers are not read from the database again", async () => {
     const database = await opened();
     const numbers = new ResourceNumberStore(database);
     const given = await numbers.numbersOf(["a", "b"]);
@@ -113,19 +113,19 @@ throughStores((place) => {
     await expect(numbers.numbersOf(["c"])).rejects.toThrow("closed");
   });
 
-  test("a number that is taken is drawn again", async () => {
+  test("a stored number is drawn again if it is taken", async () => {
     const numbers = new ResourceNumberStore(await opened(), twice());
     expect(new Set((await numbers.numbersOf(["a", "b", "c"])).values()).size).toBe(3);
   });
 
-  test("of thousands of names each has its number", async () => {
+  test("2,500 names each get their own number", async () => {
     const numbers = new ResourceNumberStore(await opened());
     const names = Array.from({ length: 2500 }, (_, at) => `reports/${at}`);
     const given = await numbers.numbersOf(names);
     expect(new Set(given.values()).size).toBe(2500);
   });
 
-  test("a name that was not written by this store is an error of the store", async () => {
+  test("a name that this store did not write is reported as the store's error", async () => {
     const database = await opened();
     await tablesOf(database).write((db) =>
       db
@@ -142,7 +142,7 @@ throughStores((place) => {
     }
   });
 
-  test("processes that ask for the same new names at once get the same numbers", async () => {
+  test("processes asking for the same new names at once get the same numbers", async () => {
     const where = await place();
     await opened(where);
     const script = childProgram("stores", "number");
@@ -170,7 +170,7 @@ throughStores((place) => {
   });
 });
 
-test("on a disk that is nearly full a new name gets no number, and is refused each time", async () => {
+test("on a nearly full disk a new name is refused each time", async () => {
   const reserve = Number.MAX_SAFE_INTEGER;
   const place = join(temporaryFolder(), "proviso.db");
   const database = await openStores(place, "create", { reserve });

@@ -11,7 +11,7 @@ test.each<[unknown, string]>([
   [undefined, ""],
   ["ENOENT", ""],
   [Object.assign(() => {}, { code: "ENOENT" }), ""],
-])("the code of %o is %j", (error, code) => {
+])("errorCode(%o) is %j", (error, code) => {
   expect(errorCode(error)).toBe(code);
 });
 
@@ -21,6 +21,6 @@ test.each<[unknown, boolean]>([
   [new Error("without a code"), false],
   [{ code: "ENOENT" }, false],
   [null, false],
-])("%o is the operating system's: %j", (error, expected) => {
+])("isErrno(%o) is %j", (error, expected) => {
   expect(isErrno(error)).toBe(expected);
 });

@@ -182,7 +182,7 @@ test.each(vectors.map((vector) => [vector.name, vector] as const))("%s", async (
   host.timers.turn(60_000);
 });
 
-test("every code has a vector", () => {
+test("every error code of a session has a vector", () => {
   const text = JSON.stringify(vectors.map(({ steps }) => steps));
   const handshake = ["auth_failed", "version_mismatch", "no_caps"];
   const all = [...Object.keys(SESSION_ERRORS).map((code) => `"code":"${code}"`)];

@@ -9,10 +9,10 @@ function withResult(result: string): Vector {
   return found;
 }
 
-describe("misuse", () => {
+describe("an answer of misuse", () => {
   const refusal = { id: 1, result: "refused", denials: [{ code: "grant_denied" }] };
 
-  test("passes where it is expected, whatever else the answer says", () => {
+  test("passes a test that expects misuse, whatever else it says", () => {
     const value = { id: 1, result: "misuse", message: "no grant", denials: [] };
     expect(judge(withResult("misuse"), { kind: "answer", value })).toEqual({ status: "passed" });
   });
@@ -20,25 +20,28 @@ describe("misuse", () => {
   test.each([
     ["refused: grant_denied", refusal],
     ["allowed, revocation ids rv_1", { id: 1, result: "allowed", revocationIds: ["rv_1"] }],
-  ])("is no answer that is %s", (got, value) => {
+  ])("is the only one that passes it: %s fails", (got, value) => {
     const outcome = judge(withResult("misuse"), { kind: "answer", value });
     expect(outcome).toEqual({ status: "failed", expected: "misuse", got });
   });
 
-  test.each(["allowed", "refused", "valid", "invalid"])("fails where %s is expected", (result) => {
-    const value = { id: 1, result: "misuse" };
-    const outcome = judge(withResult(result), { kind: "answer", value });
-    expect(outcome).toMatchObject({ status: "failed", got: "misuse" });
-  });
+  test.each(["allowed", "refused", "valid", "invalid"])(
+    "fails a test that expects %s",
+    (result) => {
+      const value = { id: 1, result: "misuse" };
+      const outcome = judge(withResult(result), { kind: "answer", value });
+      expect(outcome).toMatchObject({ status: "failed", got: "misuse" });
+    },
+  );
 });
 
-describe("requests", () => {
-  test("all say which version of the protocol they are in", () => {
+describe("the requests of the vectors", () => {
+  test("all name the version of the protocol", () => {
     const versions = VECTORS.map(({ request }) => Reflect.get(request, "protocol"));
     expect([...new Set(versions)]).toEqual([2]);
   });
 
-  test("carry known grants where a test has them, and nowhere else", () => {
+  test("carry the issuer's grants exactly where the test has them", () => {
     const asked = VECTORS.flatMap(({ request }) => {
       const grants: unknown = Reflect.get(request, "grants");
       return grants === undefined ? [] : [grants];
@@ -49,7 +52,7 @@ describe("requests", () => {
     expect(asked.length).toBeGreaterThan(25);
   });
 
-  test("have the arguments once: as JSON, or as text", () => {
+  test("have arguments once, as JSON or as a string", () => {
     const asked = checkTests.map(({ invocation }) =>
       ["arguments", "argumentsText"].filter((name) => name in invocation),
     );

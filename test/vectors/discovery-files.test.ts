@@ -41,13 +41,13 @@ function rulesOf(value: object): readonly number[] {
 }
 
 describe("capability-discovery.json", () => {
-  test("has at least 60 tests, and some of each operation", () => {
+  test("has at least 60 tests, and every operation", () => {
     expect(discoveryVectors.length).toBeGreaterThanOrEqual(60);
     const operations = discoveryVectors.map(({ op }) => op);
     expect(sorted(operations)).toEqual(["chain", "discover", "registry"]);
   });
 
-  test("every code occurs that a card alone can give", () => {
+  test("has every code that a card alone can cause", () => {
     const codes = discoveryVectors.flatMap(({ test: { denials = [] } }) =>
       denials.map(({ code }) => code),
     );
@@ -55,7 +55,7 @@ describe("capability-discovery.json", () => {
     expect(sorted(codes)).toEqual(sorted(wanted));
   });
 
-  test("every rule of a registry is broken alone", () => {
+  test("breaks every rule of a registry alone", () => {
     const alone = discoveryVectors
       .map(({ test: one }) => rulesOf(one))
       .filter((r) => r.length === 1);
@@ -75,7 +75,7 @@ describe("capability-discovery.json", () => {
       ],
       ["MalformedCard", "Limit", "Chain", "ChainBounds", "Propagation", "Reliance", "Stability"],
     ].flat(),
-  )("tests with the flag %s are accepted and refused", (flag) => {
+  )("has accepted and refused tests with the flag %s", (flag) => {
     const results = discoveryVectors.flatMap(({ test: { flags, result } }) =>
       flags.includes(flag) ? [result === "usable" || result === "valid"] : [],
     );
@@ -83,7 +83,7 @@ describe("capability-discovery.json", () => {
     expect(results).toContain(false);
   });
 
-  test("tests that are refused for several reasons say so", () => {
+  test("flags every test that is refused for several reasons", () => {
     const silent = discoveryVectors.filter(
       ({ test: { denials = [], flags, ...rest } }) =>
         Math.max(denials.length, rulesOf(rest).length) > 1 && !flags.includes("AllReported"),
@@ -92,7 +92,7 @@ describe("capability-discovery.json", () => {
   });
 });
 
-describe("answers", () => {
+describe("answers to discovery tests", () => {
   const malformed = discoveryVectors.find(
     ({ op, test: { denials } }) => op === "discover" && denials?.[0]?.code === "card_malformed",
   );
@@ -107,7 +107,7 @@ describe("answers", () => {
     return judge(vector, { kind: "answer", value }).status;
   }
 
-  test("what else is said of a malformed card does not count", () => {
+  test("pass for a malformed card whatever further reasons they list", () => {
     const denials = [{ code: "interface_unsupported" }, { code: "card_malformed", path: "/name" }];
     expect(statusOf(malformed, { result: "refused", denials })).toBe("passed");
     expect(statusOf(malformed, { result: "refused", denials: denials.slice(0, 1) })).toBe("failed");
@@ -128,7 +128,7 @@ describe("answers", () => {
       },
     ],
     ["no result", usable, {}],
-  ])("%s is no answer", (_, vector, value) => {
+  ])("with %s are rejected as garbage", (_, vector, value) => {
     if (vector === undefined) throw new Error("no such vector");
     expect(judge(vector, { kind: "answer", value })).toMatchObject({ fault: "garbage" });
   });

@@ -25,11 +25,14 @@ export function failATest(
       answers = answersOf(faults, vectors);
     }, MINUTES);
 
-    test.each(faults.map(([fault], at) => [fault, at] as const))("%s fails a test", (_, at) => {
-      expect(failures(answers[at], vectors)).not.toEqual([]);
-    });
+    test.each(faults.map(([fault], at) => [fault, at] as const))(
+      'has the fault "%s" fails a test',
+      (_, at) => {
+        expect(failures(answers[at], vectors)).not.toEqual([]);
+      },
+    );
 
-    test("has no fault fails none", () => {
+    test("has no fault passes every test", () => {
       const [own] = answersOf([["", "card", "class Card:", "class Card:"]], vectors);
       expect(failures(own, vectors)).toEqual([]);
     });

@@ -89,67 +89,72 @@ function namesOf(codes: { readonly [code: string]: boolean }): string[] {
   return sorted(Object.keys(codes).filter((code) => codes[code]));
 }
 
-test.each(vectorFiles())("%s is what its definitions give, byte for byte", (name, text) => {
-  // Not toBe: a failure should not print a megabyte.
-  expect(committed(name) === text, "run npm run vectors:generate and commit the result").toBe(true);
-});
+test.each(vectorFiles())(
+  "%s is what npm run vectors:generate writes, byte for byte",
+  (name, text) => {
+    // Not toBe: a failure should not print a megabyte.
+    expect(committed(name) === text, "run npm run vectors:generate and commit the result").toBe(
+      true,
+    );
+  },
+);
 
-describe.each(FILES)("%s", (name) => {
+describe.each(FILES)("the vector file %s", (name) => {
   const content = JSON.parse(committed(name));
   const tests: { flags: string[] }[] = content.testGroups.flatMap(
     (group: { tests: object[] }) => group.tests,
   );
 
-  test("follows the schema", () => {
+  test("matches its schema", () => {
     const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false });
     for (const schema of SCHEMAS) ajv.addSchema(JSON.parse(committed(schema)), schema);
     ajv.validate(content.schema, content);
     expect(ajv.errors ?? []).toEqual([]);
   });
 
-  test("counts its tests", () => {
+  test("states the number of its tests", () => {
     expect(content.numberOfTests).toBe(tests.length);
   });
 
-  test("explains every flag it uses, and no other", () => {
+  test("explains exactly the flags that it uses", () => {
     expect(Object.keys(content.notes).sort()).toEqual(sorted(tests.flatMap(({ flags }) => flags)));
   });
 
-  test("is ASCII, with lines that end in one character", () => {
+  test("is ASCII with LF line ends", () => {
     expect(committed(name)).toMatch(/^[\n\x20-\x7e]*\n$/);
   });
 });
 
-test("there are at least 250 tests, and no two have one id", () => {
+test("there are at least 250 vectors, each with its own id", () => {
   expect(VECTORS.length).toBeGreaterThanOrEqual(250);
   expect(new Set(VECTORS.map(({ test: { tcId } }) => tcId)).size).toBe(VECTORS.length);
 });
 
-test("within a subject, no two tests have one comment", () => {
+test("no two vectors of a subject have the same comment", () => {
   const names = VECTORS.map(({ file, subject, test: { comment } }) =>
     [file, subject, comment].join(),
   );
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
-test("every denial code occurs", () => {
+test("every denial code occurs in check.json", () => {
   const codes = checkTests.flatMap(({ denials = [] }) => denials.map(({ code }) => code));
   expect(sorted(codes)).toEqual(namesOf(DENIAL_CODES));
 });
 
-test("every code of reading and of signatures occurs", () => {
+test("every error code of reading and verifying occurs in the vectors", () => {
   const codes = verifyTests.flatMap(({ code }) => (code === undefined ? [] : [code]));
   expect(sorted(codes)).toEqual(namesOf(VERIFY_CODES));
 });
 
-test("tests that are refused for several reasons say so", () => {
+test("vectors refused for several reasons are flagged so", () => {
   const silent = checkTests.filter(
     ({ denials = [], flags }) => denials.length > 1 && !flags.includes("AllReported"),
   );
   expect(silent.map(({ tcId, comment }) => `${tcId} ${comment}`)).toEqual([]);
 });
 
-test("every call has a grant, is of an issuer that knows its grants, or is misuse", () => {
+test("every vector's call has a grant, an issuer with grants, or expects misuse", () => {
   const silent = checkTests.filter(
     ({ invocation, grants, result }) =>
       !("grant" in invocation) && grants === undefined && result !== "misuse",
@@ -157,7 +162,7 @@ test("every call has a grant, is of an issuer that knows its grants, or is misus
   expect(silent.map(({ tcId }) => tcId)).toEqual([]);
 });
 
-test("at least 25 tests are about the grant", () => {
+test("at least 25 vectors are about the grant", () => {
   const about = checkTests.filter(({ flags }) =>
     flags.some((flag) => flag === "Grant" || flag === "Misuse"),
   );

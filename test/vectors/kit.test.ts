@@ -24,16 +24,16 @@ async function report(name: ImplementationName, ...args: readonly string[]): Pro
   return { status, ...JSON.parse(stdout) };
 }
 
-describe("against this implementation", () => {
+describe("vectors check against this implementation", () => {
   if (FULL) {
-    test("every test passes", async () => {
+    test("passes every test", async () => {
       const { status, stdout, stderr } = await bench.run(["vectors", "check"]);
       expect(stdout).toContain(`${VECTORS.length} passed, 0 failed, 0 not supported\n`);
       expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     });
   }
 
-  test("a summary by flag", async () => {
+  test("sums up by flag", async () => {
     const flags = await bench.json("vectors", "check", "--filter", "StaleList");
     expect(flags).toMatchObject({ status: 0, failed: 0, implementation: "this implementation" });
     expect(flags["flags"]["StaleList"]).toEqual({
@@ -43,7 +43,7 @@ describe("against this implementation", () => {
     });
   });
 
-  test("--filter takes an id, a subject, a part of a comment, and several", async () => {
+  test("--filter takes an id, a subject, part of a comment, or several of these", async () => {
     const run = async (...args: string[]): Promise<unknown> =>
       (await bench.json("vectors", "check", ...args))["tests"];
     expect(await run("--filter", "1001")).toBe(1);
@@ -53,15 +53,15 @@ describe("against this implementation", () => {
   });
 });
 
-describe("another implementation", () => {
-  test.each(["right", "talkative"] as const)("%s passes", async (name) => {
+describe("vectors check against another program", () => {
+  test.each(["right", "talkative"] as const)('passes for the program "%s"', async (name) => {
     const { status, stdout, stderr } = await check(name);
     expect(stdout).toContain(`${TESTS} passed, 0 failed, 0 not supported\n`);
     expect(status).toBe(0);
     expect(stderr.includes("thinking")).toBe(name === "talkative");
   });
 
-  test("one wrong answer fails, with what was expected", async () => {
+  test("reports one wrong answer with what was expected", async () => {
     const { status, stdout } = await check("wrong");
     expect(status).toBe(1);
     expect(stdout).toContain(`${TESTS - 1} passed, 1 failed, 0 not supported\n`);
@@ -70,11 +70,11 @@ describe("another implementation", () => {
     );
   });
 
-  test("an unknown code fails every invalid test", async () => {
+  test("fails every invalid test for an unknown code", async () => {
     expect(await report("wrongCode")).toMatchObject({ status: 1, passed: 0, failed: TESTS });
   });
 
-  test("what is not supported is told, and is not passed", async () => {
+  test("lists unsupported operations apart from passed tests", async () => {
     const { status, stdout } = await check("partly", "--filter", "1001");
     expect(stdout).toContain(`${TESTS} passed, 0 failed, 1 not supported\n`);
     expect(stdout).toContain("\nnot supported: check\n");
@@ -82,7 +82,7 @@ describe("another implementation", () => {
   });
 
   if (FULL) {
-    test("nothing supported is no success", async () => {
+    test("fails if the program supports nothing", async () => {
       expect(await report("unsupported")).toMatchObject({
         status: 1,
         passed: 0,
@@ -92,14 +92,14 @@ describe("another implementation", () => {
     });
   }
 
-  test("a program that can not be started ends with 6", async () => {
+  test("exits with 6 if the program cannot be started", async () => {
     const run = await bench.run(["vectors", "check", "--impl", "./no-such-program"]);
     expect(run).toMatchObject({ status: 6, stdout: "" });
     expect(run.stderr).toMatch(/could not be started: spawn .*no-such-program ENOENT\nhint: /);
   });
 
   test.each(["crashesAtOnce", "killsItself"] as const)(
-    "%s: given up, and ends with 6",
+    'gives up on the program "%s", and exits with 6',
     async (name) => {
       const { status, passed, failures } = await report(name);
       expect({ status, passed }).toEqual({ status: 6, passed: 0 });
@@ -113,7 +113,7 @@ describe("another implementation", () => {
   );
 
   if (FULL) {
-    test("a crash at one test is that test's alone, and ends with 6", async () => {
+    test("blames a crash at one test on that test only, and exits with 6", async () => {
       const { status, passed, failures } = await report("crashesOnce");
       expect({ status, passed }).toEqual({ status: 6, passed: TESTS - 1 });
       expect(failures).toMatchObject([{ tcId: 2, fault: "stopped" }]);
@@ -121,14 +121,14 @@ describe("another implementation", () => {
   }
 
   if (FULL) {
-    test("silence at one test is that test's alone", async () => {
+    test("blames a missing answer on its test only", async () => {
       const { status, passed, failures } = await report("hangs", "--timeout", "2");
       expect({ status, passed }).toEqual({ status: 1, passed: TESTS - 1 });
       expect(failures).toMatchObject([{ tcId: 2, fault: "silent", got: "no answer within 2 s" }]);
     });
   }
 
-  test("a program that never answers is given up", async () => {
+  test("gives up on a program that never answers", async () => {
     const { status, failures } = await report("silent", "--timeout", "0.2");
     expect(status).toBe(1);
     expect(failures.map(({ fault }: { fault: string }) => fault).slice(0, 4)).toEqual([
@@ -140,7 +140,7 @@ describe("another implementation", () => {
   });
 
   if (FULL) {
-    test("a program that does not end with its input is ended", async () => {
+    test("ends a program that outlives its input", async () => {
       expect(await report("ignoresTheEnd")).toMatchObject({ status: 0, passed: TESTS });
     });
   }
@@ -151,7 +151,7 @@ describe("another implementation", () => {
     ["outOfOrder", "the answer to 2, asked was 1"],
     ["banner", /^(not a JSON object|said something before it was asked): "ready"$/],
     ["endless", "an endless line"],
-  ] as const)("%s fails and is said to be so", async (name, got) => {
+  ] as const)('fails the program "%s" and says why', async (name, got) => {
     const { status, passed, failures } = await report(name);
     expect({ status, passed }).toEqual({ status: 1, passed: 0 });
     expect(failures[0].fault).toBe("garbage");
@@ -159,7 +159,7 @@ describe("another implementation", () => {
   });
 
   if (FULL) {
-    test("garbage at one test is that test's alone", async () => {
+    test("blames a malformed answer on its test only", async () => {
       const { passed, failures } = await report("garbageOnce");
       expect(passed).toBe(TESTS - 1);
       expect(failures).toMatchObject([{ tcId: 2, fault: "garbage", got: "not JSON: {" }]);
@@ -167,13 +167,13 @@ describe("another implementation", () => {
   }
 
   if (FULL) {
-    test("two answers to one request fail", async () => {
+    test("fails two answers to one request", async () => {
       expect((await report("twice"))["failed"]).toBeGreaterThan(0);
     });
   }
 });
 
-describe("wrong use", () => {
+describe("a wrong vectors command is a usage error", () => {
   test.each([
     [["--impl", "'open"], /--impl is no command/],
     [["--impl", "  "], /--impl is no command/],
@@ -196,7 +196,7 @@ describe("wrong use", () => {
     ["a $HOME;b", ["a", "$HOME;b"]],
     ["", undefined],
     ['"a', undefined],
-  ])("the command %j", (line, words) => {
+  ])("the command line %j is split into words as a shell does, or refused", (line, words) => {
     expect(splitCommand(line)).toEqual(words);
   });
 });

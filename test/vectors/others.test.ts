@@ -32,7 +32,7 @@ if (FULL)
     }
 
     test.skipIf(missing.length > 0)(
-      "differ as DIFFERENCES.md says, all of it explained",
+      "answer differently exactly as spec-vectors/peers/DIFFERENCES.md explains",
       async () => {
         const compared: Compared[] = [];
         for (const peer of PEERS) {

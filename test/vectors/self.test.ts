@@ -27,7 +27,7 @@ test.each([...bySubject])("%s", (_, vectors) => {
   expect(failed).toEqual([]);
 });
 
-test("the tags of check.json are the ones on the way to the result", () => {
+test("the tags in check.json are those of the chain up to the result", () => {
   let compared = 0;
   for (const { file, test: vector, request } of VECTORS) {
     if (file !== "check.json" || !("tags" in vector)) continue;

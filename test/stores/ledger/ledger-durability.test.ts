@@ -26,8 +26,8 @@ function texts(value: unknown): string[] {
   return value.map(String);
 }
 
-describe("killed without warning", () => {
-  test(`${KILLS} times, everything committed is there, and everything noted but the last`, {
+describe("a ledger whose process is killed", () => {
+  test(`${KILLS} times keeps everything committed, and everything noted but the latest`, {
     timeout: 180_000,
   }, async () => {
     const path = join(temporaryFolder(), "proviso.db");
@@ -81,7 +81,7 @@ describe("killed without warning", () => {
   });
 });
 
-test("an open ledger with something left to write keeps no process alive", async () => {
+test("an open ledger with pending notes does not keep its process alive", async () => {
   const path = join(temporaryFolder(), "proviso.db");
   const start = performance.now();
   const idle = new Talker("record-until-killed", [path, "idle"]);
@@ -91,17 +91,20 @@ test("an open ledger with something left to write keeps no process alive", async
   expect(parsed(line ?? "")["purposes"]).toEqual([]);
 });
 
-test.runIf(posix)("a file that may not grow stops committing, but not the agent", () => {
-  const path = join(temporaryFolder(), "proviso.db");
-  const command = 'ulimit -f 600; exec "$@"';
-  const words = ["bash", process.execPath, child("fill-ledger"), path];
-  const { stdout, stderr } = spawnSync("bash", ["-c", command, ...words], { timeout: 50_000 });
-  expect(String(stderr)).toBe("");
-  const { committed, refused, problems, code } = parsed(String(stdout));
-  expect(refused).toBe("store_full");
-  expect([problems, code]).toEqual([["store_full"], "store_full"]);
-  const ledger = spawnSync(process.execPath, [child("record-until-killed"), path]);
-  const { purposes } = parsed(String(ledger.stdout));
-  expect(texts(purposes).length).toBeGreaterThan(5);
-  expect(purposes).toEqual(committed);
-});
+test.runIf(posix)(
+  "a ledger that reaches the file size limit stops committing, and the process goes on",
+  () => {
+    const path = join(temporaryFolder(), "proviso.db");
+    const command = 'ulimit -f 600; exec "$@"';
+    const words = ["bash", process.execPath, child("fill-ledger"), path];
+    const { stdout, stderr } = spawnSync("bash", ["-c", command, ...words], { timeout: 50_000 });
+    expect(String(stderr)).toBe("");
+    const { committed, refused, problems, code } = parsed(String(stdout));
+    expect(refused).toBe("store_full");
+    expect([problems, code]).toEqual([["store_full"], "store_full"]);
+    const ledger = spawnSync(process.execPath, [child("record-until-killed"), path]);
+    const { purposes } = parsed(String(ledger.stdout));
+    expect(texts(purposes).length).toBeGreaterThan(5);
+    expect(purposes).toEqual(committed);
+  },
+);

@@ -38,8 +38,8 @@ const ISSUED: IssuedCapability = {
 };
 
 onBothDatabases((place) => {
-  describe("events", () => {
-    test("come back as they were, noted or committed, also after it was opened again", async () => {
+  describe("ledger events", () => {
+    test("are read back as they were, noted or committed, also after opening again", async () => {
       const where = await place();
       const ledger = await newLedger({}, where);
       const bare = invocation();
@@ -50,7 +50,7 @@ onBothDatabases((place) => {
       expect(await (await newLedger({}, where)).list()).toEqual([bare, FULL]);
     });
 
-    test("keep every text, whatever characters it has", async () => {
+    test("keep every string, whatever characters it has", async () => {
       const ledger = await newLedger({}, await place());
       for (const text of ["a\0b", "\ud800", "\u2028'\"\\", "😀", " ", "ﬁ"]) {
         ledger.note(
@@ -73,7 +73,7 @@ onBothDatabases((place) => {
       expect(await ledger.list({ principal: "\udfff" })).toEqual([]);
     });
 
-    test("have no place for what is not a field of theirs", async () => {
+    test("are stored with their own properties only", async () => {
       const ledger = await newLedger({}, await place());
       const event = {
         ...FULL,
@@ -84,7 +84,7 @@ onBothDatabases((place) => {
       expect(JSON.stringify(await ledger.list())).not.toContain("SECRET");
     });
 
-    test("of one hop say what it says once it was told, also where it was not", async () => {
+    test("show what a hop says, even if only another event recorded it", async () => {
       const ledger = await newLedger({}, await place());
       const hop = { operations: ["get"] };
       ledger.note(invocation({ path: [{ revocationId: RV[0] }] }));
@@ -96,7 +96,7 @@ onBothDatabases((place) => {
       ]);
     });
 
-    test("with more than anyone needs are cut", async () => {
+    test("are shortened where they have more than anyone needs", async () => {
       const ledger = await newLedger({}, await place());
       const long = "x".repeat(1_000_000);
       const cyclic: { self?: unknown } = {};
@@ -135,7 +135,7 @@ onBothDatabases((place) => {
       expect(JSON.stringify(kept).length).toBeLessThan(110_000);
     });
 
-    test("that are none are refused at once when committed", async () => {
+    test("that are invalid are refused when committed", async () => {
       const ledger = await newLedger({}, await place());
       const wrong: [object, string][] = [
         [{ at: "2026-01-01T00:00:00Z" }, "at must be a time"],
@@ -153,7 +153,7 @@ onBothDatabases((place) => {
     });
   });
 
-  describe("a query", () => {
+  describe("a query of the ledger", () => {
     const events = [
       invocation({ at: "2026-01-01T00:00:00.000Z", principal: "alice", capability: "cap_1" }),
       invocation({
@@ -198,7 +198,7 @@ onBothDatabases((place) => {
       ],
       ["what there is not", { principal: "ALICE" }, []],
     ];
-    test("finds what its filters ask for", async () => {
+    test("finds what its filters say", async () => {
       const ledger = await newLedger({}, await place());
       // Not in the order in which they happened.
       for (const at of [3, 0, 4, 1, 2]) ledger.note(events[at] ?? invocation());
@@ -208,7 +208,7 @@ onBothDatabases((place) => {
       }
     });
 
-    test("finds the same as looking through everything, however it was written", async () => {
+    test("finds the same as filtering all events in memory", async () => {
       const ledger = await newLedger({ interval: 60_000 }, await place());
       const all: LedgerEvent[] = [];
       const of = <T>(values: readonly T[], at: number): T | undefined => values[at % values.length];
@@ -258,7 +258,7 @@ onBothDatabases((place) => {
       }
     });
 
-    test("for what there is not is a mistake", async () => {
+    test("with an unknown or invalid property is a TypeError", async () => {
       const ledger = await newLedger({}, await place());
       const wrong: [object, string][] = [
         [{ user: "alice" }, "query.user: unknown member; there are principal"],
@@ -276,7 +276,7 @@ onBothDatabases((place) => {
   });
 
   describe("issued capabilities", () => {
-    test("are there until they expire, also after it was opened again", async () => {
+    test("are found until they expire, also after opening again", async () => {
       const where = await place();
       let now = Date.parse("2026-01-01T00:59:59.999Z");
       const clock = (): number => now;
@@ -294,7 +294,7 @@ onBothDatabases((place) => {
       expect(await again.issued("cap_1")).toBeUndefined();
     });
 
-    test("that have expired go when it is pruned, the others stay", async () => {
+    test("are pruned once expired, and the others kept", async () => {
       let now = Date.parse(AT);
       const ledger = await newLedger({ clock: () => now }, await place());
       const next = { ...ISSUED, id: "cap_2", expires: "2026-01-01T02:00:00Z" };
@@ -305,7 +305,7 @@ onBothDatabases((place) => {
       expect(await ledger.issued("cap_2")).toEqual(next);
     });
 
-    test("are written with the event, or neither is", async () => {
+    test("are written together with the event, or neither is", async () => {
       const ledger = await newLedger({ clock: () => Date.parse(AT) }, await place());
       await ledger.commit(invocation({ kind: "issuance" }), [ISSUED]);
       const other = { ...ISSUED, id: "cap_2" };
@@ -327,10 +327,10 @@ onBothDatabases((place) => {
     });
   });
 
-  describe("what is older than its retention", () => {
+  describe("pruning events older than the retention", () => {
     const DAY = 24 * 60 * 60 * 1000;
 
-    test("goes, with the hops and gaps of its time, in as many steps as it takes", async () => {
+    test("removes them with their hops and gaps, in as many steps as needed", async () => {
       let now = Date.parse(AT);
       const where = await place();
       const options = { clock: () => now, retention: 30, interval: 60_000, capacity: 700 };
@@ -358,7 +358,7 @@ onBothDatabases((place) => {
       expect(hops.map(({ revocation }) => revocation)).toEqual(["rv_2".padEnd(25, "A")]);
     });
 
-    test("stays where a capability lives: its issuance, its query, and hops still in use", async () => {
+    test("keeps the issuance, query and hops of a capability that is still alive", async () => {
       let now = Date.parse(AT);
       const ledger = await newLedger({ clock: () => now, retention: 1 }, await place());
       const long = { ...ISSUED, expires: "2026-03-01T00:00:00Z", query: '{"collection":"c"}' };
@@ -379,7 +379,7 @@ onBothDatabases((place) => {
     });
   });
 
-  test("several ledgers of one database write at once, and each sees what all committed", async () => {
+  test("several ledgers on one database write concurrently, and each sees all events", async () => {
     const where = await place();
     const ledgers = await Promise.all(Array.from({ length: 4 }, () => newLedger({}, where)));
     await Promise.all(
@@ -396,7 +396,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("a closed ledger does nothing more", async () => {
+  test("a closed ledger refuses every call", async () => {
     const ledger = await newLedger({}, await place());
     ledger.note(invocation());
     await ledger.close();

@@ -59,8 +59,8 @@ const ISSUED = {
   expires: "2026-01-02T00:00:00Z",
 };
 
-describe("what was noted", () => {
-  test("is written by itself, and not before its time", async () => {
+describe("a noted event", () => {
+  test("is written by itself after the interval, not before", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 200 }, database);
     ledger.note(invocation());
@@ -70,7 +70,7 @@ describe("what was noted", () => {
     await until(async () => (await committed(database)) === 2);
   });
 
-  test("is written sooner when it is much", async () => {
+  test("is written early if many are waiting", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 60_000 }, database);
     for (let i = 0; i < 511; i++) ledger.note(invocation());
@@ -83,7 +83,7 @@ describe("what was noted", () => {
     expect(await committed(database)).toBe(1511);
   });
 
-  test("is written when it is asked for, flushed, or the ledger is closed", async () => {
+  test("is written before a query, on flush and on close", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 60_000 }, database);
     ledger.note(invocation());
@@ -97,7 +97,7 @@ describe("what was noted", () => {
     expect(await committed(database)).toBe(3);
   });
 
-  test("while a batch is being written is asked for as well", async () => {
+  test("noted during a write is found by a query too", async () => {
     const database = await databaseAt(newPath());
     const ledger = await newLedger({ interval: 60_000 }, database);
     ledger.note(invocation());
@@ -107,7 +107,7 @@ describe("what was noted", () => {
     expect(second).toHaveLength(2);
   });
 
-  test("that is invalid is reported, and leaves a gap", async () => {
+  test("that is invalid is reported, and counted as a gap", async () => {
     const { ledger, database, problems } = await troubled();
     ledger.note(invocation());
     ledger.note({ ...invocation(), at: "yesterday" });
@@ -122,7 +122,7 @@ describe("what was noted", () => {
 });
 
 describe("while the database cannot be written", () => {
-  test("notes wait, the problem is told once, and all is written when it can", async () => {
+  test("notes wait, the problem is reported once, and all are written later", async () => {
     const { ledger, database, problems } = await troubled();
     const release = hold(database.name);
     ledger.note(invocation());
@@ -138,7 +138,7 @@ describe("while the database cannot be written", () => {
     expect(await ledger.gaps()).toEqual([]);
   });
 
-  test("the agent goes on with its work meanwhile", async () => {
+  test("the agent keeps working", async () => {
     const { ledger, database, problems } = await troubled(undefined, { patience: 1000 });
     const release = hold(database.name);
     ledger.note(invocation());
@@ -154,7 +154,7 @@ describe("while the database cannot be written", () => {
     expect(stopped / (performance.now() - began)).toBeLessThan(0.5);
   });
 
-  test("no more than its capacity waits, and what is lost is counted in the database", async () => {
+  test("notes past the capacity are dropped, and counted in the database", async () => {
     const { ledger, database, problems } = await troubled(10);
     const release = hold(database.name);
     for (let i = 0; i < 15; i++) ledger.note(invocation({ purpose: String(i) }));
@@ -172,7 +172,7 @@ describe("while the database cannot be written", () => {
     expect(await (await newLedger({}, database)).gaps()).toEqual(await ledger.gaps());
   });
 
-  test("committing, listing and flushing say so, and nothing is half done", async () => {
+  test("commit, list and flush fail, and nothing is half done", async () => {
     const { ledger, database } = await troubled();
     const release = hold(database.name);
     ledger.note(invocation());
@@ -189,7 +189,7 @@ describe("while the database cannot be written", () => {
     expect(await ledger.issued("cap_1")).toEqual(ISSUED);
   });
 
-  test("because another took its place, nothing is written anywhere", async () => {
+  test("because another file took its place, nothing is written to either", async () => {
     const { ledger, database, problems } = await troubled();
     const other = await databaseAt(newPath());
     renameSync(database.name, `${database.name}.old`);
@@ -214,7 +214,7 @@ describe("while the database cannot be written", () => {
   });
 });
 
-test("on a disk that is nearly full, notes wait, some are lost, and revocations are written", async () => {
+test("on a nearly full disk notes wait, some are dropped and counted, and revocations are still written", async () => {
   const { ledger, database, problems } = await troubled(10, { reserve: Number.MAX_SAFE_INTEGER });
   const issuance = storageError(() => ledger.commit(invocation({ kind: "issuance" }), [ISSUED]));
   expect((await issuance).code).toBe("store_full");
@@ -230,7 +230,7 @@ test("on a disk that is nearly full, notes wait, some are lost, and revocations 
   expect(await other.issued("cap_1")).toBeUndefined();
 });
 
-test("a hop that was rolled back is written again", async () => {
+test("a hop of a rolled-back event is written with the next event", async () => {
   const { ledger, database } = await troubled();
   const path = [{ revocationId: "rv_AAAAAAAAAAAAAAAAAAAAAA", hop: { operations: ["get"] } }];
   const release = hold(database.name);

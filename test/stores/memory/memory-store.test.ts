@@ -41,7 +41,7 @@ throughStores((place) => {
     return entries.map(({ key }) => key);
   };
 
-  test("a value is what was set last, and is there for the next that opens the database", async () => {
+  test("get returns the value that was set last, also after opening again", async () => {
     const where = await place();
     const memory = openMemory(await database(where), { clock: () => 1000 });
     for (const [at, value] of VALUES.entries()) {
@@ -63,7 +63,7 @@ throughStores((place) => {
     expect(await memory.get("alice", "k0")).toBeUndefined();
   });
 
-  test("principals do not see, count or remove each other's entries", async () => {
+  test("principals cannot see, count or remove each other's entries", async () => {
     const memory = openMemory(await database(), { limits: { entries: 2 } });
     const principals = ["alice", "Alice", "alice ", "alice\0", '"alice"', "%"];
     for (const principal of principals) await memory.set(principal, "k", principal);
@@ -75,7 +75,7 @@ throughStores((place) => {
     }
   });
 
-  test("keys are told apart by their bytes, and listed in that order, by prefix and by page", async () => {
+  test("keys are compared and listed by their bytes, by prefix and page", async () => {
     const memory = openMemory(await database());
     for (const key of ALIKE) await memory.set("alice", key, key);
     for (const key of ALIKE) expect(await memory.get("alice", key)).toMatchObject({ value: key });
@@ -94,7 +94,7 @@ throughStores((place) => {
     expect(paged).toEqual(sorted);
   });
 
-  test("what is over a limit is refused by its code, and changes nothing", async () => {
+  test("a value past a limit is refused with that limit's code, and changes nothing", async () => {
     const limits = { keyBytes: 8, valueBytes: 16, entries: 3, bytes: 40 };
     const memory = openMemory(await database(), { limits });
     const refused = async (call: Promise<unknown>): Promise<string> => {
@@ -131,7 +131,7 @@ throughStores((place) => {
     await memory.set("alice", "d", 1);
   });
 
-  test("limits that were lowered refuse more, and not less", async () => {
+  test("lowered limits refuse new values, and keep existing ones", async () => {
     const where = await place();
     const wide = openMemory(await database(where));
     for (const key of ["a", "b", "c"]) await wide.set("alice", key, "x".repeat(10));
@@ -141,7 +141,7 @@ throughStores((place) => {
     expect(await narrow.delete("alice", "b")).toBe(true);
   });
 
-  test("writers at once, in connections of their own, do not go over a quota together", async () => {
+  test("concurrent writers on several connections do not exceed a quota", async () => {
     const where = await place();
     const limits = { entries: 10 };
     const memories = [
@@ -156,7 +156,7 @@ throughStores((place) => {
     expect((await memories[0]?.list("alice", { limit: 100 }))?.entries).toHaveLength(10);
   });
 
-  test("a row that was not written by this store is an error of the store", async () => {
+  test("a row that this store did not write is reported as the store's error", async () => {
     const stores = await database();
     const row = { principal: '"alice"', key: "k", value: "not JSON", bytes: 1, updated: 1 };
     await tablesOf(stores).write((db) => db.insertInto("memory_entry").values(row).execute());
@@ -164,7 +164,7 @@ throughStores((place) => {
     await expect(memory.get("alice", "k")).rejects.toMatchObject({ code: "store_corrupt" });
   });
 
-  test("wrong options are misuse", async () => {
+  test("wrong options are a TypeError", async () => {
     const stores = await database();
     const wrong: [object, string][] = [
       [{ limit: {} }, 'options.limit: unknown member; did you mean "limits"?'],

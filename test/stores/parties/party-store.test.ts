@@ -34,7 +34,7 @@ onBothDatabases((place) => {
   const parties = async (at?: string): Promise<PartyStore> =>
     openParties(await databaseAt(at ?? (await place())));
 
-  test("a record is what was put last, and is there for the next that opens the database", async () => {
+  test("get returns the record that was put last, also after opening again", async () => {
     const where = await place();
     const store = await parties(where);
     const kept = {
@@ -86,7 +86,7 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.hosts.get("h"))).toMatchObject({ name: "Phone" });
   });
 
-  test("a record that was read is removed", async () => {
+  test("a record must be read before it is removed", async () => {
     const store = await parties();
     await put(store, "agents", agent("a"), agent("b"));
     const remove = (id: string): Promise<boolean> =>
@@ -114,7 +114,7 @@ onBothDatabases((place) => {
   });
 
   if (FULL) {
-    test("each call looks at so many records, and the next goes on where it stopped", async () => {
+    test("each prune call looks at a limited number of records, and the next continues", async () => {
       const store = openParties(await databaseAt(await place()), { retention: 2 });
       const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
       const alive = (at: number) => agent(`alive ${at}`, old);
@@ -131,7 +131,7 @@ onBothDatabases((place) => {
     });
   }
 
-  test("a change that waits for another ends by its time limit, with the reason", async () => {
+  test("a change that waits for itself fails at its time limit, with the reason", async () => {
     const database = await openStores(await place(), "create", { writeTimeout: 100 });
     onTestFinished(() => database.close());
     const store = openParties(database);
@@ -148,7 +148,7 @@ onBothDatabases((place) => {
     expect(kept.map(({ id }) => id).sort()).toEqual(["inner", "next"]);
   });
 
-  test("records are found by what they are looked up by, oldest first, a page at a time", async () => {
+  test("records are found by each of their look-ups, oldest first, by page", async () => {
     const store = await parties();
     const ids = ["c", "a", "B", "b", "d"];
     for (const [at, id] of ids.entries()) {
@@ -206,7 +206,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("approvals are found by request, code, agent, state, and whose decision they are", async () => {
+  test("approvals are found by request, code, agent, state and deciding user", async () => {
     const store = await parties();
     await put(
       store,
@@ -235,7 +235,7 @@ onBothDatabases((place) => {
     expect(await found({ approver: "dave" })).toBe("4");
   });
 
-  test("a change is all or nothing, with what it notes", async () => {
+  test("a change is written together with its ledger events, or not at all", async () => {
     const stores = await databaseAt(await place());
     const store = openParties(stores);
     const ledger = openLedger(stores);
@@ -274,7 +274,7 @@ onBothDatabases((place) => {
     await ledger.close();
   });
 
-  test("changes at once do not come between what another has read and written", async () => {
+  test("concurrent changes each see the records as the previous one left them", async () => {
     const where = await place();
     const both = [await parties(where), await parties(where)];
     await put(both[0] ?? expect.fail(), "hosts", host("h", { updated: 0 }));
@@ -288,7 +288,7 @@ onBothDatabases((place) => {
     expect(await both[1]?.read((view) => view.hosts.get("h"))).toMatchObject({ updated: 40 });
   });
 
-  test("a change that others always come before gives up", async () => {
+  test("a change that always conflicts with others gives up", async () => {
     const stores = await databaseAt(await place());
     const store = openParties(stores, { runs: 5 });
     await put(store, "hosts", host("h"));
@@ -303,7 +303,7 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.hosts.get("other"))).toBeUndefined();
   });
 
-  test("one host that is not revoked has a key, and one approval a request", async () => {
+  test("a key belongs to one unrevoked host, and a request has one approval", async () => {
     const store = await parties();
     await put(store, "hosts", host("h", { thumbprint: "t", status: "revoked" }));
     await put(store, "hosts", host("i", { thumbprint: "t" }));
@@ -330,7 +330,7 @@ onBothDatabases((place) => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  test("a record that is there is read before it is replaced, and a change is made while it runs", async () => {
+  test("an existing record must be read before it is replaced, and a finished change cannot write", async () => {
     const store = await parties();
     await put(store, "hosts", host("h"));
     await expect(put(store, "hosts", host("h"))).rejects.toThrow("must be read before");
@@ -342,7 +342,7 @@ onBothDatabases((place) => {
     expect(await store.read((view) => view.agents.get("late"))).toBeUndefined();
   });
 
-  test("what could not be read again is not written", async () => {
+  test("a record that could not be read back is refused", async () => {
     const store = await parties();
     const hop = { constraints: { amount: { most: 1 } } } as never;
     for (const wrong of [
@@ -358,7 +358,7 @@ onBothDatabases((place) => {
     await expect(store.useOnce({ ...use, expires: 1, most: 0 }, NOW)).rejects.toThrow("use.most");
   });
 
-  test("something is used once, by each process that asks, and after a restart", async () => {
+  test("useOnce accepts an id once across processes and restarts", async () => {
     const where = await place();
     const [one, two] = [await parties(where), await parties(where)];
     const use = (store: PartyStore, scope: string, id: string) =>
@@ -376,7 +376,7 @@ onBothDatabases((place) => {
     expect(await later.prune(NOW)).toBe(3);
   });
 
-  test("used ids are removed as others come, and none that has not expired", async () => {
+  test("useOnce removes expired ids as new ones come, and no others", async () => {
     const where = await place();
     const database = await databaseAt(where);
     const store = openParties(database);
@@ -404,7 +404,7 @@ onBothDatabases((place) => {
     expect(again.filter((outcome) => outcome !== "used")).toEqual([]);
   });
 
-  test("a party has so many uses remembered, and another is refused until one expires", async () => {
+  test("useOnce refuses a party with too many remembered ids until one expires", async () => {
     const store = await parties();
     const use = (scope: string, id: string, expires: number, now = NOW) =>
       store.useOnce({ scope, id, expires, most: 3 }, now);
@@ -419,7 +419,7 @@ onBothDatabases((place) => {
     expect(await use("one", "6", b, a)).toBe("used");
   });
 
-  test("where as many are remembered as may be, others are refused and none is forgotten", async () => {
+  test("useOnce refuses new ids when its memory is full, and forgets none", async () => {
     const store = openParties(await databaseAt(await place()), { mostUsed: 5 });
     const use = (id: string, now = NOW) => store.useOnce({ scope: id, id, expires: NOW + 10 }, now);
     for (const id of ["1", "2", "3", "4", "5"]) expect(await use(id)).toBe("first");
@@ -431,7 +431,7 @@ onBothDatabases((place) => {
     expect(await use("6", NOW + 10)).toBe("first");
   });
 
-  test("strangers fill a room of their own, and an id is used once whichever room it is in", async () => {
+  test("strangers' ids have a separate memory, and an id is accepted once in either", async () => {
     const store = openParties(await databaseAt(await place()), { mostUsed: 3 });
     const use = (id: string, stranger: boolean) =>
       store.useOnce({ scope: "party", id, expires: NOW + 10, stranger }, NOW);
@@ -443,7 +443,7 @@ onBothDatabases((place) => {
     expect(await use("7", false)).toBe("full");
   });
 
-  test("what is over is forgotten, and nothing else", async () => {
+  test("prune removes expired records, and nothing else", async () => {
     const store = openParties(await databaseAt(await place()), { retention: 2 });
     await put(store, "hosts", host("h"));
     await put(store, "agents", agent("a", { status: "revoked" }));
@@ -479,7 +479,7 @@ onBothDatabases((place) => {
     });
   });
 
-  test("what has long ended goes with what it has, and nothing that is alive or recent", async () => {
+  test("prune removes long-ended hosts and agents with their records, and keeps live and recent ones", async () => {
     const store = openParties(await databaseAt(await place()), { retention: 2 });
     const old = { created: NOW - 9 * DAY, updated: NOW - 2 * DAY } as const;
     const recent = { ...old, updated: NOW - 2 * DAY + 1 } as const;
@@ -551,7 +551,7 @@ onBothDatabases((place) => {
     });
   });
 
-  test("a row that was not written by this store is an error of the store", async () => {
+  test("a row that this store did not write is reported as the store's error", async () => {
     const stores = await databaseAt(await place());
     const store = openParties(stores);
     await put(store, "grants", grant("g"));
@@ -571,7 +571,7 @@ onBothDatabases((place) => {
     }
   });
 
-  test("wrong options are misuse", async () => {
+  test("wrong options are a TypeError", async () => {
     const stores = await databaseAt(await place());
     const wrong: [object, string][] = [
       [{ retain: 1 }, "options.retain: unknown member"],

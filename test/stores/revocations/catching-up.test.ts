@@ -33,8 +33,8 @@ onBothDatabases((place) => {
     vi.restoreAllMocks();
   });
 
-  describe("after this process stood still", () => {
-    test("who waits for a look finds what was revoked meanwhile", async () => {
+  describe("after this process was paused", () => {
+    test("catchUp finds what was revoked meanwhile", async () => {
       const { store } = await opened({ staleAfter: 60 });
       for (const id of ["cap_1", "cap_2"]) {
         revokeElsewhere(id);
@@ -44,7 +44,7 @@ onBothDatabases((place) => {
       }
     });
 
-    test("those who wait share one look, and a look is enough for those who follow", async () => {
+    test("concurrent catchUp calls share one read, which also serves later calls", async () => {
       const { database, store } = await opened({ refreshEvery: 40, staleAfter: 60 });
       revokeElsewhere("cap_1");
       const read = vi.spyOn(tablesOf(database), "read");
@@ -57,7 +57,7 @@ onBothDatabases((place) => {
       expect(read.mock.calls.length).toBe(before);
     });
 
-    test("a look that was under way, and was given up for the pause, is no answer", async () => {
+    test("a read that was under way before the pause is not used", async () => {
       const { database, store } = await opened({ staleAfter: 60 });
       const read = vi.spyOn(tablesOf(database), "read");
       read.mockImplementationOnce(() => new Promise(() => {}));
@@ -67,7 +67,7 @@ onBothDatabases((place) => {
       expect(finds(store, "cap_1")).toBe(true);
     });
 
-    test("who cannot wait is refused, where the list has grown too old", async () => {
+    test("a caller that cannot wait is refused if the list is too old", async () => {
       const { store } = await opened({ staleAfter: 0.05 });
       const issuer = createIssuer({ name: "a", keys: createKeyring(), revocations: store });
       const { token } = issuer.mint({ grant: "g", operations: ["x"] });
@@ -81,7 +81,7 @@ onBothDatabases((place) => {
       expect(code()).toBe("allowed");
     });
 
-    test("so it is where the machine slept, and the clock of the process with it", async () => {
+    test("a list is too old also if the machine's clock jumped", async () => {
       const { store } = await opened({ refreshEvery: 10_000, staleAfter: 30 });
       expect(store.isCurrent()).toBe(true);
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31_000 });
@@ -91,7 +91,7 @@ onBothDatabases((place) => {
     });
   });
 
-  test("a look that fails is no failure of who waits: the list grows older", async () => {
+  test("catchUp does not fail if its read fails, and the list becomes stale", async () => {
     const { database, store } = await opened({ staleAfter: 0.3 });
     await store.add({ kind: "capability", id: "cap_1", at: "2026-01-01T00:00:00Z" });
     vi.spyOn(tablesOf(database), "read").mockRejectedValue(new Error("no connection"));

@@ -10,7 +10,7 @@ import { onBothDatabases } from "../../support/databases.js";
 const CHUNK = 5000;
 
 onBothDatabases((place) => {
-  test("what is revoked anew while a look reads on is not missed, however much is new", async () => {
+  test("a revocation made while a long list is read is not missed", async () => {
     const database = await openStores(await place(), "create");
     onTestFinished(() => database.close());
     const numbers = (from: number, to: number): string =>

@@ -16,7 +16,7 @@ function prune(ids: PackedIds, now: number): number {
   return before - ids.size;
 }
 
-test("random adding and pruning find the same as a plain Map", () => {
+test("PackedIds finds the same as a plain Map after random adding and pruning", () => {
   // Ids that are alike but for their first or last bits, more of them than fit in a page.
   const id = fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => link(a, b));
   const until = fc.option(fc.integer({ min: 1, max: 60 }), { nil: Number.POSITIVE_INFINITY });
@@ -51,7 +51,7 @@ test("random adding and pruning find the same as a plain Map", () => {
   );
 });
 
-test("ids that do not fit are refused, and never found", () => {
+test("an id that does not fit is refused, and never found", () => {
   const ids = new PackedIds("rv_");
   const fits = link(1, 1);
   expect(ids.add(fits, 5)).toBe(true);
@@ -69,7 +69,7 @@ test("ids that do not fit are refused, and never found", () => {
   expect(ids.size).toBe(1);
 });
 
-test("a time before 1970 is over at once, and one after 2106 never comes", () => {
+test("a time before 1970 counts as expired, and one after 2106 as never", () => {
   for (const [until, kept] of [
     [-62_167_219_200, 1],
     [0, 1],
@@ -83,19 +83,19 @@ test("a time before 1970 is over at once, and one after 2106 never comes", () =>
   }
 });
 
-describe("400,000 ids", () => {
+describe("400,000 packed ids", () => {
   const count = 400_000;
   const ids = new PackedIds("rv_");
   for (let at = 0; at < count; at++) ids.add(link(at, 0), at % 2 === 0 ? 10 : 20);
 
-  test("are found, and others are not", () => {
+  test("are found, and no others", () => {
     for (let at = 0; at < count; at += 97) {
       expect(ids.get(link(at, 0))).toBe(at % 2 === 0 ? 10 : 20);
       expect(ids.get(link(at, 1))).toBe(undefined);
     }
   });
 
-  test("removing half gives back memory, and keeps the other half", () => {
+  test("give back memory when half of them are removed", () => {
     const before = ids.bytes;
     expect(prune(ids, 10)).toBe(count / 2);
     expect(ids.bytes).toBeLessThan(0.6 * before);

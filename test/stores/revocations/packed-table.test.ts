@@ -45,7 +45,7 @@ function things(entries: readonly RevocationEntry[]): string[] {
   return entries.map(({ kind, id }) => `${kind} ${id}`);
 }
 
-test("a packed table finds what a table of whole entries does, whatever is added and removed", () => {
+test("PackedTable finds the same as a table of whole entries after random steps", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
       const [packed, whole] = [new PackedTable(), new RevocationTable()];
@@ -66,7 +66,7 @@ test("a packed table finds what a table of whole entries does, whatever is added
   );
 });
 
-test("while it is being pruned, what is not over is found at every moment", () => {
+test("entries that have not expired are found at every moment of pruning", () => {
   const table = new PackedTable();
   const id = (at: number): string => {
     const bytes = new Uint8Array(16);

@@ -48,8 +48,8 @@ function acknowledgements(lines: readonly string[]): { id: string; version: numb
     .map((line) => ({ id: String(json(line)["id"]), version: Number(json(line)["version"]) }));
 }
 
-describe("killed without warning", () => {
-  test(`after ${KILLS} kills, every acknowledged revocation is there`, {
+describe("a revocation store whose process is killed", () => {
+  test(`has every acknowledged revocation after ${KILLS} kills`, {
     timeout: 120_000,
   }, async () => {
     const { path } = await newStore();
@@ -118,8 +118,8 @@ onBothDatabases((place, dialect) => {
 });
 
 if (FULL) {
-  describe("several processes", () => {
-    test("one that holds the lock makes others fail after 2 seconds, and they go on reading", async () => {
+  describe("one database file and several processes", () => {
+    test("a process that holds the lock makes writers fail after 2 seconds, and readers go on", async () => {
       const path = join(temporaryFolder(), "proviso.db");
       const database = await createStores(path);
       const store = await openRevocations(database);
@@ -143,7 +143,7 @@ if (FULL) {
       await database.close();
     });
 
-    test("one that shuts all others out makes opening fail", async () => {
+    test("a process with an exclusive lock makes opening fail", async () => {
       const { path } = await newStore();
       const sql = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM revocation";
       const holder = new Talker("hold", [path, sql]);
@@ -168,13 +168,13 @@ describe.runIf(posix)("a full disk", () => {
     expect(act(["add-to-store", path, "cap_more"]).result).toBe(acknowledged.length + 1);
   }
 
-  test("as a limit on the file: nothing acknowledged is lost, nothing refused is there", async () => {
+  test("(a file size limit) loses no acknowledged revocation, and keeps no refused one", async () => {
     const { directory, path } = await newStore();
     expectIntact(path, actWithin(200, ["fill-store", path]));
     expect(namesIn(directory)).toEqual(["proviso.db"]);
   });
 
-  test("as a limit on the file: making a store leaves nothing behind", () => {
+  test("(a file size limit) makes creating a store fail and leave nothing", () => {
     const directory = temporaryFolder();
     const { code } = actWithin(2, ["create-store", join(directory, "proviso.db")]);
     expect(code).toBe("store_full");
@@ -182,7 +182,7 @@ describe.runIf(posix)("a full disk", () => {
   });
 
   const disk = join(temporaryMount(), "disk");
-  test.runIf(mountable(disk))("as a real disk of 512 KiB", () => {
+  test.runIf(mountable(disk))("(a real disk of 512 KiB) loses no acknowledged revocation", () => {
     mkdirSync(disk, { recursive: true });
     spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", disk]);
     try {
@@ -218,8 +218,8 @@ function mountable(path: string): boolean {
   return status === 0;
 }
 
-describe.runIf(posix)("without the rights", () => {
-  test("a store that this user may not open", async () => {
+describe.runIf(posix)("without permission", () => {
+  test("to read, opening a store fails", async () => {
     const { directory, path } = await newStore();
     if (root) chmodSync(directory, 0o755);
     else chmodSync(path, 0o000);
@@ -227,7 +227,7 @@ describe.runIf(posix)("without the rights", () => {
   });
 
   if (FULL) {
-    test("a store that this user may only read", async () => {
+    test("to write, a store can be opened and read, but not changed", async () => {
       const { directory, path } = await newStore();
       // Open elsewhere, so that the files beside it are there.
       const holder = new Talker("hold", [
@@ -248,7 +248,7 @@ describe.runIf(posix)("without the rights", () => {
     });
   }
 
-  test("a directory that this user may not write", () => {
+  test("to write the directory, creating a store fails", () => {
     const directory = temporaryFolder();
     if (root) chownSync(directory, 65534, 65534);
     chmodSync(directory, 0o555);
@@ -259,7 +259,7 @@ describe.runIf(posix)("without the rights", () => {
   });
 });
 
-test("without libsql, opening and making say how to get it", async () => {
+test("without the package libsql, opening and creating a store say how to install it", async () => {
   const { directory, path } = await newStore();
   const before = ["--import", child("without-libsql")];
   for (const words of [
@@ -275,8 +275,8 @@ test("without libsql, opening and making say how to get it", async () => {
   expect(statSync(join(directory, "keys.json")).isFile()).toBe(true);
 });
 
-describe.runIf(posix)("the log removed under a running agent", () => {
-  test("is noticed before a revocation is acknowledged that a kill would lose", async () => {
+describe.runIf(posix)("deleting the database's log under a running agent", () => {
+  test("makes revoking fail before it acknowledges what a kill would lose", async () => {
     const { path } = await newStore();
     const { added, codes } = json(JSON.stringify(act(["revoke-without-log", path]).result));
     expect(added).toEqual(["cap_before"]);

@@ -48,8 +48,8 @@ function finds(store: RevocationStore, id: string): boolean {
 const failed = (store: RevocationStore, code: string): Promise<void> =>
   expect.poll(() => store.problem?.code, { interval: 2 }).toBe(code);
 
-describe("a file that goes away", () => {
-  test("look-ups go on, age, refuse, and recover when it is back", async () => {
+describe("a database file that goes away under an open store", () => {
+  test("is still answered from memory until the list is too old, and works again when it is back", async () => {
     const { directory, path, database, store } = await newStore({ staleAfter: 0.6 });
     await store.add(capability("cap_1"));
     renameSync(path, join(directory, "away.db"));
@@ -66,7 +66,7 @@ describe("a file that goes away", () => {
     await database.close();
   });
 
-  test("another file in its place is not taken for it", async () => {
+  test("is not replaced by another file in its place", async () => {
     const { directory, path, database, store } = await newStore({ staleAfter: 0.1 });
     await store.add(capability("cap_1"));
     await (await createStores(join(directory, "other.db"))).close();
@@ -78,7 +78,7 @@ describe("a file that goes away", () => {
     await database.close();
   });
 
-  test("emptied while it is open, look-ups go on until the list is stale", async () => {
+  test("and is emptied is still answered from memory until the list is too old", async () => {
     const { path, database, store } = await newStore({ staleAfter: 0.1 });
     await store.add(capability("cap_1"));
     shell('cp "$1" "$1.copy"; : > "$1"', path);
@@ -91,7 +91,7 @@ describe("a file that goes away", () => {
     await database.close();
   });
 
-  test("damaged in place, it acknowledges nothing that is not there", async () => {
+  test("or is damaged in place acknowledges no revocation that is not stored", async () => {
     const { path, database, store } = await newStore();
     await addAll(
       store,
@@ -114,7 +114,7 @@ describe("a file that goes away", () => {
     await after?.close();
   });
 
-  test("the list ages by time that passes, not by the time of day", async () => {
+  test("makes the list age by elapsed time, not by the time of day", async () => {
     let now = Date.now();
     const { directory, path, database, store } = await newStore({
       staleAfter: 0.1,

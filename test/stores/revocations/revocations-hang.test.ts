@@ -34,7 +34,7 @@ async function stoppable(to: URL): Promise<{ readonly url: URL; stopped: boolean
 }
 
 test.skipIf(process.env[ADDRESS] === undefined)(
-  "looks that are never answered do not count, and do not stop later ones",
+  "reads that are never answered do not make the list current, and do not stop later ones",
   async () => {
     const way = await stoppable(new URL(await postgresPlace()));
     const database = await createStores(way.url.href);

@@ -49,8 +49,8 @@ onBothDatabases((place) => {
     return [await opened(where), await opened(where), where];
   }
 
-  describe("adding, finding and pruning", () => {
-    test("an issuer refuses what was added, before and after the store is opened again", async () => {
+  describe("adding, finding and pruning revocations", () => {
+    test("an issuer refuses a revoked token, also after the store is opened again", async () => {
       const where = await place();
       const { database, store } = await opened(where);
       expect([store.version, store.size, await store.list()]).toEqual([0, 0, []]);
@@ -73,7 +73,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("of two entries for one thing, the wider and longer counts, whoever made them", async () => {
+    test("of two entries for one thing the wider and longer counts, whichever process added them", async () => {
       const [here, there, where] = await two();
       const alice = { kind: "principal", id: "alice", at: AT } as const;
       const [early, late] = ["2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"];
@@ -95,7 +95,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("a look-up names what is revoked; when and why is read from the database", async () => {
+    test("find names the entry; its time and reason are read from the database", async () => {
       const [here, there] = await two();
       const link = {
         kind: "link",
@@ -125,7 +125,7 @@ onBothDatabases((place) => {
       await expect(there.store.entriesOf(asked)).rejects.toThrow(TypeError);
     });
 
-    test("texts come back as they were, NUL and lone surrogates too", async () => {
+    test("strings are read back as they were, NUL and lone surrogates too", async () => {
       const where = await place();
       const { database, store } = await opened(where);
       const names = ["al\0ice", "\ud800", "é\u0301😀", "'; DROP TABLE revocation; --", '"', " "];
@@ -144,7 +144,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("times come back as they were, however far away", async () => {
+    test("times are read back as they were, from year 0 to 9999", async () => {
       const { database, store } = await opened(await place());
       const entries = ["0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z"].map(
         (time, at) => ({ ...capability(`cap_${at}`), at: time, until: time }),
@@ -154,7 +154,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("a list of entries is added whole or not at all", async () => {
+    test("an array of entries is added whole or not at all", async () => {
       const { database, store } = await opened(await place());
       const wrong = { kind: "link", id: "rv_short", at: AT } as const;
       await expect(addAll(store, [capability("cap_1"), wrong])).rejects.toThrow(TypeError);
@@ -166,7 +166,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("pruning removes what is over, here and elsewhere", async () => {
+    test("pruning removes expired entries here and in other processes", async () => {
       const [here, there, where] = await two();
       await here.store.add({ ...capability("cap_over"), until: "2026-01-01T00:00:10Z" });
       await here.store.add({ ...capability("cap_later"), until: "2026-01-01T00:00:11Z" });
@@ -191,7 +191,7 @@ onBothDatabases((place) => {
     });
 
     if (FULL) {
-      test("a list that is longer than is read at once is read whole", async () => {
+      test("a list longer than one read is read whole", async () => {
         const where = await place();
         const { database, store } = await opened(where);
         const rows = Array.from({ length: 10_003 }, (_, at) => ({
@@ -222,7 +222,7 @@ onBothDatabases((place) => {
     }
 
     if (FULL) {
-      test("a list that took longer to read than it may be relied on is current when opened", async () => {
+      test("a list that took longer to read than staleAfter is current when opened", async () => {
         const where = await place();
         const { database, store } = await opened(where);
         await store.add(capability("cap_1"));
@@ -236,7 +236,7 @@ onBothDatabases((place) => {
     }
 
     if (FULL) {
-      test("of several writers at once, a reader misses nothing", async () => {
+      test("a reader misses none of several concurrent writers' entries", async () => {
         const where = await place();
         const writers = await Promise.all([1, 2, 3, 4].map(() => opened(where)));
         const reader = await opened(where);
@@ -256,7 +256,7 @@ onBothDatabases((place) => {
       });
     }
 
-    test("a closed database takes nothing more, and look-ups do not throw", async () => {
+    test("a closed store refuses to add, and find does not throw", async () => {
       const { database, store } = await opened(await place(), { refreshEvery: 5, staleAfter: 0.1 });
       await store.add(capability("cap_1"));
       await database.close();
@@ -266,7 +266,7 @@ onBothDatabases((place) => {
       await expect.poll(() => store.isCurrent()).toBe(false);
     });
 
-    test("wrong options", async () => {
+    test("wrong options are a TypeError", async () => {
       const database = await createStores(await place());
       const wrong: RevocationStoreOptions[] = [
         { refreshEvery: 0 },
@@ -283,10 +283,10 @@ onBothDatabases((place) => {
     });
   });
 
-  describe("a quota", () => {
+  describe("a quota of revocations", () => {
     const mallory = { party: "mallory\0", most: 2 };
 
-    test("bounds what one party adds, and nobody else's", async () => {
+    test("limits one party's entries, and no other party's", async () => {
       const [here, there] = await two();
       const add = (at: number, quota = mallory): Promise<string> =>
         here.store.add(capability(`cap_${at}`), quota);
@@ -302,7 +302,7 @@ onBothDatabases((place) => {
       await Promise.all([here.database.close(), there.database.close()]);
     });
 
-    test("counts only what is not over", async () => {
+    test("does not count expired entries", async () => {
       let now = Date.parse(AT);
       const { database, store } = await opened(await place(), { ...QUICKLY, clock: () => now });
       const until = "2026-01-01T00:01:00Z";
@@ -314,7 +314,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("holds when many are added at once", async () => {
+    test("holds for concurrent additions", async () => {
       const { database, store } = await opened(await place());
       const additions = await Promise.all(
         Array.from({ length: 20 }, (_, at) => store.add(capability(`cap_${at}`), mallory)),
@@ -325,8 +325,8 @@ onBothDatabases((place) => {
     });
   });
 
-  describe("exclusively", () => {
-    test("commits what was added, and gives back the result", async () => {
+  describe("store.exclusively", () => {
+    test("commits what its action added, and returns the action's result", async () => {
       const [here, there] = await two();
       const result = await here.store.exclusively(async (add) => {
         await add(capability("cap_1"));
@@ -340,7 +340,7 @@ onBothDatabases((place) => {
       await Promise.all([here.database.close(), there.database.close()]);
     });
 
-    test("undoes everything if the action throws", async () => {
+    test("undoes everything if its action throws", async () => {
       const where = await place();
       const { database, store } = await opened(where);
       await store.add(capability("cap_1"));
@@ -358,7 +358,7 @@ onBothDatabases((place) => {
       await again.database.close();
     });
 
-    test("undoes what was added at once, beside another that adds", async () => {
+    test("undoes its own entries, not those of a concurrent call", async () => {
       const { database, store } = await opened(await place());
       for (const round of ["a", "b"]) {
         const all = ["", "1", "2", "3"].map((id) => capability(id && `cap_${round}${id}`));
@@ -373,7 +373,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("ends by its time limit, with the reason, where it waits for what waits for it", async () => {
+    test("fails at its time limit if its action waits for another write", async () => {
       const database = await openStores(await place(), "create", { writeTimeout: 100 });
       const store = await openRevocations(database, QUICKLY);
       const failure = await storageError(() =>
@@ -390,7 +390,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("makes others wait, then say that the store is locked; they go on reading", async () => {
+    test("makes other writers wait, then fail as locked; readers go on", async () => {
       const [here, there] = await two();
       await there.store.add(capability("cap_1"));
       const failure = await here.store.exclusively(async () => {
@@ -407,8 +407,8 @@ onBothDatabases((place) => {
     });
   });
 
-  describe("rows that cannot be", () => {
-    test("are damage, whichever column", async () => {
+  describe("invalid rows in the database", () => {
+    test("are reported as damage, in whichever column", async () => {
       const database = await createStores(await place());
       const revocation = "UPDATE revocation SET";
       for (const statement of [
@@ -437,7 +437,7 @@ onBothDatabases((place) => {
       await database.close();
     });
 
-    test("wound back in place, the list is not relied on", async () => {
+    test("like a version set back make the list untrusted", async () => {
       const { database, store } = await opened(await place(), { refreshEvery: 5, staleAfter: 0.3 });
       await store.add(capability("cap_1"));
       await run(database, "UPDATE revocation_state SET version = 0");

@@ -13,7 +13,7 @@ const BATCH = 2_000;
 const SEED = sized(Date.now() % 2 ** 31, 38);
 const ROOT = "/srv/agent/files";
 
-test(`what passes url is read alike by URL and urlsplit: ${STRINGS} strings`, {
+test(`${STRINGS} strings that pass the operator url are read alike by JavaScript's URL and Python's urlsplit`, {
   timeout: 0,
 }, async () => {
   const random = new Random(SEED);
@@ -63,7 +63,9 @@ test(`what passes url is read alike by URL and urlsplit: ${STRINGS} strings`, {
   expect(passed).toBeGreaterThan(STRINGS / 5);
 });
 
-test(`what passes path stays below its folder: ${STRINGS} strings`, { timeout: 0 }, async () => {
+test(`${STRINGS} strings that pass the operator path stay below their folder`, {
+  timeout: 0,
+}, async () => {
   const random = new Random(SEED);
   const python = startPython("read_names.py");
   let below = 0;
