@@ -1,9 +1,7 @@
-/** A JSON-RPC message of which only the two ends are known. */
-export interface MessageEnds {
-  /** `answer` for a result or an error, `request` for a method. */
-  readonly kind: "answer" | "request";
-  readonly id: string | number;
-}
+/** A JSON-RPC message of which only the two ends are known: a result or an error, or what has a method. */
+export type MessageEnds =
+  | { readonly kind: "answer" | "request"; readonly id: string | number }
+  | { readonly kind: "notification" };
 
 // The ends may be cut within a character.
 const lenient = /* @__PURE__ */ new TextDecoder();
@@ -21,17 +19,18 @@ const HEAD = new RegExp(
 const TAIL = new RegExp(String.raw`,\s*(?:${VERSION}\s*,\s*)?${ID}\s*(?:,\s*${VERSION}\s*)?\}\s*$`);
 
 /**
- * Finds the id of a JSON-RPC message that is too large to be read, so that its sender or the one who waits for it
- * gets an error.
+ * Finds the kind and the id of a JSON-RPC message that is too large to be read, so that its sender or the one who waits
+ * for it gets an error.
  *
  * @param head - The first bytes of the message; 256 are enough.
  * @param tail - Its last bytes.
+ * @returns `undefined` for what is no message, and for an answer without an id that can be found.
  */
 export function jsonRpcEnds(head: Uint8Array, tail: Uint8Array): MessageEnds | undefined {
   const [, before, first] = HEAD.exec(lenient.decode(head)) ?? [];
   if (first === undefined) return undefined;
+  const isAnswer = first === "result" || first === "error";
   const id = before ?? TAIL.exec(lenient.decode(tail))?.[1];
-  if (id === undefined) return undefined;
-  const kind = first === "result" || first === "error" ? "answer" : "request";
-  return { kind, id: JSON.parse(id) };
+  if (id === undefined) return isAnswer ? undefined : { kind: "notification" };
+  return { kind: isAnswer ? "answer" : "request", id: JSON.parse(id) };
 }

@@ -40,6 +40,15 @@ test.each([
   }
 });
 
+test("a message with a method and no id is a notification", () => {
+  for (const line of [
+    `{"jsonrpc":"2.0","method":"x","params":{"text":"${FILL}"}}`,
+    `{"method":"x","params":{"text":"${FILL}","a":1,"id":9}}`,
+  ]) {
+    expect(endsOf(line, 64)).toEqual({ kind: "notification" });
+  }
+});
+
 test.each([
   ["an id within the result alone", `{"result":{"text":"${FILL}","a":1,"id":9}}`],
   ["an id within a text", `{"result":{"text":"${FILL},\\"id\\":9}"}}`],

@@ -1,6 +1,8 @@
 // src/protocols/mcp/front: the host's side of the gate, over standard streams or Streamable HTTP. Bytes become checked
 // messages here; nothing is decided about them.
 
+import type { Message } from "../message/message.js";
+
 /** What came with one message of the host, and the way back to it. */
 export interface Exchange {
   /** Capability tokens that the transport presented with this message. */
@@ -16,4 +18,14 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** The `Mcp-Param-*` headers to pass on to a server over HTTP. */
   readonly headers?: { readonly [name: string]: string } | undefined;
+}
+
+/** A session of the gate, as the host's side uses it. */
+export interface HostSession {
+  /** Takes a message of the host. Fulfilled when it can take the next one, not when a request is answered. */
+  receive(message: Message, exchange: Exchange): Promise<void>;
+  /** Sends the host what belongs to none of its requests. Set it before the first message. */
+  toHost: (text: string) => Promise<void>;
+  /** Ends the session and its servers. */
+  close(): Promise<void>;
 }

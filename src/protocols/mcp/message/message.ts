@@ -177,6 +177,32 @@ function refused(code: number, reason: string, value: JsonObject = {}): ReadMess
   return { ok: false, id: isId(id) ? id : null, isAnswer, code, reason };
 }
 
+/** Returns the era of a request by the version that its `_meta` carries: none does in the old era. */
+export function eraOf({ value }: Message): "old" | "new" {
+  return versionOf(value) === undefined ? "old" : "new";
+}
+
+/** Returns the protocol version that a message of the new era carries; `undefined` if it carries none. */
+export function versionOf(value: JsonObject): string | undefined {
+  const { params } = value;
+  const meta = isObject(params) ? params["_meta"] : undefined;
+  const version = isObject(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
+  return typeof version === "string" ? version : undefined;
+}
+
+/** Returns whether a message is a result or an error, given its text. */
+export function isAnswer(text: string): boolean {
+  const value: Json = JSON.parse(text);
+  return isJsonObject(value) && !Object.hasOwn(value, "method");
+}
+
+/** Writes a JSON-RPC error. Without an id it is about a message whose id could not be read. */
+export function errorText(id: string | number | null, code: number, message: string): string {
+  const error = { code, message };
+  // MCP's schema has no id that is null.
+  return JSON.stringify(id === null ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error });
+}
+
 // Readers of lines such as Node's readline also end a line at these; in JSON they can only be in strings.
 const LINE_ENDS = /[\u0085\u2028\u2029]/g;
 

@@ -25,11 +25,11 @@ export class ServerError extends Error {
   }
 }
 
-/** How a message is sent to a server. A server over standard streams uses `signal` alone. */
+/** How a message is sent to a server over HTTP; a server over standard streams ignores it. */
 export interface SendContext {
-  /** The `Mcp-Param-*` headers of the caller, for a server over HTTP. */
+  /** The `Mcp-Param-*` headers of the caller. */
   readonly headers?: { readonly [name: string]: string } | undefined;
-  /** Aborts waiting for the server: with HTTP in the new era, this cancels the request. */
+  /** Ends the exchange when it is aborted; in the new era, this cancels the request. */
   readonly signal?: AbortSignal | undefined;
   /** The era of the message; the old one unless given. */
   readonly era?: "old" | "new" | undefined;
@@ -60,7 +60,8 @@ export interface ServerConnection {
    */
   send(text: string, context?: SendContext): Promise<void>;
   /**
-   * Called with each message of the server, one at a time: the next is read when the returned promise is fulfilled.
+   * Called with each message of the server, one at a time: the next is read when the returned promise is fulfilled. It
+   * must not wait for {@link send}, since the server may not read before its own output is read.
    * Set it before the first `send`. A line over the limit that answers a request arrives as a JSON-RPC error with the
    * request's id.
    */

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../../bytes/json.js";
 import { shown } from "../../../../caveats/scalar.js";
 import { withoutSecrets } from "../../../../http/log.js";
 import { PluginError } from "../../plugin.js";
-import { atExit, linesTo } from "../environment.js";
+import { linesTo } from "../environment.js";
 import type { ReadyServer } from "./ready-server.js";
 import { ServerTransport, TOO_LARGE } from "./stdio-transport.js";
 
@@ -64,13 +64,9 @@ export class McpConnection {
     this.#server = server;
     this.#pid = pid;
     this.#limits = limits;
-    const off = atExit(() => {
-      if (pid !== null) process.kill(pid, "SIGKILL");
-    });
     this.#gone = () => {
       this.#open = false;
       this.#isGone = true;
-      off();
     };
     client.onclose = this.#gone;
     client.setNotificationHandler("notifications/tools/list_changed", () => {

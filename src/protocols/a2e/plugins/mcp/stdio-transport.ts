@@ -1,17 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { jsonRpcEnds } from "../../../../bytes/json-rpc-ends.js";
 import { LineSplitter, type SplitLine } from "../../../../bytes/line-splitter.js";
+import { PipedChild } from "../../../../system/piped-child.js";
 import type { ReadyServer } from "./ready-server.js";
 
 /** The code of the error that replaces an answer over the limit; JSON-RPC leaves it to implementations. */
 export const TOO_LARGE = -32_050;
-
-/** Milliseconds between the signals to a server that is being ended. */
-const GRACE = 2000;
 
 /** The client's own functions for reading and writing MCP messages. */
 export interface MessageCodec {
@@ -31,7 +26,7 @@ export class ServerTransport implements Transport {
   readonly #codec: MessageCodec;
   readonly #lines: LineSplitter;
   readonly #onStderr: ((bytes: Uint8Array) => void) | undefined;
-  #child: ChildProcess | undefined;
+  #child: PipedChild | undefined;
 
   /**
    * @param limit - Longest line in bytes.
@@ -56,24 +51,15 @@ export class ServerTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, cwd, env } = this.#server;
-    const child = spawn(command, [...args], {
-      env: { ...env },
-      shell: false,
-      windowsHide: true,
-      stdio: ["pipe", "pipe", this.#onStderr === undefined ? "ignore" : "pipe"],
-      cwd,
-    });
+    const stderr = this.#onStderr === undefined ? "ignore" : "pipe";
+    const child = await PipedChild.start({ command, args, cwd, env, stderr });
     this.#child = child;
-    child.on("error", (error) => this.onerror?.(error));
-    child.once("close", () => {
+    child.stdout.on("data", (bytes: Buffer) => this.#read(bytes));
+    if (this.#onStderr !== undefined) child.stderr?.on("data", this.#onStderr);
+    void child.ended.then(() => {
       this.#child = undefined;
       this.onclose?.();
     });
-    child.stdin?.on("error", (error) => this.onerror?.(error));
-    child.stdout?.on("data", (bytes: Buffer) => this.#read(bytes));
-    const stderr: Readable | null = child.stderr;
-    if (this.#onStderr !== undefined) stderr?.on("data", this.#onStderr);
-    await once(child, "spawn");
   }
 
   #read(bytes: Buffer): void {
@@ -111,7 +97,7 @@ export class ServerTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (stdin === null || stdin === undefined) throw new Error("the server does not run");
+    if (stdin === undefined) throw new Error("the server does not run");
     if (stdin.write(this.#codec.serializeMessage(message))) return;
     // A server that is ending does not read the rest.
     await Promise.race([once(stdin, "drain"), once(stdin, "close")]);
@@ -120,13 +106,7 @@ export class ServerTransport implements Transport {
   /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL. */
   async close(): Promise<void> {
     const child = this.#child;
-    if (child === undefined) return;
     this.#child = undefined;
-    const closed = once(child, "close").then(() => true);
-    child.stdin?.end();
-    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-      if (await Promise.race([closed, sleep(GRACE, false, { ref: false })])) return;
-      child.kill(signal);
-    }
+    await child?.end();
   }
 }

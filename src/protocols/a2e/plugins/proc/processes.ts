@@ -1,7 +1,7 @@
 import { encodeBase64url } from "../../../../bytes/base64.js";
 import { randomBytes } from "../../../../bytes/random.js";
+import { atExit } from "../../../../system/at-exit.js";
 import { type PluginCall, PluginError, type SessionScope } from "../../plugin.js";
-import { atExit } from "../environment.js";
 import { type ProcessLimits, RunningProcess } from "./process.js";
 import type { ReadyProgram } from "./program.js";
 

@@ -1,0 +1,174 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LineSplitter } from "../../../bytes/line-splitter.js";
+import {
+  eraOf,
+  errorText,
+  HOST_LIMITS,
+  isAnswer,
+  type Message,
+  type MessageLimits,
+  onOneLine,
+  readMessage,
+} from "../message/message.js";
+import { aboutTooLarge } from "../message/too-large.js";
+import type { Exchange, HostSession } from "./exchange.js";
+
+/** The streams between a host and the gate. */
+export interface StdioFrontOptions {
+  readonly session: HostSession;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Ends the session when it is aborted, such as at SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Longest message of the host in bytes; 4 MiB unless given. */
+  readonly bytes?: number | undefined;
+  /** Milliseconds for answers to what is still open when the host has closed its end; 5,000 unless given. */
+  readonly grace?: number | undefined;
+  /** Called with a sentence about a message that is dropped, and about failures of the gate. */
+  readonly log: (line: string) => void;
+}
+
+const GRACE = 5000;
+const INTERNAL_ERROR = -32603;
+
+/**
+ * Serves one host over standard streams. Fulfilled when the host has closed its end or is gone, or the signal is aborted,
+ * and the session has been closed.
+ */
+export async function serveStdio(options: StdioFrontOptions): Promise<void> {
+  const front = new StdioFront(options);
+  try {
+    await front.serve();
+  } finally {
+    await options.session.close();
+  }
+}
+
+class StdioFront {
+  readonly #options: StdioFrontOptions;
+  readonly #limits: MessageLimits;
+  /** Aborted when the host is gone. */
+  readonly #gone = new AbortController();
+  /** Requests that have no answer yet. */
+  #open = 0;
+  #allAnswered: () => void = () => {};
+  #draining: Promise<unknown> | undefined;
+
+  constructor(options: StdioFrontOptions) {
+    this.#options = options;
+    this.#limits = { ...HOST_LIMITS, bytes: options.bytes ?? HOST_LIMITS.bytes };
+    options.session.toHost = (text) => this.#write(text);
+    const leave = (): void => this.#gone.abort();
+    options.output.on("error", leave).on("close", leave);
+    options.signal.addEventListener("abort", leave, { once: true });
+    if (options.signal.aborted) leave();
+  }
+
+  async serve(): Promise<void> {
+    const { input, grace = GRACE } = this.#options;
+    const stop = once(this.#gone.signal, "abort").then(() => input.destroy());
+    if (this.#gone.signal.aborted) return;
+    await Promise.race([this.#read(), stop]);
+    if (this.#open > 0 && !this.#gone.signal.aborted) {
+      const answered = new Promise<void>((resolve) => {
+        this.#allAnswered = resolve;
+      });
+      await Promise.race([answered, stop, sleep(grace, undefined, { ref: false })]);
+    }
+    this.#gone.abort();
+  }
+
+  async #read(): Promise<void> {
+    const splitter = new LineSplitter(this.#limits.bytes);
+    try {
+      for await (const chunk of this.#options.input) {
+        for (const line of splitter.split(chunk)) {
+          if (line.kind === "line") await this.#take(line.bytes);
+          else await this.#tooLarge(line);
+        }
+      }
+    } catch {
+      // The host is gone in the middle of a message.
+      return;
+    }
+    const rest = splitter.rest();
+    if (rest?.kind === "line") await this.#take(rest.bytes);
+  }
+
+  async #take(line: Uint8Array): Promise<void> {
+    // Blank lines, of a terminal for example.
+    if (line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return;
+    const read = readMessage(line, this.#limits);
+    if (!read.ok) {
+      this.#options.log(`refused a message of the host: ${read.reason}`);
+      if (!read.isAnswer) await this.#write(errorText(read.id, read.code, read.reason));
+      return;
+    }
+    const { message } = read;
+    const isRequest = message.kind === "request";
+    if (isRequest) this.#open++;
+    const exchange = this.#exchange(message);
+    try {
+      await this.#options.session.receive(message, exchange);
+    } catch (error) {
+      const why = error instanceof Error ? error.name : typeof error;
+      this.#options.log(`the gate has failed on ${message.method ?? "an answer"}: ${why}`);
+      if (isRequest) {
+        await exchange.send(errorText(message.id ?? null, INTERNAL_ERROR, "internal error"));
+      }
+    }
+  }
+
+  #exchange(message: Message): Exchange {
+    let isOpen = message.kind === "request";
+    return {
+      credentials: [],
+      era: eraOf(message),
+      signal: this.#gone.signal,
+      send: async (text) => {
+        if (!isOpen) return;
+        if (isAnswer(text)) isOpen = false;
+        await this.#write(text);
+        if (isOpen) return;
+        this.#open--;
+        if (this.#open === 0) this.#allAnswered();
+      },
+    };
+  }
+
+  async #tooLarge(line: Parameters<typeof aboutTooLarge>[0]): Promise<void> {
+    const about = aboutTooLarge(line, this.#limits.bytes);
+    this.#options.log(
+      `refused a message of the host: it has more than ${this.#limits.bytes} bytes`,
+    );
+    if (about.kind === "answer") await this.#write(about.text);
+    // The error is the answer that the gate gets.
+    if (about.kind === "replace") await this.#take(Buffer.from(about.text));
+  }
+
+  /** Writes a message. Fulfilled when the host has room for the next, or is gone. */
+  async #write(text: string): Promise<void> {
+    const { output } = this.#options;
+    if (this.#gone.signal.aborted) return;
+    if (!output.write(`${onOneLine(text)}\n`)) {
+      this.#draining ??= this.#drained().finally(() => {
+        this.#draining = undefined;
+      });
+    }
+    await this.#draining;
+  }
+
+  async #drained(): Promise<void> {
+    const stop = new AbortController();
+    const { signal } = this.#gone;
+    try {
+      await Promise.race([once(this.#options.output, "drain", stop), once(signal, "abort", stop)]);
+    } catch {
+      // The output is broken; the host is gone.
+    } finally {
+      stop.abort();
+    }
+  }
+}

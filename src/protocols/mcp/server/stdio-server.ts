@@ -1,0 +1,206 @@
+import { once } from "node:events";
+import { LineSplitter } from "../../../bytes/line-splitter.js";
+import { decodeUtf8 } from "../../../bytes/utf8.js";
+import { errorCode } from "../../../system/error-code.js";
+import { PipedChild } from "../../../system/piped-child.js";
+import { onOneLine, SERVER_LIMITS } from "../message/message.js";
+import { aboutTooLarge } from "../message/too-large.js";
+import { type ServerConnection, type ServerEnd, ServerError } from "./connection.js";
+
+/** A server over standard streams. */
+export interface StdioServerOptions {
+  /** Its name in the configuration file; `undefined` for a gate's only server. */
+  readonly name?: string | undefined;
+  /** The program, started without a shell. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Its working directory; this process's unless given. */
+  readonly cwd?: string | undefined;
+  /** The environment of the gate; the server gets all of it but `PROVISO_*`. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Longest message of the server in bytes; 4 MiB unless given. */
+  readonly bytes?: number | undefined;
+  /** Milliseconds for the server to read what has been sent; 120,000 unless given. */
+  readonly stall?: number | undefined;
+  /** Called with a sentence about a line that is dropped. */
+  readonly log?: ((line: string) => void) | undefined;
+  /** Called with what the server writes to standard error, which the server shares with this process unless given. */
+  readonly onStderr?: ((bytes: Uint8Array) => void) | undefined;
+}
+
+const STALL = 120_000;
+/** Lines in a row that are no messages, such as logs, before a server counts as unreadable. */
+const GARBAGE = 1000;
+/** The first character of a message; a batch is left to the gate, which refuses it. */
+const MESSAGE = /^\s*[{[]/;
+
+/**
+ * Starts a server. Its standard error is this process's unless `onStderr` is given.
+ *
+ * @throws ServerError `server_unavailable` if it does not start.
+ */
+export async function startStdioServer(options: StdioServerOptions): Promise<ServerConnection> {
+  const { command, args, cwd, env, onStderr } = options;
+  let child: PipedChild;
+  try {
+    child = await PipedChild.start({
+      command,
+      args,
+      cwd,
+      env: withoutOwn(env),
+      stderr: onStderr === undefined ? "inherit" : "pipe",
+    });
+  } catch (error) {
+    throw new ServerError("server_unavailable", startFailure(options, errorCode(error)));
+  }
+  if (onStderr !== undefined) child.stderr?.on("data", onStderr);
+  return new StdioServer(child, options);
+}
+
+/** Returns an environment without the variables of proviso, which may hold tokens and keys. */
+function withoutOwn(env: StdioServerOptions["env"]): StdioServerOptions["env"] {
+  // Names of variables differ in case alone on no system but Windows, where these are the same.
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PROVISO_/i.test(name)));
+}
+
+function startFailure(options: StdioServerOptions, code: string): string {
+  const { command, cwd } = options;
+  const folder = cwd === undefined ? "" : ` or no folder ${cwd}`;
+  const why = code === "ENOENT" ? `there is no program ${command}${folder}` : `${command}: ${code}`;
+  return `${titleOf(options)} does not start: ${why}`;
+}
+
+function titleOf({ name }: StdioServerOptions): string {
+  return name === undefined ? "the server" : `the server "${name}"`;
+}
+
+class StdioServer implements ServerConnection {
+  readonly name: string | undefined;
+  onMessage: ServerConnection["onMessage"] = async () => {};
+  onEnd: ServerConnection["onEnd"] = () => {};
+  readonly #child: PipedChild;
+  readonly #title: string;
+  readonly #stall: number;
+  readonly #limit: number;
+  readonly #log: (line: string) => void;
+  #end: ServerEnd | undefined;
+  #reading = false;
+  #draining: Promise<void> | undefined;
+  #garbage = 0;
+
+  constructor(child: PipedChild, options: StdioServerOptions) {
+    this.name = options.name;
+    this.#child = child;
+    this.#title = titleOf(options);
+    this.#stall = options.stall ?? STALL;
+    this.#limit = options.bytes ?? SERVER_LIMITS.bytes;
+    this.#log = options.log ?? (() => {});
+    void child.ended.then(({ exitCode, signal }) => {
+      const how = signal === null ? `exit code ${exitCode}` : signal;
+      this.#over({ code: "server_ended", message: `${this.#title} has ended (${how})` });
+    });
+  }
+
+  async send(text: string): Promise<void> {
+    this.#assertOpen();
+    if (!this.#reading) {
+      this.#reading = true;
+      void this.#read();
+    }
+    const { stdin } = this.#child;
+    if (!stdin.writable) {
+      throw new ServerError("server_ended", `${this.#title} has ended or closed its input`);
+    }
+    if (!stdin.write(`${onOneLine(text)}\n`)) {
+      this.#draining ??= this.#drained().finally(() => {
+        this.#draining = undefined;
+      });
+    }
+    await this.#draining;
+    this.#assertOpen();
+  }
+
+  #assertOpen(): void {
+    if (this.#end !== undefined) throw new ServerError(this.#end.code, this.#end.message);
+  }
+
+  /** Waits until the server has read what was sent; ends a server that does not. */
+  async #drained(): Promise<void> {
+    const { stdin } = this.#child;
+    const stop = new AbortController();
+    const late = setTimeout(() => stop.abort(), this.#stall);
+    try {
+      // A server that is ending does not read the rest.
+      await Promise.race(["drain", "close"].map((event) => once(stdin, event, stop)));
+    } catch {
+      // A pipe that breaks is seen by the end of the server.
+      if (!stop.signal.aborted) return;
+      const message = `${this.#title} has not read its input for ${this.#stall} ms`;
+      this.#over({ code: "server_timeout", message });
+    } finally {
+      clearTimeout(late);
+      stop.abort();
+    }
+  }
+
+  async #read(): Promise<void> {
+    const splitter = new LineSplitter(this.#limit);
+    try {
+      for await (const chunk of this.#child.stdout) {
+        for (const line of splitter.split(chunk)) {
+          if (line.kind === "line") await this.#take(line.bytes);
+          else await this.#tooLarge(line);
+          if (this.#end !== undefined) return;
+        }
+      }
+      const rest = splitter.rest();
+      if (rest?.kind === "line") await this.#take(rest.bytes);
+    } catch {
+      this.#unreadable("reading its output has failed");
+    }
+    // A server that has closed its output cannot answer.
+    await this.#child.end();
+  }
+
+  async #take(bytes: Uint8Array): Promise<void> {
+    const text = decodeUtf8(bytes);
+    if (text?.trim() === "") return;
+    if (text !== undefined && MESSAGE.test(text)) {
+      this.#garbage = 0;
+      await this.onMessage(text, {});
+      return;
+    }
+    this.#log(`${this.#title} has written a line that is no message of MCP; it is dropped`);
+    this.#garbage++;
+    if (this.#garbage >= GARBAGE) {
+      this.#unreadable(`it has written ${GARBAGE} lines that are no messages of MCP`);
+    }
+  }
+
+  async #tooLarge(line: Parameters<typeof aboutTooLarge>[0]): Promise<void> {
+    const about = aboutTooLarge(line, this.#limit);
+    this.#log(`${this.#title} has written a line of more than ${this.#limit} bytes`);
+    if (about.kind === "replace") await this.onMessage(about.text, {});
+    // Not awaited: a server that waits for its output to be read does not read its input.
+    else if (about.kind === "answer") this.send(about.text).catch(() => {});
+    else if (about.kind === "unreadable") {
+      this.#unreadable(`a line has more than ${this.#limit} bytes and is no answer`);
+    }
+  }
+
+  #unreadable(why: string): void {
+    this.#over({ code: "server_unreadable", message: `${this.#title} cannot be read: ${why}` });
+  }
+
+  #over(end: ServerEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.onEnd(end);
+    void this.close();
+  }
+
+  close(): Promise<void> {
+    this.#end ??= { code: "server_ended", message: `${this.#title} has been closed` };
+    return this.#child.end();
+  }
+}

@@ -1,0 +1,261 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/bytes/json.js";
+import {
+  type ServerConnection,
+  type ServerEnd,
+  ServerError,
+} from "../../../../src/protocols/mcp/server/connection.js";
+import {
+  type StdioServerOptions,
+  startStdioServer,
+} from "../../../../src/protocols/mcp/server/stdio-server.js";
+
+const UNRULY = fileURLToPath(new URL("unruly-server.mjs", import.meta.url));
+const open: ServerConnection[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+/** A running server with what it has said. */
+async function started(options: Partial<StdioServerOptions> = {}) {
+  const server = await startStdioServer({
+    command: process.execPath,
+    args: [UNRULY],
+    env: process.env,
+    ...options,
+  });
+  open.push(server);
+  const messages: string[] = [];
+  const ends: ServerEnd[] = [];
+  server.onMessage = async (text) => void messages.push(text);
+  server.onEnd = (end) => void ends.push(end);
+  let id = 0;
+  const ask = async (method: string, params: JsonObject = {}): Promise<JsonObject> => {
+    id++;
+    const began = messages.length;
+    await server.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    const answer = await until(() =>
+      messages.slice(began).find((text) => JSON.parse(text).id === id),
+    );
+    return JSON.parse(answer);
+  };
+  const tell = (method: string, params: JsonObject = {}): Promise<void> =>
+    server.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
+  return { server, messages, ends, ask, tell };
+}
+
+/** Waits until something is there. */
+async function until<T>(find: () => T | undefined, within = 8000): Promise<T> {
+  const end = Date.now() + within;
+  for (;;) {
+    const found = find();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error("it did not happen in time");
+    await sleep(10);
+  }
+}
+
+function isAlive(pid: unknown): boolean {
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+}
+
+const gone = (pid: unknown): Promise<true> => until(() => (isAlive(pid) ? undefined : true));
+
+test("messages arrive byte for byte, however the server writes them", async () => {
+  const { messages, tell } = await started();
+  const text = '{ "jsonrpc":"2.0" , "method":"x","params":{"n":1.0,"s":"é🙂\\u2028"}}';
+  const bytes = [...Buffer.from(`${text}\r\n\n`)];
+  for (const one of [bytes.slice(0, 63), bytes.slice(63, 65), bytes.slice(65)]) {
+    await tell("write", { bytes: one });
+    await sleep(20);
+  }
+  await tell("write", { text });
+  await tell("exit", { code: 0 });
+  // The last line has no line feed.
+  await until(() => (messages.length === 2 ? true : undefined));
+  expect(messages).toEqual([`${text}\r`, text]);
+});
+
+test("a line separator within a string starts no second message", async () => {
+  const { messages, ask, server } = await started();
+  const hidden = '\u2028{"jsonrpc":"2.0","id":99,"method":"pid"}\u2028';
+  const text = JSON.stringify(
+    { jsonrpc: "2.0", id: 50, method: "echo", params: { hidden } },
+    null,
+    2,
+  );
+  await server.send(text.replaceAll("\n", "\r\n"));
+  await ask("pid");
+  expect(messages.map((one) => JSON.parse(one).id)).toEqual([50, 1]);
+  expect(JSON.parse(messages[0] ?? "").result).toEqual({ hidden });
+});
+
+test("the server has the gate's environment without what is proviso's", async () => {
+  const env = {
+    PATH: process.env["PATH"],
+    API_KEY: "k",
+    PROVISO_TOKEN: "t",
+    PROVISO_HOME: "/h",
+    MY_PROVISO_: "1",
+  };
+  const { ask } = await started({ env });
+  const { result } = await ask("environment");
+  expect(result).toMatchObject({ API_KEY: "k", MY_PROVISO_: "1" });
+  expect(Object.keys(result as JsonObject).filter((name) => /^PROVISO_/i.test(name))).toEqual([]);
+});
+
+test("a server that ends has a code, and what it said last arrives before", async () => {
+  const { server, messages, ends, tell } = await started({ name: "files" });
+  let heard = -1;
+  server.onEnd = (end) => {
+    heard = messages.length;
+    ends.push(end);
+  };
+  await tell("write", { text: '{"last":1}\n' });
+  await tell("exit", { code: 7 });
+  const end = await until(() => ends[0]);
+  expect(end).toEqual({
+    code: "server_ended",
+    message: 'the server "files" has ended (exit code 7)',
+  });
+  expect(heard).toBe(1);
+  await expect(tell("echo")).rejects.toMatchObject({ name: "ServerError", code: "server_ended" });
+});
+
+test("a program that does not start has a code", async () => {
+  for (const [options, why] of [
+    [{ command: "/no/such/program" }, "there is no program /no/such/program"],
+    [{ cwd: "/no/such/folder" }, "no folder /no/such/folder"],
+    [{ command: UNRULY }, "EACCES"],
+  ] as const) {
+    const failed = started(options);
+    await expect(failed).rejects.toBeInstanceOf(ServerError);
+    await expect(failed).rejects.toMatchObject({ code: "server_unavailable" });
+    await expect(failed).rejects.toThrow(why);
+  }
+});
+
+test("closing ends the server, one that ignores SIGTERM, and what it has started", async () => {
+  const obedient = await started();
+  const stubborn = await started({ args: [UNRULY, "stubborn"] });
+  const [parent, child] = [await stubborn.ask("pid"), await stubborn.ask("child")];
+  const [pid, inner] = [parent, child].map(({ result }) => (result as JsonObject)["pid"]);
+  const began = Date.now();
+  await obedient.server.close();
+  expect(Date.now() - began).toBeLessThan(1500);
+  expect(isAlive(inner)).toBe(true);
+  await stubborn.server.close();
+  expect(isAlive(pid)).toBe(false);
+  await gone(inner);
+  // Nobody is told of an end that was asked for.
+  expect([...obedient.ends, ...stubborn.ends]).toEqual([]);
+});
+
+test("a server that lives on without its input or output is ended", async () => {
+  for (const deed of ["deafen", "hush"]) {
+    const { ends, ask, tell } = await started();
+    const { result } = await ask("pid");
+    await tell(deed);
+    await sleep(50);
+    // A closed input is noticed at the next message.
+    await tell("echo").catch(() => {});
+    await gone((result as JsonObject)["pid"]);
+    expect((await until(() => ends[0])).code).toBe("server_ended");
+  }
+});
+
+test("a server that does not read is waited for, and then ended", async () => {
+  const { ends, tell, ask } = await started({ stall: 400 });
+  const { result } = await ask("pid");
+  await tell("pause");
+  await sleep(50);
+  const text = "x".repeat(1024 * 1024);
+  const began = performance.now();
+  await expect(tell("echo", { text })).rejects.toMatchObject({ code: "server_timeout" });
+  expect(performance.now() - began).toBeGreaterThan(350);
+  expect(ends.map(({ code }) => code)).toEqual(["server_timeout"]);
+  await gone((result as JsonObject)["pid"]);
+});
+
+test("the server is not read faster than its messages are taken", async () => {
+  const { server, ask, messages } = await started();
+  await ask("pid");
+  let taken = 0;
+  server.onMessage = async () => {
+    taken++;
+    await sleep(taken === 1 ? 300 : 0);
+  };
+  const request = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 5,
+    method: "large",
+    params: { bytes: 500_000 },
+  });
+  for (let at = 0; at < 4; at++) await server.send(request);
+  await sleep(200);
+  expect(taken).toBe(1);
+  await until(() => (taken === 4 ? true : undefined));
+  expect(messages).toHaveLength(1);
+});
+
+test("an answer over the limit becomes an error, and the next message arrives", async () => {
+  const { ask, messages } = await started({ bytes: 1000 });
+  expect(await ask("large", { bytes: 2000 })).toMatchObject({ error: { code: -32050 } });
+  expect(await ask("large", { bytes: 500 })).toMatchObject({ result: {} });
+  expect(messages).toHaveLength(2);
+});
+
+test("a request of the server over the limit is answered, and a notification dropped", async () => {
+  const { tell, messages, ends } = await started({ bytes: 1000 });
+  const params = { text: "x".repeat(2000) };
+  for (const message of [
+    { method: "note", params },
+    { id: "s1", method: "sampling", params },
+  ]) {
+    await tell("write", { text: `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n` });
+  }
+  const got = await until(() => messages[0]);
+  expect(JSON.parse(got)).toMatchObject({
+    method: "got",
+    params: { id: "s1", error: { code: -32050 } },
+  });
+  expect(messages).toHaveLength(1);
+  expect(ends).toEqual([]);
+});
+
+test("a line over the limit that is no message makes the server unreadable", async () => {
+  const { tell, ends, ask } = await started({ bytes: 1000 });
+  const { result } = await ask("pid");
+  await tell("write", { text: `${"x".repeat(2000)}\n` });
+  expect((await until(() => ends[0])).code).toBe("server_unreadable");
+  await gone((result as JsonObject)["pid"]);
+});
+
+test("logs among the messages are dropped; nothing but logs makes the server unreadable", async () => {
+  const logged: string[] = [];
+  const { tell, ask, ends, messages } = await started({ log: (line) => void logged.push(line) });
+  await tell("write", { text: "listening on stdio\n\n" });
+  await tell("write", { bytes: [0xff, 0xfe, 0x0a] });
+  expect(await ask("echo", { a: 1 })).toMatchObject({ result: { a: 1 } });
+  expect(messages).toHaveLength(1);
+  expect(logged).toHaveLength(2);
+  await tell("write", { text: "log\n".repeat(1000) });
+  expect((await until(() => ends[0])).code).toBe("server_unreadable");
+});
+
+test("a thousand messages, waited for one by one, keep their order", async () => {
+  const { server, messages } = await started();
+  for (let id = 0; id < 1000; id++) {
+    const params = { text: "x".repeat(id) };
+    await server.send(JSON.stringify({ jsonrpc: "2.0", id, method: "echo", params }));
+  }
+  await until(() => (messages.length === 1000 ? true : undefined));
+  expect(messages.map((text) => JSON.parse(text).id)).toEqual([...Array(1000).keys()]);
+});
