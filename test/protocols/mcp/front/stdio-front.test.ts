@@ -1,0 +1,244 @@
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import type { Exchange, HostSession } from "../../../../src/protocols/mcp/front/exchange.js";
+import {
+  type StdioFrontOptions,
+  serveStdio,
+} from "../../../../src/protocols/mcp/front/stdio-front.js";
+import type { Message } from "../../../../src/protocols/mcp/message/message.js";
+import { startStdioServer } from "../../../../src/protocols/mcp/server/stdio-server.js";
+import { Relay, StreamTransport } from "../support.js";
+
+const stops: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+/** A session that remembers what it receives, and does what the test says. */
+class Recorder implements HostSession {
+  toHost: (text: string) => Promise<void> = async () => {};
+  readonly received: { readonly message: Message; readonly exchange: Exchange }[] = [];
+  isClosed = false;
+  onReceive: (message: Message, exchange: Exchange) => Promise<void> = async () => {};
+
+  async receive(message: Message, exchange: Exchange): Promise<void> {
+    this.received.push({ message, exchange });
+    await this.onReceive(message, exchange);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
+function served(options: Partial<StdioFrontOptions> = {}) {
+  const session = new Recorder();
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const stop = new AbortController();
+  const logged: string[] = [];
+  const log = (line: string): void => void logged.push(line);
+  const over = serveStdio({ session, input, output, signal: stop.signal, log, ...options });
+  stops.push(() => {
+    stop.abort();
+    return over;
+  });
+  const written = (): string[] => (output.read() ?? "").toString().split("\n").filter(Boolean);
+  return { session, input, output, stop, logged, over, written };
+}
+
+const request = (id: number, method = "ping"): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method });
+
+test("the official client speaks with a published server through both ends", async () => {
+  const path = import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js");
+  const server = await startStdioServer({
+    command: process.execPath,
+    args: [fileURLToPath(path)],
+    env: { ...process.env, MEMORY_FILE_PATH: "/nowhere/memory.json" },
+    onStderr: () => {},
+  });
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const stop = new AbortController();
+  const over = serveStdio({
+    session: new Relay(server),
+    input,
+    output,
+    signal: stop.signal,
+    log: () => {},
+  });
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  await client.connect(new StreamTransport(output, input));
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toContain("read_graph");
+  const { content, isError } = await client.callTool({ name: "read_graph", arguments: {} });
+  expect(isError).not.toBe(true);
+  expect(JSON.stringify(content)).toContain("entities");
+  await client.close();
+  // The host has closed its end: the server ends, and the front with it.
+  await over;
+  await expect(server.send(request(1))).rejects.toMatchObject({ code: "server_ended" });
+});
+
+test("in whatever pieces lines come, the session gets the same messages in order", async () => {
+  const texts = [
+    request(1),
+    '{ "jsonrpc":"2.0", "id":"é🙂", "method":"tools/call" , "params":{} }',
+    '{"jsonrpc":"2.0","method":"notifications/x"}',
+    '{"jsonrpc":"2.0","id":9,"result":{"text":"\\u2028"}}',
+  ];
+  const bytes = Buffer.from(texts.map((text) => `${text}\r\n`).join("\n"));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(bytes.length)), async (places) => {
+      const { session, input, over } = served({ grace: 0 });
+      const cuts = [0, ...places.sort((a, b) => a - b), bytes.length];
+      for (const [at, end] of cuts.entries()) {
+        if (at > 0) input.write(bytes.subarray(cuts[at - 1], end));
+      }
+      input.end();
+      await over;
+      expect(session.received.map(({ message }) => message.text)).toEqual(
+        texts.map((text) => `${text}\r`),
+      );
+      expect(session.isClosed).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("what is refused reaches the session with no byte, and the next message does", async () => {
+  const { session, input, written, logged } = served({ bytes: 1000 });
+  const long = "x".repeat(2000);
+  const lines = [
+    "no JSON",
+    `[${request(1)}]`,
+    '{"jsonrpc":"2.0","id":2,"method":"ping","method":"tools/call"}',
+    `{"method":"tools/call","params":{"x":"${long}"},"jsonrpc":"2.0","id":3}`,
+    `{"method":"notifications/x","params":{"x":"${long}"},"jsonrpc":"2.0"}`,
+    '{"jsonrpc":"2.0","id":4,"result":{"a":1,"a":2}}',
+    long,
+    request(5),
+  ];
+  for (const line of lines) input.write(`${line}\n`);
+  await sleep(20);
+  const answers = written().map((text) => JSON.parse(text));
+  expect(answers.map(({ id, error }) => [id, error.code])).toEqual([
+    [undefined, -32700],
+    [undefined, -32600],
+    [2, -32600],
+    [3, -32050],
+  ]);
+  expect(session.received.map(({ message }) => message.id)).toEqual([5]);
+  expect(logged).toHaveLength(7);
+});
+
+test("an answer over the limit is an error for the server that has asked", async () => {
+  const { session, input } = served({ bytes: 1000 });
+  input.write(`{"jsonrpc":"2.0","id":"s1","result":{"x":"${"x".repeat(2000)}"}}\n`);
+  await sleep(20);
+  expect(session.received[0]?.message).toMatchObject({
+    kind: "response",
+    id: "s1",
+    value: { error: { code: -32050 } },
+  });
+});
+
+test("a request has one answer, and messages before it, and nothing after", async () => {
+  const { session, input, written } = served();
+  input.write(`${request(1)}\n`);
+  await sleep(20);
+  const { exchange } = session.received[0] ?? {};
+  await exchange?.send('{"jsonrpc":"2.0","method":"notifications/progress"}');
+  await exchange?.send('{\n"jsonrpc":"2.0","id":1,"result":{"s":"\u2028"}}');
+  await exchange?.send('{"jsonrpc":"2.0","id":1,"result":{}}');
+  await session.toHost('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
+  expect(written()).toEqual([
+    '{"jsonrpc":"2.0","method":"notifications/progress"}',
+    '{ "jsonrpc":"2.0","id":1,"result":{"s":"\\u2028"}}',
+    '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}',
+  ]);
+});
+
+test("the era of a request is that of the version that it carries", async () => {
+  const { session, input } = served();
+  const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+  for (const params of [{}, { _meta: meta }]) {
+    input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params })}\n`);
+  }
+  await sleep(20);
+  expect(session.received.map(({ exchange }) => exchange.era)).toEqual(["old", "new"]);
+});
+
+test("when the host has closed its end, open requests are still answered", async () => {
+  const { session, input, written, over } = served();
+  session.onReceive = async (_, exchange) => {
+    void sleep(100).then(() => exchange.send('{"jsonrpc":"2.0","id":1,"result":{}}'));
+  };
+  // The last line has no line feed.
+  input.end(request(1));
+  await over;
+  expect(written()).toEqual(['{"jsonrpc":"2.0","id":1,"result":{}}']);
+  expect(session.received[0]?.exchange.signal.aborted).toBe(true);
+  expect(session.isClosed).toBe(true);
+});
+
+test("a request that nobody answers keeps the front no longer than its grace", async () => {
+  const { input, over, session } = served({ grace: 50 });
+  input.end(`${request(1)}\n`);
+  await over;
+  expect(session.isClosed).toBe(true);
+});
+
+test("a signal ends the session at once, in the middle of a line and of a request", async () => {
+  const { session, input, stop, over } = served();
+  session.onReceive = () => new Promise(() => {});
+  input.write(`${request(1)}\n{"jsonrpc"`);
+  await sleep(20);
+  stop.abort();
+  await over;
+  expect(session.isClosed).toBe(true);
+  expect(session.received[0]?.exchange.signal.aborted).toBe(true);
+});
+
+test("a host that is gone ends the session", async () => {
+  const { output, over, session } = served();
+  output.destroy(new Error("EPIPE"));
+  await over;
+  expect(session.isClosed).toBe(true);
+});
+
+test("a failure of the gate is an answer, and tells nothing", async () => {
+  const { session, input, written, logged } = served();
+  session.onReceive = async () => {
+    throw new Error("secret");
+  };
+  input.write(`${request(1)}\n{"jsonrpc":"2.0","method":"x"}\n`);
+  await sleep(20);
+  expect(written().map((text) => JSON.parse(text))).toEqual([
+    { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "internal error" } },
+  ]);
+  expect(logged.join()).not.toContain("secret");
+});
+
+test("a host that does not read is not read, and its server waits", async () => {
+  const output = new PassThrough({ highWaterMark: 1000 });
+  const { session, input } = served({ output });
+  let sent = 0;
+  session.onReceive = async (_, exchange) => {
+    await exchange.send(`{"jsonrpc":"2.0","id":1,"result":{"x":"${"x".repeat(2000)}"}}`);
+    sent++;
+  };
+  for (let at = 0; at < 5; at++) input.write(`${request(1)}\n`);
+  await sleep(50);
+  expect([session.received.length, sent]).toEqual([1, 0]);
+  output.resume();
+  await sleep(50);
+  expect([session.received.length, sent]).toEqual([5, 5]);
+});
