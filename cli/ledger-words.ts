@@ -135,7 +135,7 @@ function idsIn({ revocationId, children }: DelegationNode): string[] {
 }
 
 export function eventLine(event: LedgerEvent, paint: Paint): string {
-  const { at, kind, decision, capability, grant, handles = [], codes = [], values } = event;
+  const { at, kind, decision, capability, grant, handles = [], values } = event;
   const answer = decision === "allowed" ? paint.green(decision) : paint.red(decision);
   const purpose = purposeOf(event);
   const parts = [
@@ -149,11 +149,27 @@ export function eventLine(event: LedgerEvent, paint: Paint): string {
     grant === undefined || kind === "invocation" ? "" : printable(grant),
     handles.length === 0 ? "" : countWords(handles.length, "handle"),
     authorityWords(event, paint),
-    codes.length === 0 ? "" : paint.bold(codes.map(printable).join(", ")),
+    whyWords(event, paint),
     values === undefined ? "" : `values ${escapedJson(values)}`,
     purpose === undefined ? "" : quoted(purpose),
   ];
   return parts.filter((part) => part !== "").join("  ");
+}
+
+/** Names the codes of a refusal, each with the hops and rules that it is about, as far as they are known. */
+function whyWords({ codes = [], denials = [] }: LedgerEvent, paint: Paint): string {
+  const words = codes.map((code) => {
+    const places = denials
+      .filter((denial) => denial.code === code && denial.hop !== undefined)
+      .map(({ hop, rule }) =>
+        [hop === 0 ? "the identifier" : `hop ${hop}`, rule]
+          .filter((part) => part !== undefined)
+          .join(" "),
+      );
+    const where = [...new Set(places)].map(printable).join("; ");
+    return `${paint.bold(printable(code))}${where === "" ? "" : ` (${where})`}`;
+  });
+  return words.join(", ");
 }
 
 /** Names the acting party and agent, and for an operator's action the affected party. */

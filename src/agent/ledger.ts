@@ -41,10 +41,21 @@ export interface LedgerEvent {
   readonly handles?: readonly string[];
   /** Denial codes, or what else a refusal is called; empty if allowed. */
   readonly codes?: readonly string[];
+  /** The hop and the rule of each denial, of a refused call; at most 32. */
+  readonly denials?: readonly LedgerDenial[];
   /** The hops of the presented token. */
   readonly path?: readonly LedgerHop[];
   /** Values of the arguments that the operator named in `recordValues`. */
   readonly values?: { readonly [argument: string]: unknown };
+}
+
+/** One reason of a refused call. It holds no value of the call. */
+export interface LedgerDenial {
+  readonly code: string;
+  /** The link of the token: 0 is the identifier, 1 the issuer's hop. Absent if no link is concerned. */
+  readonly hop?: number;
+  /** The rule that refuses, such as `operationConstraints.read_file.path.path`. */
+  readonly rule?: string;
 }
 
 /** One hop of a presented token. */

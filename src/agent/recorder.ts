@@ -18,7 +18,7 @@ import type {
   LedgerEventKind,
   LedgerHop,
 } from "./ledger.js";
-import { type AgentDenials, codesOf } from "./refusal.js";
+import { type AgentDenials, codesOf, MOST_DENIALS } from "./refusal.js";
 import type { Operation, Skill } from "./skill.js";
 import { TokenSearch } from "./token-search.js";
 
@@ -106,6 +106,9 @@ export class Recorder {
     this.#ask(event, skill, asked, invocation.arguments);
     if (capability !== undefined) rest(event, capability, refusedPathOf(capability));
     event.handles = handles;
+    event.denials = denials
+      .slice(0, MOST_DENIALS)
+      .map(({ code, hop, rule }) => ({ code, hop, rule }));
     this.#refused(event, codesOf(denials), seconds);
   }
 

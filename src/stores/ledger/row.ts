@@ -1,10 +1,12 @@
 import type {
   AuthorityKind,
   IssuedCapability,
+  LedgerDenial,
   LedgerEvent,
   LedgerEventKind,
   LedgerHop,
 } from "../../agent/ledger.js";
+import { MOST_DENIALS } from "../../agent/refusal.js";
 import { isTexts } from "../../bytes/json.js";
 import { decodeUtf8, encodeUtf8 } from "../../bytes/utf8.js";
 import { CAPABILITY_LIMITS } from "../../capability/limits.js";
@@ -49,6 +51,7 @@ const AUTHORITIES: readonly AuthorityKind[] = ["capability", "legacy", "ambient"
 export function eventRow(event: LedgerEvent): EventRow {
   if (!KINDS.includes(event.kind)) throw new TypeError(`kind must be one of ${KINDS.join(", ")}`);
   const { decision, principal, capability, authority, handles, codes, path, values } = event;
+  const { denials } = event;
   if (decision !== "allowed" && decision !== "refused") {
     throw new TypeError('decision must be "allowed" or "refused"');
   }
@@ -70,6 +73,11 @@ export function eventRow(event: LedgerEvent): EventRow {
       declared: typeof event.declared === "boolean" ? event.declared : undefined,
       handles: handles && shortened(handles),
       codes: codes && shortened(codes),
+      denials: denials?.slice(0, MOST_DENIALS).map(({ code, hop, rule }) => ({
+        code: clipped(code),
+        hop,
+        rule: rule && clipped(rule),
+      })),
       path: path?.slice(0, MOST_HOPS).map(({ revocationId }) => clipped(revocationId)),
       values: values && shownValues(values),
     }),
@@ -172,6 +180,7 @@ export function eventOf({ at, what, principal, capability, body }: EventRow): Le
     declared: typeof declared === "boolean" ? declared : undefined,
     handles: texts(rest["handles"]),
     codes: texts(rest["codes"]),
+    denials: storedDenials(rest["denials"]),
     path: texts(rest["path"])?.map((revocationId) => ({ revocationId })),
     values: typeof values === "object" && values !== null ? { ...values } : undefined,
   };
@@ -217,6 +226,19 @@ export function issuedOf({ query, further, ...row }: StoreTables["issued"]): Iss
 function optionalText(value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   throw new TypeError("the stored text is not a string");
+}
+
+function storedDenials(value: unknown): readonly LedgerDenial[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw new TypeError("the stored denials are not a list");
+  return value.map((one: unknown) => {
+    const { code, hop, rule }: { readonly [name: string]: unknown } = Object(one);
+    return {
+      code: optionalText(code) ?? "",
+      ...(hop === undefined ? {} : { hop: whole(hop) }),
+      ...(rule === undefined ? {} : { rule: optionalText(rule) }),
+    };
+  });
 }
 
 function texts(value: unknown): readonly string[] | undefined {

@@ -21,6 +21,7 @@ const FULL: LedgerEvent = {
   operation: "retrieve",
   handles: ["rh_1", "rh_2"],
   codes: ["expired", "operation_denied"],
+  denials: [{ code: "expired", hop: 1, rule: "expires" }, { code: "operation_denied" }],
   path: [
     { revocationId: RV[0], hop: { operations: ["get", "put"], constraints: { n: { max: 3 } } } },
     { revocationId: RV[1] },

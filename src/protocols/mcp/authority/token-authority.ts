@@ -24,6 +24,7 @@ import type {
   GateRefusal,
   Presented,
 } from "./gate-authority.js";
+import { linkDenials } from "./resolve-paths.js";
 
 /** The parts and settings of an authority. */
 export interface TokenAuthorityOptions {
@@ -45,10 +46,10 @@ export interface TokenAuthorityOptions {
   /** Names of arguments whose values go into the ledger; none unless given. */
   readonly recordValues?: readonly string[] | undefined;
   /**
-   * Returns further reasons against a call that the tokens allow, such as a symbolic link that leads out of a folder.
-   * None unless given.
+   * The folder from which the server reads relative paths, if symbolic links are to be followed: a path that leads out
+   * of the folders that the tokens allow is refused then.
    */
-  readonly examine?: ((call: GateCall, hops: readonly Hop[]) => readonly AgentDenial[]) | undefined;
+  readonly resolvePathsFrom?: string | undefined;
   /** Called when the keys cannot be read, for which every call is refused. */
   readonly onProblem?: ((error: StorageError) => void) | undefined;
   /** Called with every decision, for metrics. */
@@ -107,7 +108,7 @@ class TokenAuthority implements GateAuthority {
   async decide(presented: Presented, call: GateCall): Promise<GateDecision> {
     const seconds = this.#recorder.start();
     if (!presented.ok) return this.#refused(call, [{ denials: presented.denials }], seconds);
-    const { issuer, examine } = this.#options;
+    const { issuer, resolvePathsFrom: base } = this.#options;
     await issuer.catchUp();
     const judged = presented.tokens.map((token) =>
       this.#judge(token, call.operation, call.arguments),
@@ -117,7 +118,7 @@ class TokenAuthority implements GateAuthority {
     );
     if (refusals.length > 0) return this.#refused(call, refusals, seconds);
     const [first, ...others] = judged.flatMap((one) => (one.allowed ? [one.capability] : []));
-    const [denial, ...more] = examine?.(call, this.hops(presented)) ?? [];
+    const [denial, ...more] = base === undefined ? [] : linkDenials(call, presented.tokens, base);
     if (first === undefined || denial !== undefined) {
       const denials: AgentDenials = [denial ?? NOTHING_PRESENTED, ...more];
       return this.#refused(call, [{ denials, capability: first }], seconds);

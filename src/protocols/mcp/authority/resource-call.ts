@@ -1,0 +1,52 @@
+import type { AgentDenial } from "../../../agent/refusal.js";
+import type { JsonObject } from "../../../bytes/json.js";
+import { isWellFormed } from "../../../bytes/utf8.js";
+import { isPath } from "../../../caveats/path-form.js";
+import { shown } from "../../../caveats/scalar.js";
+
+/** The arguments by which a resource is judged, or why its URI cannot be judged. */
+export type ResourceArguments =
+  | { readonly ok: true; readonly arguments: JsonObject }
+  | { readonly ok: false; readonly denial: AgentDenial };
+
+/** White space and control characters at either end, or control characters anywhere: parsers of URLs drop them. */
+const DROPPED = /^ | $|[\p{Cc}]/u;
+const SCHEME = /^([a-z][a-z\d+.-]*):/i;
+/** An escape of `/`, or of a character that needs none, such as `%2e`: programs differ in whether they decode it. */
+const MISLEADING_ESCAPE = /%(?:2[DEF]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i;
+
+/**
+ * Returns the arguments by which a call for a resource is judged: `path` for a `file:` URI, else `uri`.
+ *
+ * A `file:` URI must be `file:///` and a path in the strict form of docs/spec.md, section 5.2. Only characters such as
+ * a space may be escaped, so that a program that does not decode escapes stays in the same folder.
+ *
+ * @param uri - The URI as the caller wrote it.
+ */
+export function resourceArguments(uri: string): ResourceArguments {
+  if (uri === "" || DROPPED.test(uri) || !isWellFormed(uri)) {
+    return refused(uri, "must not have control characters, or spaces at an end");
+  }
+  const [, scheme = ""] = SCHEME.exec(uri) ?? [];
+  if (scheme.toLowerCase() !== "file") return { ok: true, arguments: { uri } };
+  const path = pathOf(uri);
+  if (path !== undefined) return { ok: true, arguments: { path } };
+  return refused(uri, "must be file:/// and a plain path, such as file:///data/report.txt");
+}
+
+/** Returns the path of a `file:` URI; `undefined` if programs could read it in different ways. */
+function pathOf(uri: string): string | undefined {
+  if (!uri.startsWith("file:///") || /[?#]/.test(uri) || MISLEADING_ESCAPE.test(uri))
+    return undefined;
+  try {
+    const path = decodeURIComponent(uri.slice("file://".length));
+    return isPath(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(uri: string, must: string): ResourceArguments {
+  const message = `the resource ${shown(uri)} cannot be judged: its URI ${must}`;
+  return { ok: false, denial: { code: "arguments_invalid", rule: "uri", message } };
+}

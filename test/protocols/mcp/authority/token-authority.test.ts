@@ -1,0 +1,199 @@
+import { expect, test } from "vitest";
+import { attenuate } from "../../../../src/capability/attenuate.js";
+import { createIssuer } from "../../../../src/issuer/issuer.js";
+import { createKeyring } from "../../../../src/issuer/keyring.js";
+import { OwnTokenError } from "../../../../src/protocols/mcp/authority/token-authority.js";
+import { createRevocationList } from "../../../../src/revocation/list.js";
+import { world } from "./support.js";
+
+const READ = { operations: ["read"], operationConstraints: { read: { path: { path: "/data" } } } };
+
+function readCall(path: string) {
+  return { operation: "read", arguments: { path }, method: "tools/call" };
+}
+
+function narrowed(token: string, hop: Parameters<typeof attenuate>[1]): string {
+  const result = attenuate(token, hop);
+  if (!result.ok) throw new Error("it was not narrowed");
+  return result.token;
+}
+
+test("allows what the token allows, and refuses the rest with hop and reason", async () => {
+  const { authority, mint } = await world();
+  const presented = authority.present([mint(READ)]);
+  expect(await authority.decide(presented, readCall("/data/a"))).toMatchObject({
+    allowed: true,
+    capabilities: [{ grant: "mcp" }],
+  });
+  expect(await authority.decide(presented, readCall("/etc/passwd"))).toMatchObject({
+    allowed: false,
+    denials: [{ code: "constraint_violated", hop: 1, rule: "operationConstraints.read.path.path" }],
+  });
+  const write = { operation: "write", arguments: {}, method: "tools/call" };
+  expect(await authority.decide(presented, write)).toMatchObject({
+    denials: [{ code: "operation_denied", hop: 1 }],
+  });
+});
+
+test("every token that is present must allow: one in the message cannot widen the gate's own", async () => {
+  const own: string[] = [];
+  const { authority, mint } = await world({ ownTokens: () => own });
+  own.push(mint(READ));
+  const wide = mint({ anyOperation: true });
+  const both = authority.present([wide]);
+  expect(await authority.decide(both, readCall("/data/a"))).toMatchObject({ allowed: true });
+  expect(await authority.decide(both, readCall("/etc/passwd"))).toMatchObject({
+    allowed: false,
+    denials: [{ code: "constraint_violated", capability: 0 }],
+  });
+  const narrow = authority.present([narrowed(wide, { operations: ["list"] })]);
+  expect(await authority.decide(narrow, readCall("/data/a"))).toMatchObject({
+    denials: [{ code: "operation_denied", capability: 1, hop: 2 }],
+  });
+  expect(authority.holds(narrow, "read")).toBe(false);
+  expect(authority.holds(narrow, "list")).toBe(false);
+});
+
+test("a token of another issuer, another grant or none is a refusal, never passed over", async () => {
+  const { authority, mint } = await world();
+  const good = mint(READ);
+  const stranger = createIssuer({
+    name: "gate-home",
+    keys: createKeyring(),
+    revocations: createRevocationList(),
+  }).mint({ grant: "mcp", operations: ["read"] }).token;
+  const cases = [
+    [[], "capability_missing"],
+    [["noise"], "token_malformed"],
+    [[good, "noise"], "token_malformed"],
+    [[good, stranger], "unknown_key"],
+    [[mint({ ...READ, grant: "other" })], "grant_denied"],
+    [Array.from({ length: 9 }, () => mint(READ)), "token_too_large"],
+  ] as const;
+  for (const [tokens, code] of cases) {
+    const presented = authority.present(tokens);
+    expect(authority.holds(presented, "read"), code).toBe(false);
+    expect(await authority.decide(presented, readCall("/data/a")), code).toMatchObject({
+      allowed: false,
+      denials: [{ code }],
+    });
+  }
+});
+
+test("a list holds an operation whatever its arguments, until the token expires or is revoked", async () => {
+  const { authority, home, mint } = await world();
+  const token = mint(READ);
+  const presented = authority.present([token]);
+  expect(authority.holds(presented, "read")).toBe(true);
+  expect(authority.holds(presented, "write")).toBe(false);
+  expect(authority.hops(presented)).toMatchObject([{ operations: ["read"] }]);
+  const left = (authority.expiresAt(presented) ?? 0) - Date.now();
+  expect(Math.round(left / 60_000)).toBe(15);
+  const revocation = home.issuer.revocationOf(token);
+  if (revocation.ok) await home.revocations.add(revocation.entry);
+  expect(authority.holds(presented, "read")).toBe(false);
+  expect(await authority.decide(presented, readCall("/data/a"))).toMatchObject({
+    denials: [{ code: "revoked" }],
+  });
+});
+
+test("a token narrowed by a holder is of the same holder; another capability is not", async () => {
+  const { authority, mint } = await world();
+  const token = mint(READ);
+  const child = narrowed(token, { expires: "1m" });
+  const holder = (...tokens: readonly string[]): string =>
+    authority.holder(authority.present(tokens));
+  expect(holder(child)).toBe(holder(token));
+  expect(holder(token, mint(READ))).not.toBe(holder(token));
+  expect(holder()).toBe("");
+});
+
+test("while the gate's own token cannot be read, everything is refused and says why", async () => {
+  const { authority, mint } = await world({
+    ownTokens: () => {
+      throw new OwnTokenError("/home/me/t: there is no such file");
+    },
+  });
+  const presented = authority.present([mint(READ)]);
+  expect(await authority.decide(presented, readCall("/data/a"))).toMatchObject({
+    denials: [{ code: "capability_missing", message: "/home/me/t: there is no such file" }],
+  });
+});
+
+test("the audience is the issuer's name, or the gate's own", async () => {
+  const { authority, mint } = await world({ audience: "files-gate" });
+  const of = (audience: string) =>
+    authority.decide(
+      authority.present([mint({ ...READ, audience: [audience] })]),
+      readCall("/data/a"),
+    );
+  expect(await of("files-gate")).toMatchObject({ allowed: true });
+  expect(await of("gate-home")).toMatchObject({ denials: [{ code: "audience_denied" }] });
+});
+
+test("the ledger has every decision: tool, named arguments, hop and reason, of each token", async () => {
+  const { authority, home, mint } = await world({ recordValues: ["path"] });
+  const [first, second] = [mint({ ...READ, principal: "alice" }), mint({ operations: ["read"] })];
+  const presented = authority.present([first, second]);
+  await authority.decide(presented, {
+    ...readCall("/data/a"),
+    arguments: { path: "/data/a", secret: 1 },
+  });
+  await authority.decide(presented, readCall("/etc/passwd"));
+  await authority.decide(authority.present([]), readCall("/data/b"));
+  authority.refuse(presented, readCall("/data/c"), [
+    { code: "arguments_invalid", rule: "uri", message: "not a URI" },
+  ]);
+  const call = { kind: "invocation", operation: "read", grant: "mcp" };
+  const events = await home.ledger.list();
+  expect(events).toMatchObject([
+    { ...call, decision: "allowed", principal: "alice", values: { path: "/data/a" } },
+    { ...call, decision: "allowed" },
+    {
+      ...call,
+      decision: "refused",
+      principal: "alice",
+      values: { path: "/etc/passwd" },
+      codes: ["constraint_violated"],
+      denials: [
+        { code: "constraint_violated", hop: 1, rule: "operationConstraints.read.path.path" },
+      ],
+    },
+    { decision: "refused", operation: "read", codes: ["capability_missing"] },
+    { decision: "refused", codes: ["arguments_invalid"], principal: "alice" },
+  ]);
+  expect(JSON.stringify(events)).not.toContain("secret");
+});
+
+test("listeners hear of a revocation, of another token and of the end of its life", async () => {
+  const own: string[] = [];
+  let now = Date.now();
+  const revocations = createRevocationList();
+  const { clock } = { clock: () => now };
+  const issuer = createIssuer({ name: "i", keys: createKeyring(), revocations, clock });
+  const { authority } = await world({ issuer, revocations, ownTokens: () => own });
+  let heard = 0;
+  const stop = authority.onChange(() => heard++);
+  const hears = async (change: () => void): Promise<number> => {
+    const before = heard;
+    change();
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    return heard - before;
+  };
+  const mint = () => issuer.mint({ grant: "mcp", operations: ["read"], expires: "1h" }).token;
+  expect(await hears(() => own.push(mint()))).toBe(1);
+  expect(await hears(() => {})).toBe(0);
+  expect(await hears(() => own.splice(0, 1, mint()))).toBe(1);
+  const revoke = () => {
+    const revocation = issuer.revocationOf(mint());
+    if (revocation.ok) revocations.add(revocation.entry);
+  };
+  expect(await hears(revoke)).toBe(1);
+  expect(
+    await hears(() => {
+      now += 2 * 60 * 60 * 1000;
+    }),
+  ).toBe(1);
+  stop();
+  expect(await hears(() => own.splice(0))).toBe(0);
+});
