@@ -11,6 +11,7 @@ import { PARTY_TABLES } from "./tables/parties.js";
 import { RESOURCE_NUMBER_TABLES } from "./tables/resource-numbers.js";
 import { REVOCATION_TABLES } from "./tables/revocations.js";
 import { TASK_TABLES } from "./tables/tasks.js";
+import { TOOL_PIN_TABLES } from "./tables/tool-pins.js";
 
 /** Every table of every store; they share one database. */
 export interface StoreTables
@@ -19,7 +20,8 @@ export interface StoreTables
     RowsOf<typeof TASK_TABLES>,
     RowsOf<typeof RESOURCE_NUMBER_TABLES>,
     RowsOf<typeof MEMORY_TABLES>,
-    RowsOf<typeof PARTY_TABLES> {}
+    RowsOf<typeof PARTY_TABLES>,
+    RowsOf<typeof TOOL_PIN_TABLES> {}
 
 /**
  * A database with the tables of every store, made by {@link createStores} or {@link openStores}. Pass it to the
@@ -75,6 +77,7 @@ const SCHEMA: Schema = {
       await makeTables(step, RESOURCE_NUMBER_TABLES);
       await makeTables(step, MEMORY_TABLES);
       await makeTables(step, PARTY_TABLES);
+      await makeTables(step, TOOL_PIN_TABLES);
       await step.run(sql`INSERT INTO revocation_state VALUES (1, 0, 0)`);
       await step.run(sql`CREATE INDEX task_instance ON task (instance) WHERE instance IS NOT NULL`);
     },

@@ -1,0 +1,212 @@
+// src/protocols/mcp/tools: the tools of servers: their pinned definitions, and the schemas that tokens narrow.
+
+import { createHash } from "node:crypto";
+import { canonicalCopy, type Json, type JsonObject } from "../../../bytes/json.js";
+import {
+  type StoreDatabase,
+  type StoreQueries,
+  type TableDatabase,
+  tablesOf,
+} from "../../../stores/database.js";
+import { readStored, textOf, whole } from "../../../stores/stored-values.js";
+
+/** A tool as its server defines it. */
+export type ToolDefinition = JsonObject & {
+  readonly name: string;
+  readonly inputSchema: JsonObject;
+};
+
+/** The definitions that someone has accepted, or that were seen first. */
+export interface ToolPins {
+  /**
+   * Compares definitions with those that are pinned, and pins new ones.
+   *
+   * @param server - The server's name; `undefined` for a gate's only server.
+   * @returns The names of tools whose definition has changed.
+   */
+  check(server: string | undefined, tools: readonly ToolDefinition[]): Promise<ReadonlySet<string>>;
+}
+
+/** A pinned definition. */
+export interface ToolPin {
+  /** As {@link PinStoreOptions.titleOf} names the server. */
+  readonly server: string;
+  readonly tool: string;
+  readonly definition: Json;
+  /** When it was pinned, in milliseconds since 1970. */
+  readonly pinned: number;
+  /** The definition that the server gives now, if that is another: the tool is refused until it is accepted. */
+  readonly changed?: Json | undefined;
+}
+
+export interface PinStoreOptions {
+  /** Returns a text that names a server among those of all gates of the home, such as its command line. */
+  readonly titleOf: (server: string | undefined) => string;
+  /** Milliseconds since 1970; `Date.now` unless given. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Most tools of one server. */
+const MOST_TOOLS = 1000;
+/** Longest definition in UTF-16 code units. */
+const LONGEST = 256 * 1024;
+
+/**
+ * Pins in a database of the stores, which several gates may use at once: of two definitions that are seen first at the
+ * same time, one is pinned. A definition that is too long, or of one tool too many, counts as changed.
+ */
+export class PinStore implements ToolPins {
+  readonly #database: TableDatabase;
+  readonly #options: PinStoreOptions;
+
+  /** @param database - Stays open. */
+  constructor(database: StoreDatabase, options: PinStoreOptions) {
+    this.#database = tablesOf(database);
+    this.#options = options;
+  }
+
+  async check(
+    server: string | undefined,
+    tools: readonly ToolDefinition[],
+  ): Promise<ReadonlySet<string>> {
+    const title = this.#options.titleOf(server);
+    const seen = tools.map((tool) => ({ name: tool.name, text: textOfDefinition(tool) }));
+    const rows = await this.#database.read((db) => rowsOf(db, title));
+    const known = seen.every(({ name, text }) => {
+      const row = rows.get(name);
+      return row !== undefined && text === (row.changed ?? row.definition);
+    });
+    const pinned = known ? rows : await this.#database.write((db) => this.#note(db, title, seen));
+    return new Set(
+      seen
+        .filter(({ name, text }) => pinned.get(name)?.definition !== text)
+        .map(({ name }) => name),
+    );
+  }
+
+  /** Returns all pins, by server and tool. */
+  async list(): Promise<readonly ToolPin[]> {
+    const rows = await this.#database.read((db) =>
+      db.selectFrom("tool_pin").selectAll().orderBy("server").orderBy("tool").execute(),
+    );
+    return readStored(this.#database.name, "the pin of a tool", () => rows.map(pinOf));
+  }
+
+  /** Pins the definition that a server gives now. @returns Whether there was another than the pinned one. */
+  async accept({ server, tool }: Pick<ToolPin, "server" | "tool">): Promise<boolean> {
+    return this.#database.write(async (db) => {
+      const id = idOf(server, tool);
+      const row = await db
+        .selectFrom("tool_pin")
+        .select("changed")
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (row === undefined || row.changed === null) return false;
+      const pinned = this.#now();
+      await db
+        .updateTable("tool_pin")
+        .set({ definition: row.changed, changed: null, pinned })
+        .where("id", "=", id)
+        .execute();
+      return true;
+    });
+  }
+
+  /** Removes all pins of a server, so that its tools are pinned anew when they are seen next. @returns Their number. */
+  async forget(server: string): Promise<number> {
+    return this.#database.write(async (db) => {
+      const { size } = await rowsOf(db, server);
+      await db.deleteFrom("tool_pin").where("server", "=", JSON.stringify(server)).execute();
+      return size;
+    });
+  }
+
+  /** Pins what is new, and notes what has changed. @returns The pins. */
+  async #note(db: StoreQueries, title: string, seen: readonly Seen[]): Promise<Pinned> {
+    const rows = await rowsOf(db, title);
+    let room = MOST_TOOLS - rows.size;
+    for (const { name, text } of seen) {
+      if (text.length > LONGEST) continue;
+      const row = rows.get(name);
+      if (row === undefined) {
+        if (room === 0) continue;
+        room--;
+        await this.#pin(db, title, { name, text });
+      } else if (text !== (row.changed ?? row.definition)) {
+        const changed = text === row.definition ? null : text;
+        await db
+          .updateTable("tool_pin")
+          .set({ changed })
+          .where("id", "=", idOf(title, name))
+          .execute();
+      }
+    }
+    return rowsOf(db, title);
+  }
+
+  async #pin(db: StoreQueries, title: string, { name, text }: Seen): Promise<void> {
+    await db
+      .insertInto("tool_pin")
+      .values({
+        id: idOf(title, name),
+        server: JSON.stringify(title),
+        tool: JSON.stringify(name),
+        definition: text,
+        pinned: this.#now(),
+        changed: null,
+      })
+      // Another gate has just pinned it.
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .execute();
+  }
+
+  #now(): number {
+    return (this.#options.clock ?? Date.now)();
+  }
+}
+
+interface Seen {
+  readonly name: string;
+  /** The definition. */
+  readonly text: string;
+}
+
+/** The pins of a server by the name of the tool. */
+type Pinned = ReadonlyMap<string, { readonly definition: string; readonly changed: string | null }>;
+
+async function rowsOf(db: StoreQueries, title: string): Promise<Pinned> {
+  const rows = await db
+    .selectFrom("tool_pin")
+    .select(["tool", "definition", "changed"])
+    .where("server", "=", JSON.stringify(title))
+    .execute();
+  return new Map(rows.map(({ tool, ...row }) => [textOf(tool), row]));
+}
+
+function pinOf(row: {
+  readonly server: string;
+  readonly tool: string;
+  readonly definition: string;
+  readonly pinned: number;
+  readonly changed: string | null;
+}): ToolPin {
+  const { server, tool, definition, pinned, changed } = row;
+  return {
+    server: textOf(server),
+    tool: textOf(tool),
+    definition: JSON.parse(definition),
+    pinned: whole(pinned),
+    changed: changed === null ? undefined : JSON.parse(changed),
+  };
+}
+
+/** Returns a definition as it is compared. The order of properties does not matter. */
+function textOfDefinition(tool: ToolDefinition): string {
+  return JSON.stringify(canonicalCopy(tool));
+}
+
+function idOf(title: string, tool: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([title, tool]))
+    .digest("base64url");
+}
