@@ -102,7 +102,7 @@ describe("the tree of delegation", () => {
     expect(() => delegationTree([seen(1, "a"), seen(2, "b")])).toThrow(message);
   });
 
-  test("leaves the events as they were", () => {
+  test("does not change the events it is built from", () => {
     const events = Object.freeze([seen(2, "a"), seen(1, "a")]);
     delegationTree(events);
     expect(events.map((event) => event.at)).toEqual([at(2), at(1)]);

@@ -20,7 +20,7 @@ import {
 } from "./support.js";
 
 describe("an allowed call", () => {
-  test("runs the skill with just the resources that it names", async () => {
+  test("runs the skill with exactly the resources that it names", async () => {
     const { agent, one, q1, ran } = await reading();
     const outcome = await call(agent, "retrieve", { document: q1 }, [one]);
     expect(outcome).toMatchObject({ ok: true, authority: "capability", capability: one.id });
@@ -67,7 +67,7 @@ describe("an allowed call", () => {
   });
 });
 
-describe("each reason of the agent's own, and no skill runs", () => {
+describe("the agent's own reasons to refuse a call, without running the skill", () => {
   const cases: readonly [
     AgentDenialCode,
     (parts: Awaited<ReturnType<typeof reading>>) => Promise<string[]>,

@@ -44,12 +44,12 @@ describe("the grants of an agent", () => {
 
 const ID = "must be 1 to 128 printable ASCII characters without spaces";
 
-describe("a mistake names its field", () => {
+describe("a wrong grant is refused, and the message names its field", () => {
   test.each<[string, readonly object[], string]>([
-    ["none at all", [], "grants: must be an array of at least one"],
-    ["not an object", [[READ]], "grants[0]"],
+    ["no grants at all", [], "grants: must be an array of at least one"],
+    ["a grant that is not an object", [[READ]], "grants[0]"],
     [
-      "an unknown member",
+      "an unknown property",
       [{ ...READ, legasy: true }],
       'grants[0].legasy: unknown member; did you mean "legacy"?',
     ],
@@ -124,7 +124,7 @@ describe("a mistake names its field", () => {
     expect(wrong(...grants)).toContain(message);
   });
 
-  test("grants that are no array", () => {
+  test("grants that are not an array", () => {
     expect(misuse(() => expandGrants(JSON.parse("{}"), SKILLS))).toMatch(/^grants: /);
   });
 });

@@ -124,7 +124,7 @@ describe("a legacy grant", () => {
 
   test.each<[string, Json]>([
     ["nothing", { quarter: "Q9" }],
-    ["only what is hidden", { title: "Merger" }],
+    ["only hidden resources", { title: "Merger" }],
   ])("gives nothing that reaches resources for a query that matches %s", async (_, filter) => {
     const { agent, ran } = await world();
     const found = await granted(agent, {

@@ -123,34 +123,38 @@ describe("a policy table", () => {
   });
 });
 
-describe("a mistake names its field", () => {
+describe("a wrong policy is refused, and the message names its field", () => {
   test.each<[string, unknown, string]>([
-    ["no object", [], "policy"],
+    ["not an object", [], "policy"],
     [
-      "an unknown member",
+      "an unknown property",
       { rules: [], group: {} },
       'policy.group: unknown member; did you mean "groups"?',
     ],
     ["no rules", {}, "policy.rules: must be an array"],
-    ["groups that are a list", { groups: [], rules: [] }, "policy.groups: must be an object"],
+    ["groups as an array", { groups: [], rules: [] }, "policy.groups: must be an object"],
     [
-      "a group that is a text",
+      "a group as a string",
       { groups: { a: "alice" }, rules: [] },
       "policy.groups.a: must be an array of texts",
     ],
-    ["an empty member", { groups: { a: [""] }, rules: [] }, "policy.groups.a[0]: must be a text"],
     [
-      "a rule that is a text",
+      "an empty group member",
+      { groups: { a: [""] }, rules: [] },
+      "policy.groups.a[0]: must be a text",
+    ],
+    [
+      "a rule as a string",
       { rules: ["alice"] },
       "policy.rules[0] must be a plain object with principal, ",
     ],
     [
-      "a rule's unknown member",
+      "an unknown property of a rule",
       { rules: [{ ...RULE, resource: {} }] },
       'policy.rules[0].resource: unknown member; did you mean "resources"?',
     ],
     [
-      "nobody",
+      "a rule without a principal or group",
       { rules: [{ grant: "read", operations: ["get"] }] },
       "policy.rules[0]: name either a principal or a group",
     ],
@@ -160,17 +164,17 @@ describe("a mistake names its field", () => {
       "policy.rules[0]: name either a principal or a group",
     ],
     [
-      "a group that is not there",
+      "an unknown group",
       { groups: { staff: [] }, rules: [{ group: "stuff", grant: "*", operations: "*" }] },
       'policy.rules[0].group: there is no group "stuff"; did you mean "staff"?',
     ],
     [
-      "a group by an inherited name",
+      "a group named like an inherited property",
       { groups: { a: [] }, rules: [{ group: "constructor", grant: "*", operations: "*" }] },
       'policy.rules[0].group: there is no group "constructor"',
     ],
     [
-      "a principal that is none",
+      "an invalid principal",
       { rules: [{ ...RULE, principal: 7 }] },
       "policy.rules[0].principal[0]: must be a text",
     ],
@@ -180,17 +184,17 @@ describe("a mistake names its field", () => {
       "policy.rules[0].grant: must be a grant's id",
     ],
     [
-      "operations as another text",
+      "operations as a string",
       { rules: [{ ...RULE, operations: "get" }] },
       "policy.rules[0].operations: must be an array of texts",
     ],
     [
-      "resources as a text",
+      "resources as a string",
       { rules: [{ ...RULE, resources: "reports" }] },
       'policy.rules[0].resources: must be an object with "collections"',
     ],
     [
-      "a selector's unknown member",
+      "an unknown property of a selector",
       { rules: [{ ...RULE, resources: { collections: "*", filters: {} } }] },
       'policy.rules[0].resources.filters: unknown member; did you mean "filter"?',
     ],

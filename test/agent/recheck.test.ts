@@ -127,8 +127,8 @@ describe("a request's query is asked again at each call if the policy names fiel
 
 describe("where the policy names no fields, a request's query", () => {
   test.each([
-    ["it is not asked again", GRANTS, ["allowed"]],
-    ["it is, if the grant says so", grants(true), ["policy_denied"]],
+    ["is not asked again", GRANTS, ["allowed"]],
+    ["is asked again if the grant says so", grants(true), ["policy_denied"]],
   ])("%s", async (_, given, expected) => {
     const { agent, folder } = await world({ grants: given });
     const one = await grantedOne(agent, OLD, BOB);

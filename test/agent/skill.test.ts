@@ -34,25 +34,29 @@ describe("a wrong skill is refused, and the message names its field", () => {
     ["no id", [{ id: undefined }], "skills[0].id: is missing; it must be 1 to 64 letters"],
     ["no name", [{}, { id: "b", name: undefined }], "skills[1].name: is missing; it must be a"],
     ["no description", [{ description: "" }], "skills[0].description: must be a text"],
-    ["tags that are one text", [{ tags: "a" }], "skills[0].tags: must be an array of texts"],
+    ["tags that are one string", [{ tags: "a" }], "skills[0].tags: must be an array of texts"],
     ["examples of numbers", [{ examples: [1] }], "skills[0].examples: must be an array of texts"],
-    ["another target", [{ target: "all" }], 'skills[0].target: must be "item" or "collection"'],
+    ["an unknown target", [{ target: "all" }], 'skills[0].target: must be "item" or "collection"'],
     ["no input", [{ input: undefined }], "skills[0].input: is missing; it must be a JSON Schema"],
     ["input of an array", [{ input: { type: "array" } }], "skills[0].input: must be a JSON Schema"],
     [
-      "a member that is misspelt",
+      "a misspelt property",
       [{ operaton: "get" }],
       'skills[0].operaton: unknown member; did you mean "operation"?',
     ],
-    ["another reach", [{ reach: "all" }], 'skills[0].reach: must be "named", "scoped" or "none"'],
+    [
+      "an unknown reach",
+      [{ reach: "all" }],
+      'skills[0].reach: must be "named", "scoped" or "none"',
+    ],
     ["no run", [{ run: null }], "skills[0].run: must be a function"],
     [
-      "an operation that another skill does to something else",
+      "an operation that another skill declares with another reach",
       [{}, { id: "b", target: "collection" }],
       'skills[1]: "read" has the operation "get" too, but on something else',
     ],
     [
-      "an operation that another skill does to nothing",
+      "an operation that another skill declares without resources",
       [{}, { id: "b", reach: "none" }],
       'skills[1]: "read" has the operation "get" too, but on something else',
     ],
@@ -62,17 +66,17 @@ describe("a wrong skill is refused, and the message names its field", () => {
 
   test.each<[string, Json, RegExp]>([
     [
-      "has a keyword that is none",
+      "has an unknown keyword",
       { type: "object", propertys: {} },
       /^skills\[0\]\.input: .*propertys/,
     ],
     [
-      "has a format that is none",
+      "has an unknown format",
       { type: "object", properties: { a: { type: "string", format: "handle" } } },
       /^skills\[0\]\.input: .*handle/,
     ],
     [
-      "would answer with a promise, which is as good as yes",
+      "is asynchronous, so that its answer is always truthy",
       { type: "object", $async: true },
       /^skills\[0\]\.input: .*asynchronous/,
     ],
@@ -149,7 +153,7 @@ describe("a skill's arguments", () => {
   });
 });
 
-describe("options of an agent", () => {
+describe("a wrong option of an agent is refused", () => {
   test.each<[string, object, RegExp]>([
     ["mode", { mode: "off" }, /^mode: /],
     ["lifetime", { lifetime: 0 }, /^lifetime: must be 1 to 86400/],

@@ -43,13 +43,13 @@ describe("the search for tokens in text", () => {
   test.each<[string, (text: string) => Json]>([
     ["alone", (text) => text],
     ["within words", (text) => `use ${text}, please. "Then" {go} on: \\n`],
-    ["quoted, after an open brace and a quote", (text) => `{"i":"${text}`],
-    ["in a list", (text) => [1, null, [text]]],
-    ["in a member", (text) => ({ deep: { deeper: [{ note: `x ${text}` }] } })],
-    ["as a member's name", (text) => ({ [text]: 1 })],
-    ["as JSON within a text", (text) => JSON.stringify({ note: [text] })],
-    ["as JSON within JSON within a text", (text) => JSON.stringify([JSON.stringify({ text })])],
-    ["at the end of a long text", (text) => `${"lorem ipsum {} ".repeat(9000)}${text}`],
+    ["in quotes, after an open brace", (text) => `{"i":"${text}`],
+    ["in an array", (text) => [1, null, [text]]],
+    ["in a property", (text) => ({ deep: { deeper: [{ note: `x ${text}` }] } })],
+    ["as a property's name", (text) => ({ [text]: 1 })],
+    ["as JSON within a string", (text) => JSON.stringify({ note: [text] })],
+    ["as JSON within JSON within a string", (text) => JSON.stringify([JSON.stringify({ text })])],
+    ["at the end of a long string", (text) => `${"lorem ipsum {} ".repeat(9000)}${text}`],
   ])("finds a token %s", (_, place) => {
     expect(look(place(TOKEN))).toBe("token");
     expect(look(place(child))).toBe("token");

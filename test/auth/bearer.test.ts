@@ -19,10 +19,10 @@ test.each([
 });
 
 test.each([
-  ["nothing", undefined],
+  ["no header", undefined],
   ["an empty header", ""],
   ["another scheme", "Basic YWxpY2U6c2VjcmV0"],
-  ["a scheme that begins alike", "Bearertoken abc"],
+  ["a scheme with the same beginning", "Bearertoken abc"],
   ["a token without its scheme", "eyJhbGciOiJub25lIn0.e30."],
   ["a space before the scheme", " Bearer abc"],
   ["a tab after the scheme", "Bearer\tabc"],

@@ -23,10 +23,10 @@ test("each fixed token identifies its own caller", async () => {
 });
 
 test.each([
-  ["another", "dev-mallory-0123456789"],
-  ["the beginning of one", ALICE.token.slice(0, -1)],
-  ["one and more", `${ALICE.token}0`],
-  ["one in capitals", ALICE.token.toUpperCase()],
+  ["an unknown token", "dev-mallory-0123456789"],
+  ["the beginning of a token", ALICE.token.slice(0, -1)],
+  ["a token with one character more", `${ALICE.token}0`],
+  ["a token in capitals", ALICE.token.toUpperCase()],
 ])("%s identifies nobody", async (_, token) => {
   const authenticator = createFixedTokens([ALICE, BOB], options);
   const { code, message } = await denialWith(authenticator, token);
@@ -61,17 +61,37 @@ test("fixed tokens must be switched on by name", () => {
 });
 
 test.each<[string, unknown, string]>([
-  ["none", [], "tokens: must be an array"],
-  ["a short one", [{ ...ALICE, token: "0123456789abcde" }], "tokens[0].token: must be a text of"],
-  ["no text", [{ ...ALICE, token: 1 }], "tokens[0].token: must be a text of"],
-  ["a space", [ALICE, { ...BOB, token: "0123456789 abcdef" }], "tokens[1].token: must be a bearer"],
-  ["a long one", [{ ...ALICE, token: "a".repeat(9000) }], "tokens[0].token: must be a bearer"],
-  ["two alike", [ALICE, { ...BOB, token: ALICE.token }], "tokens[1].token: is that of tokens[0]"],
-  ["no principal", [{ ...ALICE, principal: "" }], "tokens[0].principal: must be a text"],
-  ["no invoker", [{ token: ALICE.token, principal: "a" }], "tokens[0].invoker: must be a text"],
-  ["a line's end", [{ ...ALICE, invoker: "a\nb" }], "tokens[0].invoker: must be a text"],
+  ["an empty list", [], "tokens: must be an array"],
+  ["a short token", [{ ...ALICE, token: "0123456789abcde" }], "tokens[0].token: must be a text of"],
+  ["a token that is not a string", [{ ...ALICE, token: 1 }], "tokens[0].token: must be a text of"],
   [
-    "no object",
+    "a token with a space",
+    [ALICE, { ...BOB, token: "0123456789 abcdef" }],
+    "tokens[1].token: must be a bearer",
+  ],
+  ["a long token", [{ ...ALICE, token: "a".repeat(9000) }], "tokens[0].token: must be a bearer"],
+  [
+    "the same token twice",
+    [ALICE, { ...BOB, token: ALICE.token }],
+    "tokens[1].token: is that of tokens[0]",
+  ],
+  [
+    "a token without a principal",
+    [{ ...ALICE, principal: "" }],
+    "tokens[0].principal: must be a text",
+  ],
+  [
+    "a token without an invoker",
+    [{ token: ALICE.token, principal: "a" }],
+    "tokens[0].invoker: must be a text",
+  ],
+  [
+    "a token with a line break",
+    [{ ...ALICE, invoker: "a\nb" }],
+    "tokens[0].invoker: must be a text",
+  ],
+  [
+    "an entry that is not an object",
     [null],
     "tokens[0] must be a plain object with token, principal, invoker, not null",
   ],

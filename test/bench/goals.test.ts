@@ -10,11 +10,11 @@ const speed = { work: "w", measure: "m", sense: "at least", goal: 3 } as const;
 const time = { ...speed, sense: "at most", goal: 5 } as const;
 
 test.each([
-  ["a speed below its goal", speed, 2.99, "no"],
-  ["a speed at its goal", speed, 3, "yes"],
-  ["a time above its goal", time, 5.01, "no"],
-  ["a time at its goal", time, 5, "yes"],
-  ["what no part has measured", speed, undefined, "not measured"],
+  ["a speed below its goal is reported", speed, 2.99, "no"],
+  ["a speed at its goal is not reported", speed, 3, "yes"],
+  ["a time above its goal is reported", time, 5.01, "no"],
+  ["a time at its goal is not reported", time, 5, "yes"],
+  ["a goal for something that was not measured is reported", speed, undefined, "not measured"],
 ])("%s", (_, goal, measured, expected) => {
   expect(outcome(goal, measured)).toBe(expected);
 });

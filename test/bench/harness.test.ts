@@ -9,7 +9,7 @@ const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 const results = JSON.parse(read("bench/results.json")) as Results;
 
-describe("arithmetic", () => {
+describe("the arithmetic of the benchmark", () => {
   test.each([
     [[3, 1, 2], 2],
     [[4, 1, 2, 3], 2.5],
@@ -66,7 +66,7 @@ describe("the check against committed results", () => {
 
   test.each([
     ["once if nothing is worse", [{ peer: 1 }], []],
-    ["again if something is, and passes if it is not then", [{ peer: 2 }, { peer: 1 }], []],
+    ["again if something is worse, and passes if it is not then", [{ peer: 2 }, { peer: 1 }], []],
     ["again, and fails if it is worse both times", [{ peer: 2 }, { peer: 2 }], ["peer"]],
   ])("measures %s", async (_, runs, failed) => {
     let at = 0;

@@ -38,7 +38,7 @@ describe("writing base64", () => {
 });
 
 describe("reading base64", () => {
-  test("takes either alphabet, padded or not, for any bytes", () => {
+  test("accepts either alphabet, padded or not, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const padded = Buffer.from(bytes).toString("base64");
@@ -64,7 +64,12 @@ describe("reading base64", () => {
     { about: "U+00C1, which is not A", text: "Zm9\u00c1", code: "base64_character", offset: 3 },
     { about: "a lone surrogate", text: "Zm9\ud800", code: "base64_character", offset: 3 },
     { about: "both alphabets", text: "-AAA/AAA", code: "base64_mixed", offset: 4 },
-    { about: "both alphabets, the other way", text: "+A_A", code: "base64_mixed", offset: 2 },
+    {
+      about: "the two alphabets in the other order",
+      text: "+A_A",
+      code: "base64_mixed",
+      offset: 2,
+    },
     { about: "one = of two", text: "Zg=", code: "base64_padding", offset: 2 },
     { about: "three =", text: "Z===", code: "base64_padding", offset: 1 },
     { about: "= where none is due", text: "Zm9v=", code: "base64_padding", offset: 4 },

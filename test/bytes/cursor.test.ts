@@ -9,7 +9,7 @@ function cursor(...bytes: number[]): Cursor {
   return new Cursor(Uint8Array.from(bytes));
 }
 
-describe("varints", () => {
+describe("reading varints", () => {
   test.each([
     [0, [0]],
     [1, [1]],
@@ -30,7 +30,7 @@ describe("varints", () => {
     expect(reader.offset).toBe(bytes.length);
   });
 
-  test("are written where asked and read back, for any number", () => {
+  test("returns any number that was written there", () => {
     fc.assert(
       fc.property(fc.nat(MAX), fc.nat(5), (value, at) => {
         const out = new Uint8Array(at + varintLength(value));
@@ -64,7 +64,7 @@ describe("varints", () => {
   });
 });
 
-describe("taking bytes", () => {
+describe("reading bytes", () => {
   test("moves forward to the end", () => {
     const reader = cursor(1, 2, 3);
     expect(reader.peek()).toBe(1);

@@ -140,7 +140,7 @@ describe("canonical JSON", () => {
     ['"\\u001f"', true],
     ['"\\u001F"', false],
     ['{"a":1', "refused"],
-  ])("is told from other JSON: %s", (text, expected) => {
+  ])("isCanonicalJson tells it from other JSON: %s", (text, expected) => {
     expect(form(text)).toBe(expected);
   });
 
@@ -234,7 +234,7 @@ describe("outlineJson", () => {
     );
   });
 
-  test("takes a million brackets in its stride", () => {
+  test("handles a million brackets", () => {
     expect(outlineJson("[".repeat(1_000_000)).depth).toBe(1_000_000);
   });
 });
@@ -271,7 +271,7 @@ describe("duplicateKey", () => {
     expect(duplicateKey(text)).toBeUndefined();
   });
 
-  test("finds none in what JSON.stringify writes, and one when a member is doubled", () => {
+  test("finds none in what JSON.stringify writes, and finds one after a property is repeated", () => {
     const dictionary = fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), {
       minKeys: 1,
       noNullPrototype: true,

@@ -14,7 +14,7 @@ function message(run: () => unknown): string {
   return "nothing was thrown";
 }
 
-describe("a rejected token says what is wrong, and where", () => {
+describe("the message of a rejected token says what is wrong, and where", () => {
   test.each<[string, number[], string]>([
     [
       "a length in too many bytes",
@@ -35,8 +35,8 @@ describe("a rejected token says what is wrong, and where", () => {
   test.each<[string, string, string]>([
     ["both alphabets", "AA-AA/AA", "both base64 alphabets are used (at 5)"],
     ["a lone last character", "AAAAA", "the base64 text stops inside a byte"],
-    ["bits to spare", "AB", "the last base64 character has bits set past the last byte"],
-    ["padding in excess", "AA===", 'wrong number of "=" at the end: 3'],
+    ["non-zero bits left over", "AB", "the last base64 character has bits set past the last byte"],
+    ["too much padding", "AA===", 'wrong number of "=" at the end: 3'],
     ["padding alone", "==", 'wrong number of "=" at the end: 2'],
     ["white space", "AA AA", "white space inside the token (at 2)"],
     ["padding inside", "AA=A", '"=" before the end (at 2)'],
@@ -55,15 +55,15 @@ describe("a rejected token says what is wrong, and where", () => {
     expect(message(() => decodeBase64(text))).toBe(`TokenError: ${expected}`);
   });
 
-  test("its name tells a TokenError from other errors", () => {
+  test("has the name TokenError", () => {
     expect(new TokenError("empty", "no token").name).toBe("TokenError");
   });
 });
 
-describe("a value without canonical form is named", () => {
+describe("a value without canonical form is named in the message", () => {
   test.each<[string, unknown, string]>([
     ["infinity", Number.POSITIVE_INFINITY, "Infinity has no JSON form"],
-    ["half a character", "\ud800", "a string with a lone surrogate has no UTF-8 form"],
+    ["a lone surrogate", "\ud800", "a string with a lone surrogate has no UTF-8 form"],
     ["a function", () => 1, "a function has no JSON form"],
     ["undefined in an array", { a: [undefined] }, "undefined has no JSON form"],
   ])("%s", (_, value, expected) => {
@@ -71,7 +71,7 @@ describe("a value without canonical form is named", () => {
   });
 });
 
-describe("a name from a token, as it is shown", () => {
+describe("a name from a token is shown", () => {
   test.each<[string, string]>([
     ["amount", '"amount"'],
     ['a"b', '"a\\"b"'],

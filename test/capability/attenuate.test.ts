@@ -24,7 +24,7 @@ const token = mint(issuer);
 const NONCE = "AAAAAAAAAAAAAAAA";
 const GENERIC = "AgIBYQAABiDy1zQRnrm14nj2Sbcnq5xpVI7Hw9j8NPgiov7aWHLqzA";
 
-describe("a narrowed token", () => {
+describe("a child made by attenuate", () => {
   test("is returned with the appended hop and the id that revokes it", () => {
     const child = attenuate(token, {
       operations: ["put", "get", "put"],
@@ -106,11 +106,11 @@ describe("attenuate refuses a hop with every reason", () => {
     };
 
     test.each([
-      ["alone", token, LIMITS],
+      ["with no other restriction", token, LIMITS],
       ["beside operations", token, { ...LIMITS, operations: ["get"] }],
-      ["beside one that is right", token, { ...LIMITS, arguments: { get: ["amount"] } }],
+      ["beside a correct limit", token, { ...LIMITS, arguments: { get: ["amount"] } }],
       [
-        "where the hop first names operations",
+        "in a hop that first names operations",
         mintOpen(issuer),
         { ...LIMITS, operations: ["get"] },
       ],
@@ -201,7 +201,7 @@ const withDischarge = writeMacaroons([parseMacaroon(token), parseMacaroon(GENERI
 
 describe("a string that is not a capability alone is a TokenError", () => {
   test.each<[string, string, string]>([
-    ["nothing", "", "empty"],
+    ["an empty string", "", "empty"],
     ["half a token", token.slice(0, 40), "truncated"],
     ["another kind of macaroon", GENERIC, "identifier_malformed"],
     ["a token with a discharge", withDischarge, "has_discharges"],
@@ -211,7 +211,7 @@ describe("a string that is not a capability alone is a TokenError", () => {
 });
 
 test.each<[string, unknown, string]>([
-  ["no hop", undefined, "hop must be a plain object with operations, "],
+  ["attenuating by undefined", undefined, "hop must be a plain object with operations, "],
   ["an empty hop", {}, "a hop must have at least one of operations, "],
   ["a misspelt key", { operation: ["get"] }, 'did you mean "operations"?'],
   [

@@ -53,7 +53,7 @@ describe("a token's contents are not mentioned before its signatures are verifie
   });
 });
 
-describe("revocation and rules are both reported", () => {
+describe("a denial lists both revocations and failed rules", () => {
   const { issuer, keys, revocations } = fixture();
   const minted = issuer.mint({ grant: "files", principal: "alice", operations: ["get"] });
   const entries: RevocationEntry[] = [

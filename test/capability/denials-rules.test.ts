@@ -81,7 +81,7 @@ describe("a rule of a token's second hop refuses the call", () => {
       },
     ],
     [
-      "another service",
+      "a check for another service",
       { audience: ["files"] },
       { audience: "file" },
       {
@@ -93,13 +93,13 @@ describe("a rule of a token's second hop refuses the call", () => {
       },
     ],
     [
-      "a check that names no service",
+      "a check without a service",
       { audience: ["files"] },
       {},
       { code: "audience_denied", rule: "audience", expected: ["files"] },
     ],
     [
-      "another agent",
+      "a call by another agent",
       { invokers: ["agent-a"] },
       { invoker: "agent-b" },
       {
@@ -134,13 +134,17 @@ describe("a rule of a token's second hop refuses the call", () => {
 
 describe("a caveat that is not a valid hop refuses the call", () => {
   test.each<[string, string, Partial<Denial>]>([
-    ["a predicate of another kind", "time < 2040", { code: "caveat_unknown" }],
+    ["a predicate that is not JSON", "time < 2040", { code: "caveat_unknown" }],
     ["an unknown key", '{"scopes":["a"]}', { code: "caveat_unknown", rule: "scopes" }],
     ["a misspelt key", '{"operation":["a"]}', { code: "caveat_unknown", nearest: "operations" }],
     ["a reserved key", '{"cnf":{}}', { code: "caveat_unknown", rule: "cnf" }],
     ["an empty hop", "{}", { code: "caveat_malformed" }],
-    ["another spelling", '{"operations": ["get"]}', { code: "caveat_malformed" }],
-    ["a wrong value", '{"operations":[]}', { code: "caveat_malformed", rule: "operations" }],
+    ["a hop in a non-canonical spelling", '{"operations": ["get"]}', { code: "caveat_malformed" }],
+    [
+      "a hop with a wrong value",
+      '{"operations":[]}',
+      { code: "caveat_malformed", rule: "operations" },
+    ],
   ])("%s", (_, caveat, denial) => {
     const child = append(token, caveat);
     expect(denials(issuer.authorize(child, GET))).toMatchObject([{ ...denial, hop: 2 }]);
@@ -160,7 +164,7 @@ describe("a token without an expiry is refused", () => {
       ["caveat_malformed", "expiry_missing"],
     ],
     [
-      "unless a later hop does",
+      "but not if a later hop has one",
       append(append(bare, '{"purpose":"x"}'), '{"expires":"2030-01-01T00:01:00Z"}'),
       [],
     ],

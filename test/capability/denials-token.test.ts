@@ -24,19 +24,24 @@ function flipped(text: string, at: number): string {
 
 describe("a token that cannot be read is refused", () => {
   test.each<[string, string, string, string]>([
-    ["nothing", "", "token_malformed", "empty"],
-    ["words", "not a token", "token_malformed", "base64_whitespace"],
-    ["bytes of another kind", "AAAA", "token_malformed", "format_unknown"],
+    ["an empty string", "", "token_malformed", "empty"],
+    ["prose", "not a token", "token_malformed", "base64_whitespace"],
+    ["other bytes", "AAAA", "token_malformed", "format_unknown"],
     ["half a token", token.slice(0, 60), "token_truncated", "truncated"],
-    ["a token and rubbish", `${token}AAAA`, "token_malformed", "trailing_bytes"],
-    ["a macaroon of another kind", forged("user 7"), "token_malformed", "identifier_malformed"],
+    ["a token followed by garbage", `${token}AAAA`, "token_malformed", "trailing_bytes"],
+    [
+      "a macaroon that is not a capability",
+      forged("user 7"),
+      "token_malformed",
+      "identifier_malformed",
+    ],
     [
       "an identifier of another version",
       forged('{"v":2}'),
       "token_malformed",
       "identifier_malformed",
     ],
-    ["more than any token", "A".repeat(100_000), "token_too_large", "too_large"],
+    ["a string longer than any token", "A".repeat(100_000), "token_too_large", "too_large"],
     [
       "a caveat nested too deep",
       append(token, '{"a":[[[[[[[1]]]]]]]}'),
@@ -134,7 +139,7 @@ describe("a refusal of a token that this issuer did not make", () => {
   });
 });
 
-describe("misuse is a TypeError", () => {
+describe("a wrong invocation is a TypeError", () => {
   test.each<[string, unknown, unknown]>([
     ["no call", token, undefined],
     ["a call without operation", token, { grant: "files" }],

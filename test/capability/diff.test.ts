@@ -21,8 +21,8 @@ function changes(parent: string, child: string): readonly AuthorityChange[] {
 
 describe("diff of parent and child lists what was taken away", () => {
   test.each<[string, HopInit, HopInit, AuthorityChange[]]>([
-    ["nothing, by words alone", {}, { purpose: "x" }, []],
-    ["nothing, by the same again", {}, { operations: ["get", "put"] }, []],
+    ["nothing, if only a purpose was added", {}, { purpose: "x" }, []],
+    ["nothing, if the same limit was repeated", {}, { operations: ["get", "put"] }, []],
     [
       "operations",
       {},
@@ -38,7 +38,7 @@ describe("diff of parent and child lists what was taken away", () => {
       ],
     ],
     [
-      "everyone else",
+      "all other invokers",
       {},
       { invokers: ["agent-a"] },
       [{ rule: "invokers", after: ["agent-a"], message: 'invokers: any, now only "agent-a"' }],
@@ -69,7 +69,7 @@ describe("diff of parent and child lists what was taken away", () => {
       ],
     ],
     [
-      "time",
+      "a part of the lifetime",
       {},
       { expires: "2030-01-01T00:05:00Z", notBefore: "2030-01-01T00:01:00Z" },
       [
@@ -136,11 +136,23 @@ describe("diff of two tokens that are not parent and child says", () => {
   const child = attenuated(token, { operations: ["get"] });
 
   test.each<[string, string, string, string, RegExp]>([
-    ["other capabilities", token, mint(issuer), "other_capability", /two different capabilities/],
-    ["child and parent", child, token, "not_a_descendant", /give the parent first/],
+    [
+      "of different capabilities",
+      token,
+      mint(issuer),
+      "other_capability",
+      /two different capabilities/,
+    ],
+    ["in the wrong order", child, token, "not_a_descendant", /give the parent first/],
     ["siblings", child, attenuated(token, { purpose: "x" }), "not_a_descendant", /another branch/],
-    ["the same links, signed otherwise", token, forged, "signature_mismatch", /was altered/],
-    ["a child of such", token, append(forged, '{"purpose":"x"}'), "signature_mismatch", /altered/],
+    ["the same links with another signature", token, forged, "signature_mismatch", /was altered/],
+    [
+      "a child of a token with another signature",
+      token,
+      append(forged, '{"purpose":"x"}'),
+      "signature_mismatch",
+      /altered/,
+    ],
   ])("that they are %s", (_, parent, other, reason, message) => {
     const result = diff(parent, other);
     expect(result).toMatchObject({ derived: false, reason });

@@ -89,14 +89,14 @@ describe("a token that needs a discharge", () => {
     ["is not bound to the token", unbound, "discharge_mismatch", 1],
     ["was bound before the token was narrowed", attenuated, "discharge_mismatch", 1],
     [
-      "answers another question too",
+      "comes with one for another question",
       bindDischarges(token, [answer("q1"), answer("q2")]),
       "discharge_unused",
       2,
     ],
-    ["comes twice", twice, "discharge_duplicate", 2],
+    ["is presented twice", twice, "discharge_duplicate", 2],
     [
-      "comes with a nested one that is bound too, but not asked for",
+      "comes with a nested one that nothing asked for",
       bindDischarges(token, [answer("q3"), answer("q1")]),
       "discharge_unused",
       1,
@@ -127,7 +127,7 @@ describe("a discharge's hops are judged like the token's own", () => {
   test.each<[string, string, object]>([
     ["a rule", '{"operations":["read"]}', { code: "operation_denied", rule: "operations" }],
     ["its expiry", '{"expires":"2029-01-01T00:00:00Z"}', { code: "expired", rule: "expires" }],
-    ["a caveat that is no hop", "account = 7", { code: "caveat_unknown" }],
+    ["a caveat that is not a hop", "account = 7", { code: "caveat_unknown" }],
   ])("they refuse a call by %s", (_, hop, denial) => {
     expect(check('{"purpose":"x"}', hop)).toMatchObject([{ ...denial, hop: 2, discharge: 2 }]);
   });
@@ -183,20 +183,20 @@ describe("bindDischarges refuses to bind", () => {
   const many = Array.from({ length: 9 }, (_, i) => answer(`q${i}`));
   test.each<[string, string, readonly string[], string]>([
     [
-      "to a token that has some already",
+      "to a token that already has discharges",
       bindDischarges(token, [answer("q1")]),
       [answer("q1")],
       "has_discharges",
     ],
     [
-      "if they have some themselves",
+      "discharges that have discharges of their own",
       token,
       [bindDischarges(token, [answer("q1")])],
       "has_discharges",
     ],
-    ["if they cannot be read", token, ["?"], "base64_character"],
-    ["to what cannot be read", "", [answer("q1")], "empty"],
-    ["if they are more than eight", token, many, "too_many_discharges"],
+    ["discharges that cannot be read", token, ["?"], "base64_character"],
+    ["to a token that cannot be read", "", [answer("q1")], "empty"],
+    ["more than eight discharges", token, many, "too_many_discharges"],
   ])("%s", (_, text, discharges, code) => {
     expect(tokenError(() => bindDischarges(text, discharges))).toBe(code);
   });

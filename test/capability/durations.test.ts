@@ -18,13 +18,17 @@ describe("a duration as expires or notBefore in attenuate", () => {
   test.each<[string, HopInit, HopInit]>([
     ["of seconds", { expires: "90s" }, { expires: "2030-01-01T00:01:30Z" }],
     ["of minutes", { expires: "5m" }, { expires: "2030-01-01T00:05:00Z" }],
-    ["of just what is left", { expires: "15m" }, { expires: "2030-01-01T00:15:00Z" }],
-    ["of more than is left", { expires: "16m" }, { expires: "2030-01-01T00:15:00Z" }],
+    ["of exactly the remaining lifetime", { expires: "15m" }, { expires: "2030-01-01T00:15:00Z" }],
+    [
+      "of more than the remaining lifetime",
+      { expires: "16m" },
+      { expires: "2030-01-01T00:15:00Z" },
+    ],
     ["of hours", { expires: "2h" }, { expires: "2030-01-01T00:15:00Z" }],
     ["of days", { expires: "999999999d" }, { expires: "2030-01-01T00:15:00Z" }],
-    ["until the start", { notBefore: "1m" }, { notBefore: "2030-01-01T00:01:00Z" }],
+    ["until a start", { notBefore: "1m" }, { notBefore: "2030-01-01T00:01:00Z" }],
     [
-      "of both",
+      "for start and end",
       { notBefore: "1m", expires: "1h" },
       { expires: "2030-01-01T00:15:00Z", notBefore: "2030-01-01T00:01:00Z" },
     ],
@@ -75,9 +79,9 @@ describe("a duration as expires or notBefore in attenuate", () => {
 
 describe("an absolute time past the token's expiry is refused, not lowered", () => {
   test.each<[string, string | Date]>([
-    ["a time", "2030-01-01T00:15:01Z"],
-    ["a Date", new Date(NOW + 901_000)],
-    ["a time with a fraction", "2030-01-01T00:15:01.250Z"],
+    ["as a string", "2030-01-01T00:15:01Z"],
+    ["as a Date", new Date(NOW + 901_000)],
+    ["as a string with a fraction of a second", "2030-01-01T00:15:01.250Z"],
   ])("%s", (_, expires) => {
     expect(appended({ expires })).toBe("expires");
     expect(attenuate(token, { expires }, { intersect: true })).toMatchObject({

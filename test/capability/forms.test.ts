@@ -68,7 +68,11 @@ describe("limits are inclusive, and nesting is measured on hops only", () => {
     ["an identifier of 2,048 bytes", "token_malformed", () => withIdentifier("x".repeat(2048))],
     ["an identifier of 2,049 bytes", "token_too_large", () => withIdentifier("x".repeat(2049))],
     ["a deep third-party caveat", "discharge_missing", () => needing(TOKEN, "{[[[[[[[[")],
-    ["a deep caveat that is no object", "caveat_unknown", () => append(TOKEN, "[[[[[[[[")],
+    [
+      "a deeply nested caveat that is not an object",
+      "caveat_unknown",
+      () => append(TOKEN, "[[[[[[[["),
+    ],
     ["a deep hop", "token_too_large", () => append(TOKEN, "{[[[[[[[")],
   ])("%s: %s", (_, code, make) => {
     expect(codes(issuer.authorize(make(), GET))).toEqual([code]);

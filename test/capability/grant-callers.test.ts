@@ -23,23 +23,26 @@ describe("a call's grant must be a string or an array of strings, and is read on
   const WRONG = "invocation.grant must be a grant, or an array of at least one";
 
   test.each<[string, unknown]>([
-    ["an empty list", []],
+    ["an empty array", []],
     ["a number", 7],
     ["null", null],
     ["true", true],
     ["a set", new Set(["files"])],
-    ["a String", Object("files")],
-    ["what only looks like a list", { 0: "files", length: 1 }],
-    ["what only reads like a text", { toString: () => "files" }],
-    ["a list with a number", ["files", 7]],
-    ["a list in a list", [["files"]]],
+    ["a String object", Object("files")],
+    ["an array-like object", { 0: "files", length: 1 }],
+    ["an object with toString", { toString: () => "files" }],
+    ["an array with a number", ["files", 7]],
+    ["an array in an array", [["files"]]],
   ])("%s is a TypeError", (_, value) => {
     expect(list(value)).toBe(WRONG);
   });
 
   test.each<[string, unknown]>([
     ["has a hole", Object.assign(Array(2), { 1: "files" })],
-    ["says it has nothing", Object.assign(["files"], { [Symbol.iterator]: () => [].values() })],
+    [
+      "has an iterator that yields nothing",
+      Object.assign(["files"], { [Symbol.iterator]: () => [].values() }),
+    ],
   ])("an array that %s is a TypeError", (_, value) => {
     expect(list(value)).toBe(
       "invocation.grant must be an array without holes and without other properties",

@@ -31,16 +31,16 @@ const weather = mintOpen(blind, { grant: "weather:read" });
 
 describe("an issuer without a list of grants, asked under", () => {
   test.each<[string, string, Invocation["grant"], string[]]>([
-    ["its own grant", files, "files", []],
-    ["its own in a list of one", files, ["files"], []],
-    ["its own among several", files, ["weather:read", "files"], []],
-    ["another grant", weather, "files", ["grant_denied"]],
-    ["several others", weather, ["files", "mail:send"], ["grant_denied"]],
-    ["another case", files, "Files", ["grant_denied"]],
-    ["more letters", files, "files ", ["grant_denied"]],
-    ["a part of it", weather, "weather", ["grant_denied"]],
-    ["a star", files, "*", ["grant_denied"]],
-    ["an inherited name", files, "toString", ["grant_denied"]],
+    ["the token's own grant, allows", files, "files", []],
+    ["an array with the token's grant, allows", files, ["files"], []],
+    ["several grants with the token's among them, allows", files, ["weather:read", "files"], []],
+    ["another grant, refuses", weather, "files", ["grant_denied"]],
+    ["several other grants, refuses", weather, ["files", "mail:send"], ["grant_denied"]],
+    ["the grant in another case, refuses", files, "Files", ["grant_denied"]],
+    ["a longer name, refuses", files, "files ", ["grant_denied"]],
+    ["a part of the name, refuses", weather, "weather", ["grant_denied"]],
+    ["*, refuses", files, "*", ["grant_denied"]],
+    ["an inherited property's name, refuses", files, "toString", ["grant_denied"]],
   ])("%s", (_, token, grant, expected) => {
     const asked = { grant, operation: "get" };
     expect(codes(blind.authorize(token, asked))).toEqual(expected);
@@ -110,27 +110,27 @@ describe("an issuer with a list of grants", () => {
 
   test.each<[string, Invocation, string]>([
     [
-      "an operation of two grants",
+      "for an operation of two grants",
       { operation: "get" },
       'invocation.grant must say under which grant this service acts: the operation "get" belongs to "files", "weather:read"',
     ],
     [
-      "an operation of none",
+      "for an operation of no grant",
       { operation: "delete" },
       'invocation.operation: no grant has "delete"; there are "get", "put", "forecast", "send"',
     ],
     [
-      "a grant that it does not have",
+      "for a grant that it lacks",
       { grant: "fils", operation: "get" },
       'this issuer has no grant "fils"; there are "files", "weather:read", "mail:send"',
     ],
     [
-      "one that it does not have beside one that it has",
+      "for a grant that it lacks beside one that it has",
       { grant: ["files", "calendar"], operation: "get" },
       'this issuer has no grant "calendar"; there are "files", "weather:read", "mail:send"',
     ],
     [
-      "a grant by an inherited name",
+      "for a grant named like an inherited property",
       { grant: "constructor", operation: "get" },
       'this issuer has no grant "constructor"; there are "files", "weather:read", "mail:send"',
     ],
@@ -189,7 +189,7 @@ describe("the place of grant_denied among the reasons", () => {
   test.each<[string, string, string]>([
     ["altered", `${weather.slice(0, -4)}AAAA`, "signature_mismatch"],
     [
-      "someone else's",
+      "another issuer's",
       mint(fixture({ name: "other", keys }).issuer, { grant: "a" }),
       "foreign_issuer",
     ],

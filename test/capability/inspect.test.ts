@@ -76,9 +76,9 @@ describe("inspect reads any macaroon", () => {
     ["a thousand unknown keys", `{${Array.from({ length: 1000 }, (_, i) => `"k${1e5 + i}":1`)}}`],
     ["long unknown keys", `{"${"operation".repeat(1000)}":1}`],
     ["terminal escapes", "\u001b[2J\u0007"],
-    ["text that runs backwards", '{"purpose":"\u202Egnp.exe"}'],
+    ["text with a right-to-left override", '{"purpose":"\u202Egnp.exe"}'],
     ["__proto__", '{"__proto__":{"operations":["get"]}}'],
-    ["no UTF-8", Uint8Array.from([0x7b, 0xc0, 0x80])],
+    ["bytes that are not UTF-8", Uint8Array.from([0x7b, 0xc0, 0x80])],
     ["zero bytes", new Uint8Array(16_000)],
   ];
   test.each(HOSTILE)("with a hostile caveat as one more link: %s", (_, caveat) => {
@@ -88,8 +88,8 @@ describe("inspect reads any macaroon", () => {
   });
 
   test.each<[string, string, string]>([
-    ["nothing", "", "empty"],
-    ["words", "hello there", "base64_whitespace"],
+    ["an empty string", "", "empty"],
+    ["prose", "hello there", "base64_whitespace"],
     ["half a token", token.slice(0, 50), "truncated"],
   ])("but throws a TokenError for %s", (_, text, code) => {
     expect(tokenError(() => inspect(text))).toBe(code);
@@ -119,30 +119,38 @@ describe("inspect warns a holder", () => {
   );
 
   test.each<[string, string, string[]]>([
-    ["of nothing in a plain token", token, []],
-    ["of every operation", unlimited, ["no_operations"]],
-    ["of a long life", mint(longer, { expires: "2030-01-09T00:00:00Z" }), ["long_expiry"]],
-    ["not of a day's life", mint(issuer, { expires: "2030-01-02T00:00:00Z" }), []],
-    ["of a caveat that refuses everything", append(token, "?"), ["unreadable_caveat"]],
-    ["of an end that is past", append(token, '{"expires":"2029-01-01T00:00:00Z"}'), ["expired"]],
+    ["not about a sound token", token, []],
+    ["about a token without operations", unlimited, ["no_operations"]],
+    ["about a long lifetime", mint(longer, { expires: "2030-01-09T00:00:00Z" }), ["long_expiry"]],
+    ["not about a lifetime of one day", mint(issuer, { expires: "2030-01-02T00:00:00Z" }), []],
+    ["about a caveat that refuses everything", append(token, "?"), ["unreadable_caveat"]],
     [
-      "of a start to come",
+      "about an expiry in the past",
+      append(token, '{"expires":"2029-01-01T00:00:00Z"}'),
+      ["expired"],
+    ],
+    [
+      "about a start in the future",
       attenuated(token, { notBefore: "2030-01-01T00:05:00Z" }),
       ["not_yet_valid"],
     ],
-    ["of hops that contradict each other", append(token, '{"operations":["x"]}'), ["nothing_left"]],
     [
-      "of a prefix of paths or URLs",
+      "about hops that contradict each other",
+      append(token, '{"operations":["x"]}'),
+      ["nothing_left"],
+    ],
+    [
+      "about a prefix of paths or URLs",
       append(
         token,
         '{"operationConstraints":{"*":{"file":{"prefix":"/data"},"to":{"prefix":"DE"}}}}',
       ),
       ["prefix_of_path"],
     ],
-    ["of too many bytes", heavy, ["over_limit"]],
-    ["of too many links", many, ["over_limit"]],
-    ["of too large a hop", append(token, large), ["over_limit"]],
-    ["of too large a set", append(token, wide), ["unreadable_caveat", "over_limit"]],
+    ["about too many bytes", heavy, ["over_limit"]],
+    ["about too many links", many, ["over_limit"]],
+    ["about a hop that is too large", append(token, large), ["over_limit"]],
+    ["about a set that is too large", append(token, wide), ["unreadable_caveat", "over_limit"]],
   ])("%s", (_, text, expected) => {
     expect(warnings(text)).toEqual(expected);
   });

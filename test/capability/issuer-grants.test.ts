@@ -6,16 +6,24 @@ const FILES: Grant = { id: "files", operations: ["get", "put"] };
 
 describe("an issuer's option grants", () => {
   test.each<[string, unknown, string]>([
-    ["no list", { files: ["get"] }, "grants: must be an array of at least one"],
+    [
+      "an object in place of an array",
+      { files: ["get"] },
+      "grants: must be an array of at least one",
+    ],
     ["null", null, "grants: must be an array of at least one"],
     ["an empty list", [], "grants: must be an array of at least one"],
-    ["no grant", [null], "grants[0] must be a plain object, not null"],
+    ["a grant that is null", [null], "grants[0] must be a plain object, not null"],
     ["an id with a space", [{ id: "a b", operations: ["get"] }], "grants[0].id: must be 1 to 128"],
     ["a long id", [{ id: "a".repeat(129), operations: ["get"] }], "grants[0].id: must be 1 to 128"],
-    ["an id that is no text", [{ id: 7, operations: ["get"] }], "grants[0].id: must be 1 to 128"],
+    [
+      "an id that is not a string",
+      [{ id: 7, operations: ["get"] }],
+      "grants[0].id: must be 1 to 128",
+    ],
     ["an id twice", [FILES, FILES], 'grants[1].id: "files" is taken'],
     [
-      "operations that are no list",
+      "operations that are not an array",
       [{ id: "a", operations: "get" }],
       "grants[0].operations: must be",
     ],
@@ -24,8 +32,12 @@ describe("an issuer's option grants", () => {
       [{ id: "a", operations: [""] }],
       "grants[0].operations[0]: must be a text",
     ],
-    ["a number", [{ id: "a", operations: ["get", 1] }], "grants[0].operations[1]: must be a text"],
-    ["a star", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
+    [
+      "an operation that is a number",
+      [{ id: "a", operations: ["get", 1] }],
+      "grants[0].operations[1]: must be a text",
+    ],
+    ["the operation *", [{ id: "a", operations: ["*"] }], '"*" is no operation; write out those'],
   ])("with %s is a TypeError that names the place", (_, grants, message) => {
     expect(misuse(() => fixture({ grants: grants as Grant[] }))).toContain(message);
   });

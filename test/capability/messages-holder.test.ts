@@ -71,7 +71,7 @@ describe("the warnings of inspect", () => {
   });
 });
 
-describe("misuse", () => {
+describe("the message for misuse of attenuate, bindDischarges and mint", () => {
   const other = macaroonToText(createMacaroon(createRootKey(utf8("third")), { identifier: "a" }));
   const both = bindDischarges(needing(TOKEN, "a"), [other]);
 
@@ -120,7 +120,7 @@ describe("misuse", () => {
     expect(misuse(() => mint(issuer, request))).toBe(message);
   });
 
-  test("an identifier of another version", () => {
+  test("a newer identifier version", () => {
     expect(misuse(() => encodeIdentifier({ ...PARTS, v: 2 } as never))).toBe(
       "the identifier's version is not 1; a newer checker may know it",
     );

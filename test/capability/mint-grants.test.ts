@@ -99,14 +99,18 @@ describe("an issuer with a list of grants refuses to mint", () => {
       { grant: "files", operations: ["gut"] },
       'the grant "files" has no operation "gut"; did you mean "',
     ],
-    ["no operation at all", { grant: "files", operations: [] }, '"operations" must be a non-empty'],
     [
-      "limits on an operation that is misspelt",
+      "an empty array of operations",
+      { grant: "files", operations: [] },
+      '"operations" must be a non-empty',
+    ],
+    [
+      "limits on a misspelt operation",
       { grant: "files", operationConstraints: { gett: { path: { path: "/data" } } } },
       '"operationConstraints.gett": the token does not have the operation "gett"; did you mean "get"?',
     ],
     [
-      "a closed list of an operation that is not asked for",
+      "a closed list for an operation that is not asked for",
       { grant: "files", operations: ["get"], arguments: { put: ["path"] } },
       '"arguments.put": the token does not have the operation "put"; it has "get"',
     ],
@@ -133,7 +137,11 @@ describe("an issuer with a list of grants refuses to mint", () => {
       { grant: "files", operationConstraints: { get: { p: { each: { prefix: "https://a.b" } } } } },
       '"operationConstraints.get.p": the "prefix" "https://a.b"; a prefix ends inside a name, so give the folder in "url"',
     ],
-    ["operations that are no list", { grant: "files", operations: "get" }, '"operations" must be'],
+    [
+      "operations that are not an array",
+      { grant: "files", operations: "get" },
+      '"operations" must be',
+    ],
   ])("%s", (_, request, message) => {
     expect(misuse(() => knowing.mint(request as MintRequest))).toContain(message);
   });

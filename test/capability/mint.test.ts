@@ -62,19 +62,19 @@ describe("mint and createIssuer throw a TypeError", () => {
     ["a misspelt key", { grant: "g", operation: ["get"] }, 'did you mean "operations"?'],
     ["a wrong value", { grant: "g", operations: [] }, '"operations" must be'],
     [
-      "a lifetime over",
+      "a lifetime past the maximum",
       { grant: "g", expires: "2030-01-02T00:00:01Z" },
       "the latest is 2030-01-02",
     ],
-    ["no lifetime", { grant: "g", expires: "2030-01-01T00:00:00Z" }, "is not after now"],
+    ["a lifetime of zero", { grant: "g", expires: "2030-01-01T00:00:00Z" }, "is not after now"],
     [
-      "a lifetime that rounds to none",
+      "a lifetime that rounds to zero",
       { grant: "g", expires: new Date(NOW + 999) },
       "is not after",
     ],
     ["an expiry in the past", { grant: "g", expires: "2029-01-01T00:00:00Z" }, "is not after now"],
     [
-      "a start at its end",
+      "a start at the expiry",
       { grant: "g", notBefore: "2030-01-01T00:15:00Z" },
       "is not before expires",
     ],

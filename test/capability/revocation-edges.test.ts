@@ -65,12 +65,12 @@ describe("a revoked link that is part of token and discharge", () => {
 
 describe("an issuer's clock that returns something else than a finite number is a TypeError", () => {
   test.each<[string, unknown]>([
-    ["a text", "1893456000000"],
+    ["a string", "1893456000000"],
     ["a Date", new Date(NOW)],
     ["NaN", Number.NaN],
     ["infinity", Number.POSITIVE_INFINITY],
     ["minus infinity", Number.NEGATIVE_INFINITY],
-    ["nothing", undefined],
+    ["undefined", undefined],
     ["null", null],
     ["a bigint", 1_893_456_000_000n],
     ["a promise", Promise.resolve(NOW)],

@@ -147,11 +147,11 @@ describe("a revocation list past its trust limit", () => {
   });
 
   test.each<[string, unknown]>([
-    ["a text", "yes"],
+    ["a string", "yes"],
     ["1", 1],
     ["an object", {}],
     ["a promise of true", Promise.resolve(true)],
-    ["nothing", undefined],
+    ["undefined", undefined],
   ])("is assumed if the source's isCurrent answers %s", (_, answer) => {
     const source = { find: () => [], isCurrent: () => answer };
     const { issuer } = fixture({ revocations: source as unknown as RevocationList });
@@ -170,10 +170,10 @@ describe("a revocation list past its trust limit", () => {
 
 describe("a source whose isCurrent answers anything but true refuses every token", () => {
   test.each<[string, unknown]>([
-    ["nothing", undefined],
+    ["undefined", undefined],
     ["null", null],
     ["1", 1],
-    ["a text", "yes"],
+    ["a string", "yes"],
     ["an object", {}],
     ["a promise", Promise.resolve(true)],
   ])("%s", (_, answered) => {
@@ -234,8 +234,8 @@ describe("whoever presents a token may revoke it", () => {
 
   test.each<[string, string, string]>([
     ["altered", mint(fixture({ keys: createKeyring() }).issuer), "unknown_key"],
-    ["someone else's", mint(fixture({ name: "other" }).issuer), "foreign_issuer"],
-    ["no token", "?", "token_malformed"],
+    ["another issuer's", mint(fixture({ name: "other" }).issuer), "foreign_issuer"],
+    ["not a token", "?", "token_malformed"],
   ])("unless it is %s", (_, text, code) => {
     expect(issuer.revocationOf(text)).toMatchObject({ ok: false, denial: { code } });
   });

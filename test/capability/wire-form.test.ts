@@ -57,7 +57,7 @@ describe.each(OTHERS)("a capability in the format %s", (format) => {
     ["chainId", () => chainId(text)],
     ["diff", () => diff(text, token)],
     ["bindDischarges", () => bindDischarges(text, [])],
-    ["a discharge of bindDischarges", () => bindDischarges(token, [text])],
+    ["bindDischarges as a discharge", () => bindDischarges(token, [text])],
   ])("is refused by %s", (_, action) => {
     expect(errorOf(action).code).toBe("format_not_v2");
   });

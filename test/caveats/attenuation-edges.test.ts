@@ -16,11 +16,11 @@ describe("attenuation accepts a hop at the edge of the token", () => {
     ["a value at the bound", { constraints: { a: { min: 5 } } }, { constraints: { a: 5 } }],
     ["a value above the bound", { constraints: { a: { min: 5 } } }, { constraints: { a: 6 } }],
     [
-      "null where null is left",
+      "null where null is allowed",
       { constraints: { a: { in: [null, "x"] } } },
       { constraints: { a: null } },
     ],
-    ["any number of hops where none was said", { operations: ["a"] }, { maxFurtherHops: 9 }],
+    ["a limit on further hops where there was none", { operations: ["a"] }, { maxFurtherHops: 9 }],
     ["the same times", { expires: JAN_2, notBefore: JAN_1 }, { expires: JAN_2, notBefore: JAN_1 }],
   ])("%s", (_, parent, hop) => {
     expect(overreaches(meetOf([[parent]]), hop)).toEqual([]);
@@ -62,9 +62,9 @@ describe("at most 16 overreaches are reported", () => {
 describe("intersecting changes only what goes beyond the token", () => {
   test.each<[string, Hop, Hop, Hop]>([
     ["a start that is later", { notBefore: JAN_1 }, { notBefore: JAN_2 }, { notBefore: JAN_2 }],
-    ["times where none were said", {}, { expires: JAN_2 }, { expires: JAN_2 }],
-    ["no number of hops", { maxFurtherHops: 5 }, { purpose: "a" }, { purpose: "a" }],
-    ["a number of hops where none was said", {}, { maxFurtherHops: 5 }, { maxFurtherHops: 5 }],
+    ["an expiry where there was none", {}, { expires: JAN_2 }, { expires: JAN_2 }],
+    ["a hop without maxFurtherHops", { maxFurtherHops: 5 }, { purpose: "a" }, { purpose: "a" }],
+    ["maxFurtherHops where there was none", {}, { maxFurtherHops: 5 }, { maxFurtherHops: 5 }],
     [
       "a limit on another argument",
       { constraints: { a: 1 } },
@@ -78,7 +78,7 @@ describe("intersecting changes only what goes beyond the token", () => {
       { constraints: { a: null } },
     ],
     [
-      "exclusions, which it puts in order",
+      "exclusions, which are put in order",
       { constraints: { a: { not_in: ["b", "d"] } } },
       { constraints: { a: { not_in: ["a", "c"] } } },
       { constraints: { a: { not_in: ["a", "b", "c", "d"] } } },

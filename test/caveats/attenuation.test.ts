@@ -13,7 +13,7 @@ describe("attenuation accepts a hop within the token", () => {
   test.each<[string, ...Hop[]]>([
     ["fewer operations", { operations: ["a", "b"] }, { operations: ["a"] }],
     ["the same operations", { operations: ["a"] }, { operations: ["a"] }],
-    ["operations where none were named", { audience: ["x"] }, { operations: ["a"] }],
+    ["operations where none were named before", { audience: ["x"] }, { operations: ["a"] }],
     ["a lower bound", { constraints: { a: { max: 10 } } }, { constraints: { a: { max: 5 } } }],
     ["the same bound", { constraints: { a: { max: 10 } } }, { constraints: { a: { max: 10 } } }],
     [
@@ -43,7 +43,7 @@ describe("attenuation accepts a hop within the token", () => {
       { constraints: { a: { not_in: ["x"] } } },
     ],
     [
-      "an exclusion of what is gone",
+      "an exclusion of a value that is not allowed anyway",
       { constraints: { a: { in: ["x"] } } },
       { constraints: { a: { not_in: ["y"] } } },
     ],
@@ -60,10 +60,10 @@ describe("attenuation accepts a hop within the token", () => {
     ["another argument", { constraints: { a: 1 } }, { constraints: { b: 2 } }],
     ["an earlier expiry", { expires: "2030-01-02T00:00:00Z" }, { expires: "2030-01-01T00:00:00Z" }],
     ["a later start", { notBefore: "2030-01-01T00:00:00Z" }, { notBefore: "2030-01-02T00:00:00Z" }],
-    ["a seal", { maxFurtherHops: 3 }, { maxFurtherHops: 0 }],
+    ["maxFurtherHops of 0", { maxFurtherHops: 3 }, { maxFurtherHops: 0 }],
     ["one further hop less", { maxFurtherHops: 3 }, { maxFurtherHops: 2 }],
-    ["no word on hops", { maxFurtherHops: 1 }, { operations: ["a"] }],
-    ["only words", { maxFurtherHops: 1, operations: ["a"] }, { purpose: "why" }],
+    ["no maxFurtherHops", { maxFurtherHops: 1 }, { operations: ["a"] }],
+    ["only a purpose", { maxFurtherHops: 1, operations: ["a"] }, { purpose: "why" }],
   ])("%s", (_, ...hops) => {
     expect(lint(...hops)).toEqual([]);
   });
@@ -76,7 +76,7 @@ const LIST: Hop = { constraints: { cur: { in: ["EUR", "USD"] } } };
 describe("attenuation refuses a hop beyond the token", () => {
   test.each<[string, Hop[], Partial<Overreach>]>([
     [
-      "an operation it does not have",
+      "an operation that the token lacks",
       [{ operations: ["retrieve", "search"] }, { operations: ["delete", "retrieve"] }],
       { rule: "operations", value: "delete", allowed: ["retrieve", "search"] },
     ],
@@ -131,7 +131,7 @@ describe("attenuation refuses a hop beyond the token", () => {
       { rule: "constraints.n.max", value: 20, nearest: 9 },
     ],
     [
-      "a bound on a text",
+      "a bound on a string",
       [TO_A, { constraints: { to: { max: 1 } } }],
       { rule: "constraints.to.max", value: 1, allowed: "acc_a" },
     ],
@@ -141,17 +141,17 @@ describe("attenuation refuses a hop beyond the token", () => {
       { rule: "constraints.cur.in", value: "GBP" },
     ],
     [
-      "a value in another type",
+      "a value of another type",
       [MAX_10, { constraints: { amount: "5" } }],
       { rule: "constraints.amount", value: "5" },
     ],
     [
-      "the exclusion of a whole list",
+      "an exclusion of every value in a list",
       [LIST, { constraints: { cur: { not_in: ["EUR", "USD"] } } }],
       { rule: "constraints.cur", allowed: { in: ["EUR", "USD"] } },
     ],
     [
-      "an exclusion in another type",
+      "an exclusion of another type",
       [LIST, { constraints: { cur: { not_in: [1] } } }],
       { rule: "constraints.cur" },
     ],
@@ -161,7 +161,7 @@ describe("attenuation refuses a hop beyond the token", () => {
       { rule: "constraints.a", value: "x" },
     ],
     [
-      "a gap in a list",
+      "a range in a gap between the allowed values",
       [{ constraints: { n: { in: [1, 9] } } }, { constraints: { n: { max: 8, min: 2 } } }],
       { rule: "constraints.n" },
     ],
@@ -181,12 +181,12 @@ describe("attenuation refuses a hop beyond the token", () => {
       { rule: "notBefore", nearest: "2030-01-01T00:00:00Z" },
     ],
     [
-      "a start at the end",
+      "a start at the expiry",
       [{ expires: "2030-01-01T00:00:00Z" }, { notBefore: "2030-01-01T00:00:00Z" }],
       { rule: "notBefore", value: null },
     ],
     [
-      "an end at the start",
+      "an expiry at the start",
       [{ notBefore: "2030-01-01T00:00:00Z" }, { expires: "2030-01-01T00:00:00Z" }],
       { rule: "notBefore", value: null },
     ],
@@ -201,17 +201,17 @@ describe("attenuation refuses a hop beyond the token", () => {
       { rule: "maxFurtherHops", value: -1 },
     ],
     [
-      "as many further hops as before",
+      "the same number of further hops",
       [{ maxFurtherHops: 3 }, { maxFurtherHops: 3 }],
       { rule: "maxFurtherHops", value: 3, allowed: 2, nearest: 2 },
     ],
     [
-      "a value where nothing is left",
+      "a value where no value is left",
       [{ constraints: { a: 1 } }, { constraints: { a: 2 } }, { constraints: { a: 1 } }],
       { rule: "constraints.a", allowed: false },
     ],
     [
-      "a member where nothing is left",
+      "a set member where none is left",
       [{ invokers: ["a"] }, { invokers: ["b"] }, { invokers: ["a"] }],
       { rule: "invokers", value: "a", allowed: [] },
     ],

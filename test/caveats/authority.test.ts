@@ -6,25 +6,29 @@ describe("the authority that a chain of hops leaves", () => {
   test.each<[string, Link[], Authority]>([
     ["without hops, everything", [], {}],
     ["a third-party caveat restricts nothing here", [undefined], {}],
-    ["what is never judged restricts nothing", [{ purpose: "x", nonce: "AAAAAAAAAAAAAAAA" }], {}],
-    ["sets that are named once", [{ operations: ["a", "b"] }, {}], { operations: ["a", "b"] }],
+    ["purpose and nonce restrict nothing", [{ purpose: "x", nonce: "AAAAAAAAAAAAAAAA" }], {}],
     [
-      "the members that all sets share",
+      "sets that are named once are kept",
+      [{ operations: ["a", "b"] }, {}],
+      { operations: ["a", "b"] },
+    ],
+    [
+      "sets are reduced to their common members",
       [{ operations: ["a", "b", "c"] }, { operations: ["b", "c"] }, { operations: ["c", "d"] }],
       { operations: ["c"] },
     ],
     [
-      "nobody, if no invoker is in all sets",
+      "no invoker is left if none is in all sets",
       [{ invokers: ["a"] }, { invokers: ["b"] }],
       { invokers: [] },
     ],
     [
-      "each set on its own",
+      "different sets are reduced separately",
       [{ audience: ["x", "y"] }, { audience: ["x"], resourceHandles: ["rh"] }],
       { audience: ["x"], resourceHandles: ["rh"] },
     ],
     [
-      "the earliest expiry and the latest start",
+      "the earliest expiry and the latest start count",
       [
         { expires: "2030-01-02T00:00:00Z", notBefore: "2029-01-01T00:00:00Z" },
         { expires: "2030-01-01T00:00:00Z", notBefore: "2029-01-02T00:00:00Z" },
@@ -33,7 +37,7 @@ describe("the authority that a chain of hops leaves", () => {
       { expires: "2030-01-01T00:00:00Z", notBefore: "2029-01-02T00:00:00Z" },
     ],
     [
-      "limits on every argument that any hop names",
+      "limits on every argument of any hop are kept",
       [{ constraints: { a: { max: 10 } } }, { constraints: { a: { max: 5 }, b: "x" } }],
       {
         constraints: {
@@ -42,15 +46,27 @@ describe("the authority that a chain of hops leaves", () => {
         },
       },
     ],
-    ["no further hop after a seal", [{ maxFurtherHops: 0 }], { furtherHops: 0 }],
-    ["links used up by later hops", [{ maxFurtherHops: 3 }, {}, {}], { furtherHops: 1 }],
+    ["maxFurtherHops of 0 leaves no further hop", [{ maxFurtherHops: 0 }], { furtherHops: 0 }],
     [
-      "links used up by third-party caveats",
+      "later hops use up the number of further hops",
+      [{ maxFurtherHops: 3 }, {}, {}],
+      { furtherHops: 1 },
+    ],
+    [
+      "third-party caveats use up the number of further hops",
       [{ maxFurtherHops: 3 }, undefined],
       { furtherHops: 2 },
     ],
-    ["the tightest count", [{ maxFurtherHops: 9 }, { maxFurtherHops: 2 }, {}], { furtherHops: 1 }],
-    ["a count that is already exceeded", [{ maxFurtherHops: 0 }, {}, {}], { furtherHops: -2 }],
+    [
+      "the smallest number of further hops counts",
+      [{ maxFurtherHops: 9 }, { maxFurtherHops: 2 }, {}],
+      { furtherHops: 1 },
+    ],
+    [
+      "an exceeded number of further hops is negative",
+      [{ maxFurtherHops: 0 }, {}, {}],
+      { furtherHops: -2 },
+    ],
   ])("%s", (_, hops, authority) => {
     expect(meetOf([hops])).toEqual(authority);
   });
@@ -70,7 +86,7 @@ describe("the authority that a chain of hops leaves", () => {
 
 describe("emptyRules names the rules that leave nothing", () => {
   test.each<[string, Link[], string[]]>([
-    ["none", [{ operations: ["a"], expires: "2030-01-01T00:00:00Z" }], []],
+    ["none, if all leave something", [{ operations: ["a"], expires: "2030-01-01T00:00:00Z" }], []],
     [
       "sets",
       [

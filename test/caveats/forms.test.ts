@@ -12,10 +12,10 @@ import { asked, misuse, NOW } from "./support.js";
 
 describe("the domain of a limit", () => {
   test.each<[string, Constraint, Domain]>([
-    ["a value", "a", { types: ["string"], in: ["a"] }],
+    ["a single value", "a", { types: ["string"], in: ["a"] }],
     ["null", null, { types: ["null"], in: [null] }],
     [
-      "a list, its types in order",
+      "an array, with its types in order",
       { in: ["a", 1, null, true] },
       {
         types: ["boolean", "null", "number", "string"],
@@ -26,10 +26,14 @@ describe("the domain of a limit", () => {
     ["one bound", { min: 1 }, { types: ["number"], min: 1 }],
     ["an exclusion", { not_in: ["a"] }, { types: ["string"], not_in: ["a"] }],
     ["the exclusion of one boolean", { not_in: [true] }, { types: ["boolean"], not_in: [true] }],
-    ["the exclusion of the other", { not_in: [false] }, { types: ["boolean"], not_in: [false] }],
-    ["nothing", { max: 1, min: 2 }, { types: [] }],
-    ["nothing of a list", { in: ["a"], not_in: ["a"] }, { types: [] }],
-    ["nothing of an exclusion", { not_in: [null] }, { types: [] }],
+    [
+      "the exclusion of the other boolean",
+      { not_in: [false] },
+      { types: ["boolean"], not_in: [false] },
+    ],
+    ["a limit that allows nothing", { max: 1, min: 2 }, { types: [] }],
+    ["an array with nothing left", { in: ["a"], not_in: ["a"] }, { types: [] }],
+    ["an exclusion that leaves nothing", { not_in: [null] }, { types: [] }],
   ])("%s", (_, limit, domain) => {
     expect(domainOf(limit)).toStrictEqual(domain);
   });
@@ -41,12 +45,12 @@ describe("the domain of a limit", () => {
 });
 
 test.each<[string, Domain, Constraint | undefined]>([
-  ["a list", { types: ["string"], in: ["a", "b"] }, { in: ["a", "b"] }],
+  ["an array", { types: ["string"], in: ["a", "b"] }, { in: ["a", "b"] }],
   ["bounds", { types: ["number"], min: 1, max: 2 }, { max: 2, min: 1 }],
   ["an upper bound", { types: ["number"], max: 2 }, { max: 2 }],
   ["an exclusion", { types: ["string"], not_in: ["a"] }, { not_in: ["a"] }],
   ["any number", { types: ["number"] }, undefined],
-  ["nothing", { types: [] }, undefined],
+  ["an empty domain has none", { types: [] }, undefined],
 ])("the limit written from a domain: %s", (_, domain, limit) => {
   expect(limitFrom(domain)).toStrictEqual(limit);
 });
@@ -69,12 +73,16 @@ describe("emptyRules for times", () => {
   const late = "2030-01-01T00:00:01Z";
 
   test.each([
-    ["a time that is left", { notBefore: early, expires: late }, []],
-    ["a start without an end", { notBefore: early }, []],
-    ["a moment that is none", { notBefore: early, expires: early }, ["notBefore"]],
-    ["a start behind the end", { notBefore: late, expires: early }, ["notBefore"]],
-    ["no further hop", { furtherHops: 0 }, []],
-    ["a hop too many", { furtherHops: -1 }, ["maxFurtherHops"]],
+    ["none if there is time between start and end", { notBefore: early, expires: late }, []],
+    ["none for a start without an end", { notBefore: early }, []],
+    [
+      "notBefore if start and end are the same",
+      { notBefore: early, expires: early },
+      ["notBefore"],
+    ],
+    ["notBefore if the start is after the end", { notBefore: late, expires: early }, ["notBefore"]],
+    ["none if no further hop is allowed", { furtherHops: 0 }, []],
+    ["maxFurtherHops if there is one hop too many", { furtherHops: -1 }, ["maxFurtherHops"]],
   ])("%s", (_, authority, rules) => {
     expect(emptyRules(authority)).toEqual(rules);
   });

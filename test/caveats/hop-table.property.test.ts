@@ -46,7 +46,7 @@ const keysIn = (found: readonly { readonly rule: string }[]): string[] => [
 const inTableOrder = (keys: readonly string[]): readonly string[] =>
   HOP_KEYS.filter((key) => keys.includes(key));
 
-describe("the table of keys", () => {
+describe("the table of hop keys", () => {
   test("lists every key of a hop", () => {
     expect([...HOP_KEYS].sort()).toEqual(Object.keys(WHOLE).sort());
     expect(Object.keys(HOP_RULES)).toEqual(HOP_KEYS);

@@ -67,7 +67,7 @@ ${left}
 export const rule: HopRule<string> = rest;
 `;
 
-describe("the compiler", { timeout: 120_000 }, () => {
+describe("the TypeScript compiler", { timeout: 120_000 }, () => {
   const errorsIn = compiled({
     ...Object.fromEntries(
       PARTS.map((part) => [part, ruleOf(`const { ${part}, ...rest } = PURPOSE;\nvoid ${part};`)]),
@@ -81,13 +81,13 @@ describe("the compiler", { timeout: 120_000 }, () => {
     expect([errorsIn("hop-rules"), errorsIn("whole")]).toEqual([[], []]);
   });
 
-  test("refuses a key of Hop that has no rule, and names it", () => {
+  test("refuses a hop key without a rule, and names it", () => {
     const key = `import "./hop.js";\ndeclare module "./hop.js" {\n  interface Hop {\n    readonly budget?: number;\n  }\n}\n`;
     const errors = compiled({ key })("hop-rules");
     expect(errors.some((text) => /'budget' is missing/.test(text))).toBe(true);
   });
 
-  test("refuses a key whose value has another type than its rule", () => {
+  test("refuses a rule whose value has another type than the hop's key", () => {
     expect(errorsIn("otherType")).toHaveLength(1);
   });
 

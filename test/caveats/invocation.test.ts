@@ -23,17 +23,21 @@ test("an invocation's own time is used, cut to whole seconds", () => {
 
 describe("a wrong invocation is a TypeError that names the property", () => {
   test.each<[string, unknown, string]>([
-    ["no object", null, "invocation must be a plain object with grant, operation, "],
-    ["a text", "get", "invocation must be a plain object with grant, operation, "],
+    ["not an object", null, "invocation must be a plain object with grant, operation, "],
+    ["a string", "get", "invocation must be a plain object with grant, operation, "],
     ["no operation", {}, "invocation.operation must be a string"],
     [
-      "a misspelt member",
+      "a misspelt property",
       { operation: "get", args: {} },
       "invocation.args: unknown member; there are ",
     ],
-    ["one handle", { operation: "get", resourceHandles: "rh" }, "invocation.resourceHandles must"],
     [
-      "number handles",
+      "one handle that is not in an array",
+      { operation: "get", resourceHandles: "rh" },
+      "invocation.resourceHandles must",
+    ],
+    [
+      "handles that are numbers",
       { operation: "get", resourceHandles: [1] },
       "invocation.resourceHandles[0] must be a string, not a number",
     ],
@@ -42,21 +46,29 @@ describe("a wrong invocation is a TypeError that names the property", () => {
       { operation: "get", resourceHandles: ["rh", 1] },
       "invocation.resourceHandles[1] must",
     ],
-    ["no handles", { operation: "get", resourceHandles: null }, "invocation.resourceHandles must"],
-    ["an argument list", { operation: "get", arguments: [] }, "invocation.arguments must"],
-    ["text arguments", { operation: "get", arguments: "a=1" }, "invocation.arguments must"],
+    [
+      "null as handles",
+      { operation: "get", resourceHandles: null },
+      "invocation.resourceHandles must",
+    ],
+    ["arguments as an array", { operation: "get", arguments: [] }, "invocation.arguments must"],
+    ["arguments as a string", { operation: "get", arguments: "a=1" }, "invocation.arguments must"],
     ["several invokers", { operation: "get", invoker: ["a"] }, "invocation.invoker must"],
     ["several audiences", { operation: "get", audience: ["a"] }, "invocation.audience must"],
-    ["a number for grant", { operation: "get", grant: 5 }, "invocation.grant must be a grant"],
-    ["no grant in a list", { operation: "get", grant: [] }, "invocation.grant must be a grant"],
+    ["a number as grant", { operation: "get", grant: 5 }, "invocation.grant must be a grant"],
+    [
+      "an empty array of grants",
+      { operation: "get", grant: [] },
+      "invocation.grant must be a grant",
+    ],
     ["a number among grants", { operation: "get", grant: ["a", 5] }, "invocation.grant must be"],
     [
       "an inherited grant",
       Object.assign(Object.create({ grant: "a" }), { operation: "get" }),
       "invocation must be a plain object, not an object that inherits from another",
     ],
-    ["a text for time", { operation: "get", time: "2030-01-01" }, "invocation.time must"],
-    ["no date", { operation: "get", time: new Date("never") }, "invocation.time must"],
+    ["a string as time", { operation: "get", time: "2030-01-01" }, "invocation.time must"],
+    ["an invalid Date", { operation: "get", time: new Date("never") }, "invocation.time must"],
     ["the year 10000", { operation: "get", time: new Date(253402300800000) }, "the year of"],
   ])("%s", (_, invocation, message) => {
     expect(misuse(() => check(invocation))).toContain(message);

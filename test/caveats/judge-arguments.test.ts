@@ -46,7 +46,7 @@ describe.each(LIMITS)("%s", (_, limit, allowed, refused) => {
     expect(allows(limit, value)).toBe(false);
   });
 
-  test("refuses a call without the argument, and one where it is undefined", () => {
+  test("refuses a call whose argument is missing or undefined", () => {
     expect(failures(limit, {})).not.toEqual([]);
     expect(failures(limit, { a: undefined })).not.toEqual([]);
   });
@@ -126,7 +126,7 @@ describe("a failure of a limit reports", () => {
     ["a bigint", 10n, "a bigint that cannot be shown"],
     ["a cycle", cyclic, "an array"],
     ["nesting beyond the stack", deep, "an array"],
-    ["a very long text", "x".repeat(1000), `"${"x".repeat(76)}...`],
+    ["a very long string", "x".repeat(1000), `"${"x".repeat(76)}...`],
     ["undefined", undefined, "undefined"],
   ])("a short form of the value, even for %s", (_, value, shown) => {
     expect(failures(1, { a: value })[0]?.message).toBe(`argument "a" must be 1; it is ${shown}`);

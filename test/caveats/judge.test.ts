@@ -11,16 +11,20 @@ function codes(hop: Hop, invocation: Partial<Invocation> = {}, furtherLinks = 0)
 describe("a hop allows a call", () => {
   test.each<[string, Hop, Partial<Invocation>]>([
     ["any call, if it restricts nothing", { purpose: "why", nonce: "AAAAAAAAAAAAAAAA" }, {}],
-    ["an operation in its set", { operations: ["retrieve", "search"] }, {}],
-    ["a handle in its set", { resourceHandles: ["rh_a", "rh_b"] }, { resourceHandles: ["rh_b"] }],
+    ["with an operation in its set", { operations: ["retrieve", "search"] }, {}],
     [
-      "several handles that are all in its set",
+      "with a handle in its set",
+      { resourceHandles: ["rh_a", "rh_b"] },
+      { resourceHandles: ["rh_b"] },
+    ],
+    [
+      "with several handles that are all in its set",
       { resourceHandles: ["rh_a", "rh_b"] },
       { resourceHandles: ["rh_b", "rh_a", "rh_b"] },
     ],
-    ["any handles, if it names none", {}, { resourceHandles: ["rh_x"] }],
-    ["the service it names", { audience: ["docs"] }, { audience: "docs" }],
-    ["the agent it names", { invokers: ["agent"] }, { invoker: "agent" }],
+    ["with any handles, if it names none", {}, { resourceHandles: ["rh_x"] }],
+    ["at the service that it names", { audience: ["docs"] }, { audience: "docs" }],
+    ["by the agent that it names", { invokers: ["agent"] }, { invoker: "agent" }],
   ])("%s", (_, hop, invocation) => {
     expect(codes(hop, invocation)).toEqual([]);
   });
@@ -28,29 +32,34 @@ describe("a hop allows a call", () => {
 
 describe("a hop refuses a call", () => {
   test.each<[string, Hop, Partial<Invocation>, string[]]>([
-    ["an operation outside its set", { operations: ["search"] }, {}, ["operation_denied"]],
+    ["with an operation outside its set", { operations: ["search"] }, {}, ["operation_denied"]],
     [
-      "an operation in another case",
+      "with an operation in another case",
       { operations: ["Retrieve"] },
       { operation: "retrieve" },
       ["operation_denied"],
     ],
-    ["a call that names no handle", { resourceHandles: ["rh_a"] }, {}, ["resource_denied"]],
+    ["without a handle", { resourceHandles: ["rh_a"] }, {}, ["resource_denied"]],
     [
-      "every handle outside its set, once each",
+      "for every handle outside its set, once each",
       { resourceHandles: ["rh_a"] },
       { resourceHandles: ["rh_y", "rh_a", "rh_z", "rh_y"] },
       ["resource_denied", "resource_denied"],
     ],
     [
-      "a service it does not name",
+      "at a service that it does not name",
       { audience: ["docs"] },
       { audience: "doc" },
       ["audience_denied"],
     ],
-    ["a check without audience", { audience: ["docs"] }, {}, ["audience_denied"]],
-    ["an agent it does not name", { invokers: ["a"] }, { invoker: "b" }, ["invoker_denied"]],
-    ["a call without an agent", { invokers: ["a"] }, {}, ["invoker_denied"]],
+    ["in a check without an audience", { audience: ["docs"] }, {}, ["audience_denied"]],
+    [
+      "by an agent that it does not name",
+      { invokers: ["a"] },
+      { invoker: "b" },
+      ["invoker_denied"],
+    ],
+    ["without an agent", { invokers: ["a"] }, {}, ["invoker_denied"]],
   ])("%s", (_, hop, invocation, expected) => {
     expect(codes(hop, invocation)).toEqual(expected);
   });
@@ -84,24 +93,39 @@ describe("a hop refuses a call", () => {
 describe("times are compared by the second", () => {
   test.each<[string, Hop, string, string[]]>([
     [
-      "a moment before it expires",
+      "allowed just before it expires",
       { expires: "2030-01-01T00:00:00Z" },
       "2029-12-31T23:59:59.999Z",
       [],
     ],
-    ["as it expires", { expires: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:00.000Z", ["expired"]],
-    ["after it expired", { expires: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:01Z", ["expired"]],
-    ["long before 1970", { expires: "1969-12-31T23:59:59Z" }, "1969-12-31T23:59:58.999Z", []],
-    ["in the year 0", { expires: "2030-01-01T00:00:00Z" }, "0000-01-01T00:00:00Z", []],
     [
-      "a moment before it starts",
+      "refused as it expires",
+      { expires: "2030-01-01T00:00:00Z" },
+      "2030-01-01T00:00:00.000Z",
+      ["expired"],
+    ],
+    [
+      "refused after it expired",
+      { expires: "2030-01-01T00:00:00Z" },
+      "2030-01-01T00:00:01Z",
+      ["expired"],
+    ],
+    [
+      "allowed just before an expiry in 1969",
+      { expires: "1969-12-31T23:59:59Z" },
+      "1969-12-31T23:59:58.999Z",
+      [],
+    ],
+    ["allowed in the year 0", { expires: "2030-01-01T00:00:00Z" }, "0000-01-01T00:00:00Z", []],
+    [
+      "refused before it starts",
       { notBefore: "2030-01-01T00:00:00Z" },
       "2029-12-31T23:59:59.999Z",
       ["not_yet_valid"],
     ],
-    ["as it starts", { notBefore: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:00.000Z", []],
+    ["allowed as it starts", { notBefore: "2030-01-01T00:00:00Z" }, "2030-01-01T00:00:00.000Z", []],
     [
-      "a hop that starts when it ends",
+      "refused by a hop that starts when it ends",
       { expires: "2030-01-01T00:00:00Z", notBefore: "2030-01-01T00:00:00Z" },
       "2030-01-01T00:00:00Z",
       ["expired"],
@@ -124,7 +148,7 @@ test.each([
 describe("a failure of a hop reports", () => {
   const cases: [string, Hop, Partial<Invocation>, object][] = [
     [
-      "what was allowed and what was probably meant",
+      "what is allowed and what was probably meant",
       { operations: ["retrieve", "search"] },
       { operation: "retreive" },
       {
@@ -138,7 +162,7 @@ describe("a failure of a hop reports", () => {
       },
     ],
     [
-      "nothing nearest, if nothing is near",
+      "no suggestion if no name is near",
       { operations: ["retrieve"] },
       { operation: "delete" },
       {
@@ -161,7 +185,7 @@ describe("a failure of a hop reports", () => {
       },
     ],
     [
-      "the moment it was judged by",
+      "the time it was judged at",
       { expires: "2029-12-31T00:00:00Z" },
       {},
       {

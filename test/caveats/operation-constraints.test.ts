@@ -119,13 +119,13 @@ describe("attenuation with limits on operations", () => {
     ["a lower bound", entry("send_money", { amount: { max: 5 } })],
     ["a value within a bound", entry("send_money", { amount: 5 })],
     ["a deeper folder", entry("read_file", { path: { path: "/data/a" } })],
-    ["an operator of another kind", entry("read_file", { path: { prefix: "/data/x" } })],
-    ["the same again", TOOLS],
+    ["an additional operator", entry("read_file", { path: { prefix: "/data/x" } })],
+    ["the same limit again", TOOLS],
     ["required where it was optional", entry("list", { limit: { max: 100 } })],
     ["absent where it was optional", entry("list", { limit: { absent: true } })],
     ["a new argument", entry("list", { cursor: { in: ["a"] } })],
-    ["every operation", entry("*", { amount: { max: 5 } })],
-    ["a shorter list", normalizeHop({ arguments: { read_file: ["path"] } })],
+    ["a limit on every operation", entry("*", { amount: { max: 5 } })],
+    ["a shorter closed list", normalizeHop({ arguments: { read_file: ["path"] } })],
   ])("accepts %s", (_, hop) => {
     expect(lint(TOOLS, hop)).toEqual([]);
   });

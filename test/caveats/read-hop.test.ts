@@ -21,8 +21,8 @@ describe("a canonical hop", () => {
     ["sets are ordered by UTF-16 code units", '{"operations":["B","a","\u{10000}","\uFFFF"]}'],
     ["short escapes and lower-case \\u", '{"purpose":"\\b\\t\\n\\f\\r\\"\\\\ \\u0000 \\u001f"}'],
     ["text beyond ASCII is not escaped", '{"purpose":"é 漢 \u{1F511} \u007F \u2028"}'],
-    ["a byte order mark inside a text", '{"purpose":"\uFEFF"}'],
-    ["an empty string in a set", '{"operations":["","a"]}'],
+    ["a byte order mark inside a string is kept", '{"purpose":"\uFEFF"}'],
+    ["an empty string in a set is kept", '{"operations":["","a"]}'],
   ])("%s", (_, text) => {
     expect(problemsIn(text)).toEqual([]);
   });
@@ -31,7 +31,7 @@ describe("a canonical hop", () => {
 describe("a caveat that is not a JSON object is not a hop", () => {
   test.each([
     ["a predicate of another kind", "time < 2030-01-01T00:00:00Z"],
-    ["nothing", ""],
+    ["an empty caveat", ""],
     ["an array", '["operations"]'],
     ["a string", '"operations"'],
     ["null", "null"],
@@ -54,11 +54,11 @@ describe("a caveat that is not a JSON object is not a hop", () => {
 describe("a caveat that is not canonical is malformed", () => {
   test.each([
     ["broken JSON", '{"operations":["a"]'],
-    ["something behind the object", '{"operations":["a"]}x'],
+    ["text after the object", '{"operations":["a"]}x'],
     ["a trailing line feed", '{"operations":["a"]}\n'],
     ["space after a colon", '{"operations": ["a"]}'],
-    ["space between members", '{"operations":["a", "b"]}'],
-    ["members out of order", '{"operations":["a"],"expires":"2030-01-01T00:00:00Z"}'],
+    ["a space between properties", '{"operations":["a", "b"]}'],
+    ["properties out of order", '{"operations":["a"],"expires":"2030-01-01T00:00:00Z"}'],
     ["arguments out of order", '{"constraints":{"b":1,"a":1}}'],
     ["number-like arguments in number order", '{"constraints":{"2":1,"10":1}}'],
     ["the same key twice", '{"operations":["a"],"operations":["a"]}'],

@@ -56,7 +56,7 @@ const init: fc.Arbitrary<HopInit> = fc
   )
   .filter((hop) => Object.keys(hop).length > 0);
 
-test("every hop is read as it was written", () => {
+test("a written hop is read back unchanged", () => {
   fc.assert(
     fc.property(init, (hop) => {
       const normal = normalizeHop(hop);
@@ -68,7 +68,7 @@ test("every hop is read as it was written", () => {
   );
 });
 
-test("no other spelling of a hop is read", () => {
+test("a non-canonical spelling of a hop is refused", () => {
   const spelling = fc.constantFrom<(json: string) => string>(
     (json) => JSON.stringify(JSON.parse(json), null, 1),
     (json) => `${json} `,
@@ -90,7 +90,7 @@ test("no other spelling of a hop is read", () => {
   );
 });
 
-test("any bytes at all are a hop or a list of problems", () => {
+test("any bytes are read as a hop or as a list of problems", () => {
   const json = fc
     .json({ maxDepth: 4 })
     .map((one) => new TextEncoder().encode(`{"operations":${one}}`));

@@ -4,15 +4,15 @@ import { nearest } from "../../src/checks/nearest.js";
 
 describe("the suggested name", () => {
   test.each<[string, unknown, string[], string | undefined]>([
-    ["a transposition", "retreive", ["search", "retrieve"], "retrieve"],
-    ["a missing letter", "serch", ["search", "retrieve"], "search"],
-    ["one letter of a short name", "gat", ["get", "put"], "get"],
-    ["not what shares too little", "delete", ["search", "retrieve"], undefined],
-    ["not the name itself", "get", ["get"], undefined],
-    ["not among none", "get", [], undefined],
-    ["not for what is no text", 7, ["7"], undefined],
-    ["not for a long text", "x".repeat(65), ["x".repeat(64)], undefined],
-    ["not a long text", "x".repeat(64), ["x".repeat(65)], undefined],
+    ["corrects a transposition", "retreive", ["search", "retrieve"], "retrieve"],
+    ["corrects a missing letter", "serch", ["search", "retrieve"], "search"],
+    ["corrects one letter of a short name", "gat", ["get", "put"], "get"],
+    ["is none for a name that shares too little", "delete", ["search", "retrieve"], undefined],
+    ["is none for the name itself", "get", ["get"], undefined],
+    ["is none without candidates", "get", [], undefined],
+    ["is none for a value that is not a string", 7, ["7"], undefined],
+    ["is none for a long string", "x".repeat(65), ["x".repeat(64)], undefined],
+    ["is never a long string", "x".repeat(64), ["x".repeat(65)], undefined],
   ])("%s", (_, text, names, expected) => {
     expect(nearest(text, names)).toBe(expected);
   });

@@ -34,7 +34,7 @@ describe("a hop is written in canonical form", () => {
       '{"constraints":{"x":{"not_in":[0]}}}',
     ],
     [
-      "an own argument __proto__",
+      "the argument __proto__",
       { constraints: JSON.parse('{"b":1,"__proto__":{"max":2}}') },
       '{"constraints":{"__proto__":{"max":2},"b":1}}',
     ],
@@ -65,11 +65,11 @@ describe("a Date is rounded in the direction that narrows", () => {
 const cyclic: { [name: string]: unknown } = {};
 cyclic["self"] = cyclic;
 
-describe("misuse is a TypeError that names the key", () => {
+describe("a wrong hop is a TypeError that names the key", () => {
   test.each<[string, unknown, string]>([
-    ["nothing to say", {}, "a hop must have at least one of operations, "],
+    ["an empty object", {}, "a hop must have at least one of operations, "],
     ["undefined", { operations: undefined }, "hop.operations is undefined; leave it out"],
-    ["no object", null, "hop must be a plain object with operations, "],
+    ["not an object", null, "hop must be a plain object with operations, "],
     ["an array", [], "hop must be a plain object, not an array"],
     [
       "a misspelt key",
@@ -79,7 +79,11 @@ describe("misuse is a TypeError that names the key", () => {
     ["a key from elsewhere", { scope: "a" }, "hop.scope: unknown member; there are operations, "],
     ["a reserved key", { cnf: {} }, "hop.cnf: unknown member"],
     ["an own __proto__", JSON.parse('{"__proto__":1}'), "hop.__proto__: unknown member"],
-    ["a text for a set", { operations: "a" }, '"operations" must be a non-empty array of strings'],
+    [
+      "a string for a set",
+      { operations: "a" },
+      '"operations" must be a non-empty array of strings',
+    ],
     ["an empty set", { invokers: [] }, '"invokers" must be a non-empty array of strings'],
     ["numbers in a set", { audience: [1] }, '"audience" must be a non-empty array of strings'],
     ["a hole in a set", { audience: new Array(2) }, "hop.audience must be an array without holes"],
@@ -88,15 +92,19 @@ describe("misuse is a TypeError that names the key", () => {
     ["an invalid Date", { expires: new Date("never") }, '"expires" cannot be written'],
     ["a Date past 9999", { notBefore: new Date(253402300799001) }, '"notBefore" cannot be written'],
     ["a time in words", { expires: "tomorrow" }, '"expires" must be a time such as'],
-    ["a fraction of a hop", { maxFurtherHops: 0.5 }, '"maxFurtherHops" must be a whole number'],
+    [
+      "a fraction as maxFurtherHops",
+      { maxFurtherHops: 0.5 },
+      '"maxFurtherHops" must be a whole number',
+    ],
     ["a short nonce", { nonce: "x" }, '"nonce" must be 16 base64url characters'],
-    ["no limit at all", { constraints: {} }, '"constraints" must be an object with at least one'],
+    ["an empty limit", { constraints: {} }, '"constraints" must be an object with at least one'],
     [
       "a misspelt operator",
       { constraints: { a: { maxx: 1 } } },
       'unknown operator "maxx" in a hop; did you mean "max"?',
     ],
-    ["a list for a limit", { constraints: { a: [1] } }, '"constraints.a" must be a value'],
+    ["an array for a limit", { constraints: { a: [1] } }, '"constraints.a" must be a value'],
     [
       "an infinite bound",
       { constraints: { a: { max: Number.POSITIVE_INFINITY } } },
@@ -114,7 +122,7 @@ describe("misuse is a TypeError that names the key", () => {
     expect(misuse(() => written(init))).toContain(message);
   });
 
-  test("all wrong values are named at once", () => {
+  test("all wrong values are named together", () => {
     const message = misuse(() => written({ operations: [], nonce: "x" }));
     expect(message).toMatch(/"nonce" must be .*; "operations" must be /);
   });

@@ -34,12 +34,16 @@ describe("an object whose properties would be lost is refused", () => {
   }
 
   test.each<[string, object, string]>([
-    ["inherited", Object.create({ name: 1 }), "an object that inherits from another"],
-    ["of a class with getters", new Options(), "an Options"],
-    ["a forgotten await", Promise.resolve({ name: 1 }), "a Promise: is an await missing?"],
-    ["a Map", new Map([["name", 1]]), "a Map"],
-    ["a Date", new Date(), "a Date"],
-    ["an array", [], "an array"],
+    ["by inheritance", Object.create({ name: 1 }), "an object that inherits from another"],
+    ["because it is of a class with getters", new Options(), "an Options"],
+    [
+      "because an await is missing",
+      Promise.resolve({ name: 1 }),
+      "a Promise: is an await missing?",
+    ],
+    ["because it is a Map", new Map([["name", 1]]), "a Map"],
+    ["because it is a Date", new Date(), "a Date"],
+    ["because it is an array", [], "an array"],
   ])("%s", (_, value, kind) => {
     expect(() => assertMembers(value, ["name"], "options")).toThrow(
       new TypeError(`options must be a plain object, not ${kind}`),

@@ -37,19 +37,23 @@ const LOSSY: readonly (readonly [string, () => unknown, string])[] = [
   ["a String object", () => Object("1"), "a String"],
   ["a class with getters", () => new Limits(), "a Limits"],
   ["an array of another class", () => Items.from([1]), "must be a plain array"],
-  ["what inherits", () => Object.create({ max: 1 }), "an object that inherits from another"],
   [
-    "what inherits beside its own",
+    "an object that inherits everything",
+    () => Object.create({ max: 1 }),
+    "an object that inherits from another",
+  ],
+  [
+    "an object that inherits a property",
     () => Object.assign(Object.create({ max: 1 }), { min: 0 }),
     "an object that inherits from another",
   ],
   [
-    "what inherits from an object without prototype",
+    "an object that inherits from one without prototype",
     () => Object.create(Object.assign(Object.create(null), { max: 1 })),
     "an object that inherits from another",
   ],
   [
-    "what inherits from a prototype of the other realm's kind that holds something",
+    "an object that inherits from another realm's prototype with a property",
     () => Object.create(Object.assign(Object.create(null), { isPrototypeOf: () => true, max: 1 })),
     "an object that inherits from another",
   ],
@@ -69,8 +73,12 @@ const LOSSY: readonly (readonly [string, () => unknown, string])[] = [
     "must be an array without holes",
   ],
   ["an array with a property", () => Object.assign([1], { max: 1 }), "without other properties"],
-  ["a hole and a property", () => Object.assign(Array(2), { 1: 2, max: 1 }), "without holes"],
-  ["an array of length alone", () => new Array(4_000_000_000), "must be an array without holes"],
+  [
+    "an array with a hole and a property",
+    () => Object.assign(Array(2), { 1: 2, max: 1 }),
+    "without holes",
+  ],
+  ["an array with a length only", () => new Array(4_000_000_000), "must be an array without holes"],
   [
     "an array with an iterator",
     () => Object.assign([1], { [Symbol.iterator]: () => [].values() }),
@@ -124,8 +132,8 @@ describe("a value that JSON would change is refused, at any depth, with its plac
   });
 });
 
-describe("plain values of every realm are copied", () => {
-  test("of a vm context, where Object and Array are others", () => {
+describe("plain values of every JavaScript realm are copied", () => {
+  test("from a vm context, which has its own Object and Array", () => {
     const value: unknown = vm.runInNewContext('({ a: { b: [1, { c: "x" }] }, d: null })');
     expect(Object.getPrototypeOf(value)).not.toBe(Object.prototype);
     expect(plainCopy(value, "hop")).toStrictEqual({ a: { b: [1, { c: "x" }] }, d: null });
@@ -134,7 +142,7 @@ describe("plain values of every realm are copied", () => {
     expect(refusal(vm.runInNewContext("new (class Own extends Array {})()"))).toContain("array");
   });
 
-  test("without prototype, frozen, and with __proto__ as a name like any other", () => {
+  test("without prototype, frozen, and with a property named __proto__", () => {
     const bare = Object.freeze(Object.assign(Object.create(null), { a: 1 }));
     expect(plainCopy(bare, "hop")).toEqual({ a: 1 });
     const own: unknown = JSON.parse('{"__proto__":{"max":[1]},"b":2}');

@@ -30,12 +30,22 @@ describe("the command reads the access token", () => {
   });
 
   test.each<[string, string, number, RegExp]>([
-    ["typed", ALICE, 2, /not typed into a command line\nhint: write it to a file and give @FILE/],
+    [
+      "given as an argument",
+      ALICE,
+      2,
+      /not typed into a command line\nhint: write it to a file and give @FILE/,
+    ],
     ["a missing file", "@none", 6, /could not read none: there is no such file/],
     ["an empty file", "@empty", 3, /empty: there is no access token/],
-    ["an answer", "@answer", 3, /answer: this is JSON.*\nhint: take its "access_token" member/],
-    ["two lines", "@lines", 3, /lines: this has characters that no access token has/],
-    ["too long", "@long", 3, /at most 8192 characters/],
+    [
+      "a JSON answer in place of a token",
+      "@answer",
+      3,
+      /answer: this is JSON.*\nhint: take its "access_token" member/,
+    ],
+    ["a file with two lines", "@lines", 3, /lines: this has characters that no access token has/],
+    ["a file that is too long", "@long", 3, /at most 8192 characters/],
   ])("%s", async (_what, source, expected, message) => {
     bench.write("empty", " \n");
     bench.write("answer", JSON.stringify({ access_token: ALICE }));

@@ -68,7 +68,7 @@ function unescaped(text: string): string {
 }
 
 if (FULL) {
-  describe.skipIf(!chromiumInstalled())("in a browser", () => {
+  describe.skipIf(!chromiumInstalled())("the agent's page in a browser", () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await startChromium();
@@ -79,7 +79,7 @@ if (FULL) {
       ["light", 1280],
       ["dark", 320],
     ] as const)(
-      "%s, %i wide: styled by its own policy, and no wider than the window",
+      "%s, %i px wide: uses its own style sheet, and is no wider than the window",
       async (scheme, width) => {
         const page = await browser.newPage({
           colorScheme: scheme,

@@ -223,13 +223,17 @@ describe("audit tree", () => {
 
   test.each<[string, () => string, RegExp]>([
     [
-      "a slip",
+      "a misspelt id",
       () => `${capability.slice(0, -1)}~`.replace("~", capability.endsWith("x") ? "y" : "x"),
       /has nothing about cap_\S+\nhint: did you mean cap_/,
     ],
-    ["another's", () => "cap_AAAAAAAAAAAAAAAA", /hint: proviso audit --kind issuance lists the/],
+    [
+      "an unknown id",
+      () => "cap_AAAAAAAAAAAAAAAA",
+      /hint: proviso audit --kind issuance lists the/,
+    ],
     ["a token", () => token, /is not the id of a capability\nhint: it starts with cap_/],
-    ["nothing", () => "", /is not the id of a capability/],
+    ["an empty string", () => "", /is not the id of a capability/],
   ])("explains an unknown capability: %s", async (_what, id, message) => {
     const run = await bench.run(["audit", "tree", id(), "--database", agent.ledgerPath]);
     expect(run.stderr).toMatch(message);

@@ -111,10 +111,15 @@ describe("card lint", () => {
   });
 
   test.each([
-    ["no such file", ["absent.json"], 6, /absent\.json: there is no such file/],
+    ["a missing file", ["absent.json"], 6, /absent\.json: there is no such file/],
     ["a folder", ["."], 6, /it is a folder/],
     ["an empty name", [""], 2, /empty/],
-    ["no agent", ["http://127.0.0.1:1"], 6, /could not reach|no agent is at this port/],
+    [
+      "an address without an agent",
+      ["http://127.0.0.1:1"],
+      6,
+      /could not reach|no agent is at this port/,
+    ],
   ])("explains a card that cannot be read: %s", async (_, args, status, message) => {
     const run = await bench.run(["card", "lint", ...args]);
     expect([run.status, run.stderr]).toEqual([status, expect.stringMatching(message)]);
@@ -145,7 +150,7 @@ describe("a card from standard input", () => {
 
   test.each<[about: string, input: string | Uint8Array, status: number, said: RegExp]>([
     ["too large", `"${"x".repeat(1024 * 1024)}"`, 6, /standard input: it is larger than 1048576/],
-    ["no JSON", "{", 3, /standard input: this is not JSON\n.*card lint - shows where/],
+    ["not JSON", "{", 3, /standard input: this is not JSON\n.*card lint - shows where/],
     ["not UTF-8", Buffer.from('{"name":"\u00e9"}', "latin1"), 6, /this is not UTF-8/],
     ["UTF-16", Buffer.from('\ufeff{"name":"a"}', "utf16le"), 6, /this is not UTF-8/],
   ])("is refused: %s", async (_, given, status, said) => {
@@ -182,16 +187,16 @@ describe("card diff", () => {
   });
 
   test.each<[about: string, path: string, to: Json | undefined, status: number, line: string]>([
-    ["nothing", "/name", "agent", 0, "The cards are the same."],
-    ["what is safe", "/name", "other", 0, 'safe  card/name: "agent" is now "other"'],
+    ["no change", "/name", "agent", 0, "The cards are the same."],
+    ["a safe change", "/name", "other", 0, 'safe  card/name: "agent" is now "other"'],
     [
-      "what is announced to end",
+      "a deprecation",
       PAUSE.replace("pause_resume", "artifact_streaming"),
       true,
       7,
       "deprecating  capabilities/artifact_streaming: true is new",
     ],
-    ["what breaks", PAUSE, undefined, 8, "breaking  capabilities/pause_resume: true is gone"],
+    ["a breaking change", PAUSE, undefined, 8, "breaking  capabilities/pause_resume: true is gone"],
   ])("finds %s", async (_, path, to, status, line) => {
     write("new.json", changed(CARD, path, to));
     const run = await bench.run(["card", "diff", "card.json", "new.json"]);
@@ -276,14 +281,14 @@ describe("card registry", () => {
   });
 
   test.each<[about: string, text: string, message: RegExp]>([
-    ["no JSON", "{", /no\.json: this is not JSON/],
-    ["a member twice", '{"version":"1.0","version":"2.0","capabilities":[]}', /"version" twice/],
+    ["text that is not JSON", "{", /no\.json: this is not JSON/],
+    ["a property twice", '{"version":"1.0","version":"2.0","capabilities":[]}', /"version" twice/],
     [
-      "a member misspelt",
+      "a misspelt property",
       JSON.stringify(registry("1.0", { deprecate: "2.0" })),
       /capabilities\[0\]\.deprecate: unknown member; did you mean "deprecated"/,
     ],
-    ["a card", JSON.stringify(CARD), /registry\.name: unknown member/],
+    ["a card in its place", JSON.stringify(CARD), /registry\.name: unknown member/],
   ])("refuses a registry: %s", async (_, text, message) => {
     bench.write("no.json", text);
     const { status, stderr } = await bench.run(["card", "registry", "no.json"]);

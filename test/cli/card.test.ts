@@ -208,19 +208,34 @@ test("card escapes control characters of a card", async () => {
 
 describe("card explains why there is no card", () => {
   test.each<[string, readonly string[], number, RegExp]>([
-    ["no scheme", ["localhost:8080"], 2, /does not begin with https:\/\//],
-    ["another scheme", ["ftp://agent.example"], 2, /does not begin with https:\/\//],
-    ["no host", ["https://"], 2, /not a valid URL/],
+    ["an address without a scheme", ["localhost:8080"], 2, /does not begin with https:\/\//],
     [
-      "in clear",
+      "an address with another scheme",
+      ["ftp://agent.example"],
+      2,
+      /does not begin with https:\/\//,
+    ],
+    ["an address without a host", ["https://"], 2, /not a valid URL/],
+    [
+      "plain http to another machine",
       ["http://agent.example"],
       2,
       /plain http: tokens would travel to agent.example in/,
     ],
-    ["a password", ["https://me:hunter22@agent.example"], 2, /holds a user's name or password/],
-    ["no such host", ["https://agent.invalid"], 6, /no host of that name|could not be looked up/],
-    ["a port of its own", ["http://127.0.0.1:22"], 6, /no agent is at this port/],
-    ["a wait that is none", ["https://agent.example", "--timeout", "soon"], 2, /from 1s to 1h/],
+    [
+      "a password in the address",
+      ["https://me:hunter22@agent.example"],
+      2,
+      /holds a user's name or password/,
+    ],
+    [
+      "an unknown host",
+      ["https://agent.invalid"],
+      6,
+      /no host of that name|could not be looked up/,
+    ],
+    ["a port that fetch refuses to use", ["http://127.0.0.1:22"], 6, /no agent is at this port/],
+    ["an invalid timeout", ["https://agent.example", "--timeout", "soon"], 2, /from 1s to 1h/],
   ])("%s", async (_what, args, expected, message) => {
     const { status, stdout, stderr } = await bench.run(["card", ...args]);
     expect(stderr).toMatch(message);

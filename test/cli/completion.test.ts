@@ -123,7 +123,7 @@ for (const shell of SHELLS) {
   });
 }
 
-test("there is no completion for other shells", async () => {
+test("completion for an unknown shell is refused", async () => {
   const { status, stderr } = await bench.run(["completion", "tcsh"]);
   expect(status).toBe(2);
   expect(stderr).toContain("Allowed choices are bash, zsh, fish");

@@ -219,9 +219,9 @@ describe("discover on a card from a file", () => {
   });
 
   test.each<[about: string, text: string | undefined, status: number, said: RegExp]>([
-    ["no file", undefined, 6, /absent\.json: there is no such file/],
-    ["no JSON", "{", 1, /card_not_json/],
-    ["a name twice", '{"name":"a","name":"b"}', 1, /card_malformed.*twice/],
+    ["a missing file", undefined, 6, /absent\.json: there is no such file/],
+    ["text that is not JSON", "{", 1, /card_not_json/],
+    ["a property twice", '{"name":"a","name":"b"}', 1, /card_malformed.*twice/],
   ])("%s", async (_, text, status, said) => {
     if (text !== undefined) bench.write("some.json", text);
     const run = await judged(text === undefined ? "absent.json" : "some.json");

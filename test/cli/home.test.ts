@@ -66,7 +66,7 @@ describe("init", () => {
     expect(stderr).toContain("The issuer is named after this host");
   });
 
-  test("refuses to overwrite a home, and changes nothing", async () => {
+  test("refuses to overwrite a home, and leaves it unchanged", async () => {
     const bench = new Bench();
     await bench.init();
     const before = bench.read("home/keyring.json");
@@ -76,18 +76,21 @@ describe("init", () => {
     expect(bench.read("home/keyring.json")).toBe(before);
   });
 
-  test.each(FILES)("refuses a home without %s, and changes nothing", async (name) => {
-    const bench = new Bench();
-    await bench.init();
-    rmSync(join(bench.home, name));
-    const left = readdirSync(bench.home);
-    const { status, stderr } = await bench.run(["init"]);
-    expect(status).toBe(6);
-    expect(stderr).toContain(`is not whole: ${name} missing\nhint: restore it from a backup`);
-    expect(readdirSync(bench.home)).toEqual(left);
-  });
+  test.each(FILES)(
+    "refuses to complete a home without %s, and leaves it unchanged",
+    async (name) => {
+      const bench = new Bench();
+      await bench.init();
+      rmSync(join(bench.home, name));
+      const left = readdirSync(bench.home);
+      const { status, stderr } = await bench.run(["init"]);
+      expect(status).toBe(6);
+      expect(stderr).toContain(`is not whole: ${name} missing\nhint: restore it from a backup`);
+      expect(readdirSync(bench.home)).toEqual(left);
+    },
+  );
 
-  test("refuses a folder with other things, takes an empty one and a link to one", async () => {
+  test("refuses a folder with other files, and accepts an empty folder or a link to one", async () => {
     const bench = new Bench();
     mkdirSync(bench.home);
     writeFileSync(join(bench.home, "letter.txt"), "");
@@ -268,29 +271,37 @@ test("a home in the earlier format, with a file per store, is refused by name", 
 describe("a home that cannot be used makes every verb exit with 6", () => {
   test.each<[string, (home: string) => void, RegExp]>([
     [
-      "none",
+      "because there is none",
       (home) => rmSync(home, { recursive: true }),
       /there is no home .*\nhint: proviso init/,
     ],
-    ["half made", (home) => rmSync(join(home, "proviso.db")), /is not whole: proviso.db missing/],
-    ["config not JSON", (home) => writeFileSync(join(home, "config.json"), "{"), /is not JSON/],
     [
-      "config with other members",
+      "because it is half made",
+      (home) => rmSync(join(home, "proviso.db")),
+      /is not whole: proviso.db missing/,
+    ],
+    [
+      "because config.json is not JSON",
+      (home) => writeFileSync(join(home, "config.json"), "{"),
+      /is not JSON/,
+    ],
+    [
+      "because config.json has unknown properties",
       (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","isuer":"b"}'),
       /isuer: unknown member; did you mean "issuer"\?/,
     ],
     [
-      "config with a name twice",
+      "because config.json has a property twice",
       (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a",\n "issuer":"b"}'),
       /config\.json: line 2: "issuer" is there twice; keep one of the two\n/,
     ],
     [
-      "config without a name",
+      "because config.json lacks the issuer's name",
       (home) => writeFileSync(join(home, "config.json"), '{"maxLifetime":60}'),
       /"issuer" must be a name/,
     ],
     [
-      "config with a life of a year",
+      "because config.json has a lifetime of a year",
       (home) => writeFileSync(join(home, "config.json"), '{"issuer":"a","maxLifetime":31536000}'),
       /"maxLifetime" must be 1 to 7776000 whole seconds/,
     ],
@@ -303,10 +314,10 @@ describe("a home that cannot be used makes every verb exit with 6", () => {
 
   const needKeys = VERBS.filter(([verb]) => verb !== "revocations");
   test.each<[string, (path: string) => void, string, RegExp]>([
-    ["open to others", (path) => chmodSync(path, 0o644), "key_file_exposed", /chmod 600/],
-    ["not JSON", (path) => writeFileSync(path, "x"), "key_file_malformed", /backup/],
+    ["that others may read", (path) => chmodSync(path, 0o644), "key_file_exposed", /chmod 600/],
+    ["that is not JSON", (path) => writeFileSync(path, "x"), "key_file_malformed", /backup/],
     [
-      "with a member twice",
+      "with a property twice",
       (path) => {
         const text = readFileSync(path, "utf8");
         writeFileSync(path, text.replace('"kid"', '"kid": "key_of_another", "kid"'));
@@ -314,7 +325,7 @@ describe("a home that cannot be used makes every verb exit with 6", () => {
       "key_file_malformed",
       /backup/,
     ],
-    ["of no keys", (path) => writeFileSync(path, '{"keys":[]}'), "key_file_malformed", /backup/],
+    ["without keys", (path) => writeFileSync(path, '{"keys":[]}'), "key_file_malformed", /backup/],
   ])("a key file %s", async (_what, damage, code, hint) => {
     const bench = new Bench();
     await bench.init();

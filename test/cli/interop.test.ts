@@ -79,7 +79,7 @@ const narrowers: readonly [PeerName, readonly string[]][] = [
 // That peers read and write each form is in `test/interop`, at each size.
 for (const [name, forms] of FULL ? narrowers : []) {
   describe.runIf(peerInstalled(name))(name, () => {
-    test.each(forms)("narrows it as %s", async (form) => {
+    test.each(forms)("narrows a minted token in the format %s", async (form) => {
       const peer = startPeer(name);
       try {
         const converted = await bench.output("convert", token, "--to", form);

@@ -269,11 +269,17 @@ test("invoke exits with 6 if the skill itself fails, without its details", async
 describe("invoke sends nothing if a token cannot be read", () => {
   test.each<[string, readonly string[], string, number, RegExp]>([
     ["nonsense", ["garbage"], "", 3, /neither a v1 nor a v2 macaroon/],
-    ["a file without its @", ["token"], "", 3, /write @token/],
-    ["one of several", ["-"], "AgIB\nxyz", 3, /^proviso: /],
-    ["too many", ["-"], Array(9).fill("AgIB").join("\n"), 2, /at most 8 tokens/],
-    ["both from standard input", ["-", "--access-token", "-"], "x", 2, /cannot both come from/],
-    ["arguments", ["@token", "--arg", "n<=5"], "", 2, /write it like amount=500/],
+    ["a file name without @", ["token"], "", 3, /write @token/],
+    ["a malformed token among several", ["-"], "AgIB\nxyz", 3, /^proviso: /],
+    ["nine tokens", ["-"], Array(9).fill("AgIB").join("\n"), 2, /at most 8 tokens/],
+    [
+      "token and access token both from standard input",
+      ["-", "--access-token", "-"],
+      "x",
+      2,
+      /cannot both come from/,
+    ],
+    ["malformed arguments", ["@token", "--arg", "n<=5"], "", 2, /write it like amount=500/],
   ])("%s", async (_what, args, input, expected, message) => {
     const { url, requests } = await httpServer((_, response) => sendJson(response, {}));
     const run = await bench.run(["invoke", url, "list_documents", ...args], { env, input });

@@ -54,34 +54,38 @@ describe("the approvals console of a served agent", () => {
 describe("serve refuses a configuration of the console", () => {
   const jwt = { issuer: "https://a.example", audience: "a", jwks: "https://a.example/jwks" };
   test.each<[string, Document, string]>([
-    ["a section without the protocol", { approvals: {} }, "approvals: has no effect"],
     [
-      "no login where callers have access tokens",
+      "that is set without the console among the protocols",
+      { approvals: {} },
+      "approvals: has no effect",
+    ],
+    [
+      "without a login where callers have access tokens",
       { protocols: PROTOCOLS, authentication: jwt },
       "approvals.login: is missing",
     ],
     [
-      "no login at a public address",
+      "without a login at a public address",
       { protocols: PROTOCOLS, publicUrl: "https://notes.example", listen: { port: 1 } },
       "approvals.login: is missing",
     ],
     [
-      "an issuer in clear",
+      "with an issuer over plain http",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, issuer: "http://a.example" } } },
       "approvals.login.issuer: must be an https: URL",
     ],
     [
-      "a misspelt member",
+      "with a misspelt property",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientID: "a" } } },
       'approvals.login.clientID: unknown member; did you mean "clientId"?',
     ],
     [
-      "the secret itself",
+      "with the client secret itself",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: "x" } } },
       'approvals.login.clientSecret: must have "file" or "env"',
     ],
     [
-      "a secret in no file",
+      "with a client secret from a missing file",
       {
         protocols: PROTOCOLS,
         approvals: { login: { ...LOGIN, clientSecret: { file: "no.txt" } } },
@@ -89,27 +93,27 @@ describe("serve refuses a configuration of the console", () => {
       "approvals.login.clientSecret.file: cannot be read",
     ],
     [
-      "a secret in no variable",
+      "with a client secret from an unset variable",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clientSecret: { env: "NONE" } } } },
       "approvals.login.clientSecret.env: names a variable that is not set",
     ],
     [
-      "a presence that nothing shows",
+      "that requires proof of presence without values for it",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, presence: {} } } },
       "approvals.login.presence: ",
     ],
     [
-      "lists of presence without values",
+      "with empty lists for proof of presence",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, presence: { acr: [] } } } },
       "approvals.login.presence: must name at least one value",
     ],
     [
-      "a skew that is no skew any more",
+      "with a clock skew that is too large",
       { protocols: PROTOCOLS, approvals: { login: { ...LOGIN, clockSkew: 3600 } } },
       "approvals.login.clockSkew: ",
     ],
     [
-      "a session without an end",
+      "with a session longer than a day",
       { protocols: PROTOCOLS, approvals: { lifetime: "3d" } },
       "approvals.lifetime: must be from 1m to 1d",
     ],

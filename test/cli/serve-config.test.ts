@@ -88,17 +88,17 @@ describe("settings that contradict each other are refused", () => {
       'grants[1].operations[0]: no skill has the operation "waits"; did you mean "wait"?',
     ],
     [
-      "a rule about a grant that there is not",
+      "a rule for an unknown grant",
       { policy: { rules: [{ ...rule, grant: "notes:raed" }] } },
       'policy.rules[0].grant: there is no grant "notes:raed"; did you mean "notes:read"?',
     ],
     [
-      "a rule about an operation that there is not",
+      "a rule for an unknown operation",
       { policy: { rules: [{ ...rule, operations: ["write"] }] } },
       'policy.rules[0].operations[0]: no skill has the operation "write"; there are read, wait',
     ],
     [
-      "a group that there is not",
+      "a rule for an unknown group",
       {
         policy: {
           groups: { analysts: ["alice"] },
@@ -108,17 +108,21 @@ describe("settings that contradict each other are refused", () => {
       'policy.rules[0].group: there is no group "analists"; did you mean "analysts"?',
     ],
     [
-      "longer lives than the home allows",
+      "a lifetime longer than the home allows",
       { maxLifetime: "9h" },
       `maxLifetime: the home allows 8 h at most ("maxLifetime" in ${bench.home}/config.json)`,
     ],
     [
-      "longer than the longest",
+      "a lifetime longer than maxLifetime",
       { maxLifetime: "5m", lifetime: "6m" },
       "lifetime: is longer than a capability may live here, 5 min",
     ],
-    ["no port that there is", { publicUrl: "https://a:99999" }, "publicUrl: is not a URL"],
-    ["no life at all", { lifetime: "0s" }, "lifetime: must be 1s or more"],
+    [
+      "a public URL with an invalid port",
+      { publicUrl: "https://a:99999" },
+      "publicUrl: is not a URL",
+    ],
+    ["a lifetime of zero", { lifetime: "0s" }, "lifetime: must be 1s or more"],
     [
       "the same development token twice",
       {
@@ -133,20 +137,20 @@ describe("settings that contradict each other are refused", () => {
       "authentication.development[1].token: is that of authentication.development[0]",
     ],
     [
-      "an algorithm that is not accepted",
+      "an unsupported algorithm",
       { authentication: { ...jwt, algorithms: ["HS256"] } },
       "authentication.algorithms: ",
     ],
     [
-      "a public address with any free port",
+      "a public URL with a random port",
       { publicUrl: "https://notes.example" },
       "listen.port: is missing; ",
     ],
-    ["no protocol", { protocols: [] }, "protocols: must have at least one"],
-    ["a protocol that there is not", { protocols: ["a2"] }, 'protocols[0]: must be "a2a", '],
+    ["an empty list of protocols", { protocols: [] }, "protocols: must have at least one"],
+    ["an unknown protocol", { protocols: ["a2"] }, 'protocols[0]: must be "a2a", '],
     ["a protocol twice", { protocols: ["a2a", "a2a"] }, "protocols[1]: is there already"],
     [
-      "a collection's table",
+      "a table for a collection with a slash in its name",
       { resources: { database: "x.db", collections: { "a/b": table() } } },
       "resources.",
     ],
@@ -165,14 +169,29 @@ describe("settings that contradict each other are refused", () => {
 describe("a configuration that is not JSON is refused with line and column", () => {
   const text = JSON.stringify(CONFIG, undefined, 2);
   test.each([
-    ["a comment", text.replace('  "name"', '  // mine\n  "name"'), "2:3", "JSON has no comments"],
-    ["a comma too many", text.replace(/\n\}$/, ",\n}"), "", "take out the comma before it"],
-    ["single quotes", "{\n 'name': 1}", "2:2", "double quotes"],
-    ["an end in the middle", '{"name": [1, 2', "1:15", "something is not closed"],
-    ["nothing", "", "1:1", "something is not closed"],
-    ["a word", '{"name": yes}', "1:10", "an editor that knows JSON"],
-    ["a text over two lines", '{\n"name": "a\nb"}', "2:9", "an editor that knows JSON"],
-    ["a text that does not end", '"\n'.concat("[".repeat(100_000)), "1:1", "an editor"],
+    [
+      "because of a comment",
+      text.replace('  "name"', '  // mine\n  "name"'),
+      "2:3",
+      "JSON has no comments",
+    ],
+    [
+      "because of a trailing comma",
+      text.replace(/\n\}$/, ",\n}"),
+      "",
+      "take out the comma before it",
+    ],
+    ["because of single quotes", "{\n 'name': 1}", "2:2", "double quotes"],
+    ["because it ends too early", '{"name": [1, 2', "1:15", "something is not closed"],
+    ["because it is empty", "", "1:1", "something is not closed"],
+    ["because it is a bare word", '{"name": yes}', "1:10", "an editor that knows JSON"],
+    [
+      "because of a string over two lines",
+      '{\n"name": "a\nb"}',
+      "2:9",
+      "an editor that knows JSON",
+    ],
+    ["because of an unclosed string", '"\n'.concat("[".repeat(100_000)), "1:1", "an editor"],
   ])("%s", async (_, broken, place, hint) => {
     const { error, words } = await refusal(broken);
     expect(error).toMatchObject({ code: "config_malformed" });
@@ -192,25 +211,45 @@ describe("a configuration that is not JSON is refused with line and column", () 
 describe("a fault in what the configuration refers to is refused by its field", () => {
   test.each<[string, Document, string, string]>([
     [
-      "a policy file that is not there",
+      "because the policy file is missing",
       { policy: "none.json" },
       "config_unreadable",
       "none.json: ",
     ],
-    ["tokens that are not there", development("none.json"), "config_unreadable", "none.json: "],
-    ["no home", { home: "nowhere" }, "home_missing", "there is no home at "],
-    ["no resources", { resources: { folder: "nowhere" } }, "source_missing", "nowhere: "],
-    ["no skills", { skills: "nowhere.mjs" }, "skills_failed", "nowhere.mjs: Cannot find module"],
-    ["other skills", { skills: "other.mjs" }, "skills_failed", "it does not give {skills: [...]}"],
     [
-      "no skill",
+      "because the file of tokens is missing",
+      development("none.json"),
+      "config_unreadable",
+      "none.json: ",
+    ],
+    ["because the home is missing", { home: "nowhere" }, "home_missing", "there is no home at "],
+    [
+      "because the folder of resources is missing",
+      { resources: { folder: "nowhere" } },
+      "source_missing",
+      "nowhere: ",
+    ],
+    [
+      "because the module of skills is missing",
+      { skills: "nowhere.mjs" },
+      "skills_failed",
+      "nowhere.mjs: Cannot find module",
+    ],
+    [
+      "because the module has other exports",
+      { skills: "other.mjs" },
+      "skills_failed",
+      "it does not give {skills: [...]}",
+    ],
+    [
+      "because a skill is invalid",
       { skills: "one.mjs" },
       "skills_failed",
       "one.mjs: skills[0] must be an object, not ",
     ],
-    ["a module that throws", { skills: "bad.mjs" }, "skills_failed", "no index (at "],
+    ["because the module throws", { skills: "bad.mjs" }, "skills_failed", "no index (at "],
     [
-      "no keys",
+      "because the JWK Set has no keys",
       { authentication: { issuer: "https://a.example", audience: "a", jwks: "none.json" } },
       "keys_unavailable",
       "no keys can be had from ",
@@ -254,14 +293,14 @@ describe("a fault in what the configuration refers to is refused by its field", 
     ["no operation", given('id: "b", operation: ""'), "skills[1].operation: must be the name of "],
     ["no input", given('id: "b", input: undefined'), "skills[1].input: is missing; it must be a "],
     [
-      "a schema that is none",
+      "an invalid schema",
       given('id: "b", input: { type: "object", propertys: 1 }'),
       "skills[1].input: is not a valid JSON Schema: ",
     ],
-    ["two of one id", given("tags: []"), 'skills[1].id: "a" is taken'],
-    ["an import that there is not", 'import "./absent.mjs";', "Cannot find module "],
-    ["a package that there is not", 'import "no-such-package";', "Cannot find package "],
-    ["an error as it loads", '\nthrow new Error("no index");', /: no index \(at .*mjs:2:7\)$/],
+    ["two skills with one id", given("tags: []"), 'skills[1].id: "a" is taken'],
+    ["an import of a missing file", 'import "./absent.mjs";', "Cannot find module "],
+    ["an import of a missing package", 'import "no-such-package";', "Cannot find package "],
+    ["an error while it loads", '\nthrow new Error("no index");', /: no index \(at .*mjs:2:7\)$/],
   ])("because its module of skills has %s", (_, text, message) =>
     refusesSkills("run", text, message),
   );
@@ -274,11 +313,15 @@ describe("a fault in what the configuration refers to is refused by its field", 
       /mjs:3: Unexpected end of input$/,
     ],
     [
-      "one in what it imports",
+      "a syntax error in an imported file",
       'import "./broken.mjs";',
       /: .*, in it or in a module that it imports$/,
     ],
-    ["a name that is not exported", '\nimport { b } from "./one.mjs";', /mjs:2: .* named 'b'$/],
+    [
+      "an import of a name that is not exported",
+      '\nimport { b } from "./one.mjs";',
+      /mjs:2: .* named 'b'$/,
+    ],
   ])("because its module of skills has %s", (_, text, message) =>
     refusesSkills("spawned", text, message),
   );

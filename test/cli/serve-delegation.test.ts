@@ -18,8 +18,8 @@ async function introspect(url: string, prefix: string): Promise<number> {
   return (await fetch(`${url}${prefix}/token/introspect`, { headers })).status;
 }
 
-describe("delegation", () => {
-  test("is served beside A2A, under its prefix", async () => {
+describe("serve and delegation", () => {
+  test("serves delegation beside A2A, under its prefix", async () => {
     const made = await bench();
     const { running, url } = await serve(made, { ...BOTH, delegation: { prefix: "/idp" } });
     onTestFinished(() => running.stop());
@@ -29,7 +29,7 @@ describe("delegation", () => {
     expect(await introspect(url, "/api/v1")).toBe(404);
   });
 
-  test("is off where the configuration says so", async () => {
+  test("serves no delegation if the configuration switches it off", async () => {
     const made = await bench();
     const { running, url } = await serve(made, { ...BOTH, delegation: { enabled: false } });
     onTestFinished(() => running.stop());
@@ -57,7 +57,7 @@ describe("delegation", () => {
       'grants: scopes of delegation are ambiguous: "notes:read" would be the grant "notes:read" and ' +
         'the operation "read" of the grant "notes"',
     ],
-  ])("is not served from a wrong configuration: %j", async (wrong, message) => {
+  ])("refuses a wrong configuration of delegation: %j", async (wrong, message) => {
     const made = await bench();
     made.write("wrong.json", JSON.stringify({ ...BOTH, ...wrong }));
     const { status, stderr } = await made.run(["serve", "wrong.json", "--json"]);

@@ -59,10 +59,14 @@ describe("a tool of an MCP server that fails", () => {
 
 describe("an MCP server's program that does not exist is refused when the host starts", () => {
   test.each<[string, Document, string]>([
-    ["in PATH", { command: "no-such-program-of-mcp" }, "in PATH"],
-    ["by its path", { command: "./no-such-program" }, `from ${bench.folder}`],
-    ["in the server's own PATH", { command: "sh", env: { PATH: "/nonexistent" } }, "in PATH"],
-    ["that cannot be run", { command: "./session.json" }, `from ${bench.folder}`],
+    ["if it is looked up in PATH", { command: "no-such-program-of-mcp" }, "in PATH"],
+    ["if it is given by its path", { command: "./no-such-program" }, `from ${bench.folder}`],
+    [
+      "if it is looked up in the server's own PATH",
+      { command: "sh", env: { PATH: "/nonexistent" } },
+      "in PATH",
+    ],
+    ["if the file is not executable", { command: "./session.json" }, `from ${bench.folder}`],
   ])("%s", async (_what, server, where) => {
     bench.write("session.json", config(server));
     const run = await bench.run(["session", "serve", "session.json", "--json"]);

@@ -72,7 +72,7 @@ async function hostWithProcess(
 }
 
 if (FULL) {
-  test("a host whose terminal is closed ends its processes and its socket as at any signal", async () => {
+  test("a host whose terminal closes ends its processes and its socket, as at any signal", async () => {
     const { host, ended, socket } = await hostWithProcess("hangup", 100);
     host.child.kill("SIGHUP");
     expect(await host.ended).toBe(0);
@@ -83,7 +83,7 @@ if (FULL) {
 }
 
 if (FULL) {
-  test("a second interrupt ends the host at once, and its processes by force", async () => {
+  test("a second interrupt ends the host at once and kills its processes", async () => {
     const { host, ended } = await hostWithProcess("twice", 60_000);
     host.child.kill("SIGINT");
     await host.says(/stopping/, "stderr");

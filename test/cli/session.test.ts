@@ -367,30 +367,30 @@ test.each([[[]], [["serve"]], [["connect"]]])(
 describe("session serve refuses a wrong configuration before it serves", () => {
   test.each<[string, Document, string]>([
     [
-      "an unknown member",
+      "because of an unknown property",
       { plugins: { tool: "x" } },
       'plugins.tool: unknown member; did you mean "tools"?',
     ],
-    ["no plugin", { plugins: {} }, "plugins: must have at least one"],
+    ["because it has no plugin", { plugins: {} }, "plugins: must have at least one"],
     [
-      "ambient authority without a policy",
+      "because of ambient authority without a policy",
       { plugins: { memory: {} }, ambient: { principal: "a", invoker: "b" } },
       "policy: is missing",
     ],
     [
-      "a program that there is not",
+      "because a program is missing",
       { plugins: { proc: { programs: { a: { command: "no-such-thing" } } } } },
       "plugins.proc.programs.a.command: there is no program",
     ],
     [
-      "an operation that no plugin has",
+      "because a grant has an operation of no plugin",
       {
         plugins: { memory: {} },
         policy: { rules: [{ principal: "a", grant: "a2e:memory", operations: ["memory/gt"] }] },
       },
       'did you mean "memory/get"?',
     ],
-    ["a module that is not there", { plugins: { tools: "nowhere.mjs" } }, "the tools in"],
+    ["because a module is missing", { plugins: { tools: "nowhere.mjs" } }, "the tools in"],
   ])("%s", async (_, config, message) => {
     bench.write("wrong.json", JSON.stringify({ home: "home", ...config }));
     const { status, stderr } = await bench.run(["session", "serve", "wrong.json"]);

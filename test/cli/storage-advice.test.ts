@@ -9,7 +9,7 @@ import { createKeyringFile, readKeyringFile } from "../../src/stores/index.js";
 import { posix, storageError } from "../issuer/support.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test.runIf(posix)("advice is a command for a shell, whatever the path", async () => {
+test.runIf(posix)("the advice is a command that a shell runs, whatever the path", async () => {
   const directory = join(temporaryFolder(), "it's here; rm");
   mkdirSync(directory);
   const path = join(directory, "keys.json");
@@ -32,6 +32,6 @@ test.each([
   ["store_folder_unwritable", "let this user write to the folder /a/b"],
   ["key_file_unwritable", "let this user write to the folder /a, on a disk with space left"],
   ["store_version", "use the version of proviso that made it, or a later one"],
-] as const)("for %s", (code, advice) => {
+] as const)("the advice for %s", (code, advice) => {
   expect(adviceForStorage(new StorageError(code, "/a/b"))).toBe(advice);
 });

@@ -57,14 +57,24 @@ test("a token with line breaks is refused, advising to join the lines", async ()
 
 describe("a missing or empty token is explained", () => {
   test.each<[string, readonly string[], number, RegExp]>([
-    ["an empty argument", ["inspect", ""], 3, /the token is empty\nhint: if it comes from a shell/],
-    ["empty input", ["inspect"], 3, /the token is empty/],
-    ["no such file", ["inspect", "@nothing"], 6, /could not read nothing: there is no such file/],
-    ["a folder", ["inspect", "@folder"], 6, /could not read folder: it is a folder/],
-    ["a bare @", ["inspect", "@"], 2, /@ is not followed by the name of a file/],
-    ["two from standard input", ["diff", "-", "-"], 2, /only one token can come from standard/],
-    ["two, one left out", ["diff", "-"], 2, /only one token can come from standard/],
-    ["a file's name alone", ["inspect", "token.txt"], 3, /hint: give the token itself, @FILE/],
+    [
+      "as an empty argument",
+      ["inspect", ""],
+      3,
+      /the token is empty\nhint: if it comes from a shell/,
+    ],
+    ["as empty standard input", ["inspect"], 3, /the token is empty/],
+    [
+      "as a missing file",
+      ["inspect", "@nothing"],
+      6,
+      /could not read nothing: there is no such file/,
+    ],
+    ["as a folder", ["inspect", "@folder"], 6, /could not read folder: it is a folder/],
+    ["as a bare @", ["inspect", "@"], 2, /@ is not followed by the name of a file/],
+    ["twice from standard input", ["diff", "-", "-"], 2, /only one token can come from standard/],
+    ["as one of two that is left out", ["diff", "-"], 2, /only one token can come from standard/],
+    ["as a file name without @", ["inspect", "token.txt"], 3, /hint: give the token itself, @FILE/],
   ])("%s", async (_what, args, expected, message) => {
     mkdirSync(bench.path("folder"), { recursive: true });
     const { status, stdout, stderr } = await bench.run(args);
@@ -109,8 +119,8 @@ describe("a token is found inside what people copy with it", () => {
   });
 
   test.each<[string, () => string]>([
-    ["one a line", () => `${token}\n\n  ${other}\n`],
-    ["one a line, each in quotes", () => `"${token}"\n"${other}"\n`],
+    ["one per line", () => `${token}\n\n  ${other}\n`],
+    ["one per line, in quotes", () => `"${token}"\n"${other}"\n`],
     ["in JSON", () => JSON.stringify(issued(other))],
   ])("one of several tokens is picked by its number, %s", async (_how, text) => {
     bench.write("tokens", text());

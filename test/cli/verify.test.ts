@@ -116,7 +116,7 @@ describe("verify refuses a token that is cut, altered or another issuer's", () =
     ["not a token", () => "abcdefgh", 3, "token_malformed", /give the token itself, @FILE/],
     ["too large", () => `Ag${"A".repeat(50_000)}`, 3, "token_too_large", /no token .* that large/],
     ["not a capability", () => PLAIN, 3, "token_malformed", /inspect shows any macaroon/],
-    ["with another grant", altered, 4, "signature_mismatch", /do not trust it/],
+    ["with the identifier of another grant", altered, 4, "signature_mismatch", /do not trust it/],
     ["altered at its end", () => flip(token, token.length - 5), 4, "signature_mismatch", /do not/],
     ["with hops in another order", reordered, 4, "signature_mismatch", /do not trust it/],
     ["with a hop left out", shortened, 4, "signature_mismatch", /do not trust it/],

@@ -10,7 +10,7 @@ import { anyCharacter } from "../support/any-character.js";
 
 const NOW = Date.parse("2030-01-31T12:00:00.250Z");
 
-describe("moments", () => {
+describe("times given on the command line", () => {
   test.each<[string, string]>([
     ["90s", "2030-01-31T12:01:30.250Z"],
     ["15m", "2030-01-31T12:15:00.250Z"],
@@ -69,7 +69,7 @@ describe("moments", () => {
   });
 });
 
-describe("text that came from a token", () => {
+describe("a string from a token", () => {
   test("has characters escaped that a terminal would act on", () => {
     expect(printable("a\u001b[31m\u009b\n\u202eb\u200b\ud800é漢😀")).toBe(
       "a\\u{1b}[31m\\u{9b}\\n\\u{202e}b\\u{200b}\\u{d800}é漢😀",

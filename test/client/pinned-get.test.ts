@@ -31,12 +31,12 @@ test("a document is fetched without credentials or compression", async () => {
   expect(headers).toEqual({ accept: "application/json", "accept-encoding": "identity" });
 });
 
-describe("answers that are refused", () => {
+describe("a wrong answer is refused", () => {
   test.each<[what: string, headers: Record<string, string>, code: ClientErrorCode]>([
-    ["another type", { "Content-Type": "text/html" }, "not_json"],
-    ["no type", { "Content-Type": "" }, "not_json"],
-    ["an encoding", { "Content-Encoding": "gzip" }, "not_json"],
-    ["a length over the cap", { "Content-Length": "1001" }, "answer_too_large"],
+    ["with another content type", { "Content-Type": "text/html" }, "not_json"],
+    ["without a content type", { "Content-Type": "" }, "not_json"],
+    ["with a content encoding", { "Content-Encoding": "gzip" }, "not_json"],
+    ["with a length over the limit", { "Content-Length": "1001" }, "answer_too_large"],
   ])("%s", async (_what, headers, code) => {
     const server = await httpServer((_request, response) => {
       response.writeHead(200, { "Content-Type": "application/json", ...headers });
@@ -68,12 +68,12 @@ describe("answers that are refused", () => {
     expect(await codeOf(ask(server.url))).toBe("not_found");
   });
 
-  test("something that is not HTTP", async () => {
+  test("a server that does not speak HTTP", async () => {
     const server = await rawServer((socket) => void socket.end("220 mail.example ESMTP\r\n"));
     expect(await codeOf(ask(server.url))).toBe("not_http");
   });
 
-  test("nothing that listens", async () => {
+  test("a port on which nothing listens", async () => {
     expect(await codeOf(ask("http://127.0.0.1:9"))).toBe("unreachable");
   });
 
@@ -153,12 +153,12 @@ describe("redirects", () => {
 
   test.each<[what: string, targets: Record<string, string>, message: RegExp]>([
     ["to another origin", { "/a": "http://127.0.0.1:1/a" }, /another origin, http:\/\/127.0.0.1:1/],
-    ["to another name of it", { "/a": "http://localhost:1/" }, /another origin/],
+    ["to another name of the same host", { "/a": "http://localhost:1/" }, /another origin/],
     ["to another scheme", { "/a": "file:///etc/passwd" }, /another origin/],
-    ["in a ring", { "/a": "/b", "/b": "/c", "/c": "/a" }, /in a ring/],
+    ["in a loop", { "/a": "/b", "/b": "/c", "/c": "/a" }, /in a ring/],
     ["to itself", { "/a": "/a" }, /in a ring/],
     ["too often", { "/a": "/b", "/b": "/c", "/c": "/d", "/d": "/e" }, /more than 3 times/],
-    ["nowhere", { "/a": "http://" }, /without a place/],
+    ["without a Location", { "/a": "http://" }, /without a place/],
   ])("%s are refused", async (_what, targets, message) => {
     const server = await redirect(targets);
     const refusal = await refusalOf(ask(`${server.url}/a`));

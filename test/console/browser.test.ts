@@ -47,7 +47,7 @@ async function openAll(page: Page): Promise<void> {
 
 const LIMITS = { amount: { max: 5000 }, currency: { in: ["EUR", "USD"] } };
 
-describe.skipIf(!chromiumInstalled())("in a browser", () => {
+describe.skipIf(!chromiumInstalled())("the console in a browser", () => {
   let browser: Browser;
   let console: TestConsole;
   let context: BrowserContext;

@@ -348,10 +348,10 @@ describe("a wrong confirming sign-in confirms nothing", () => {
   });
 
   const differing = [
-    ["its clock is behind by more than is allowed for", 0, 3000, "auth_time_stale"],
-    ["its clock is behind by what is allowed for", 5, 3000, undefined],
-    ["its clock is ahead by more than is allowed for", 0, -4000, "auth_time_ahead"],
-    ["its clock is ahead by what is allowed for", 5, -4000, undefined],
+    ["by a provider whose clock is behind by more than allowed", 0, 3000, "auth_time_stale"],
+    ["(but not by a provider whose clock is behind by what is allowed)", 5, 3000, undefined],
+    ["by a provider whose clock is ahead by more than allowed", 0, -4000, "auth_time_ahead"],
+    ["(but not by a provider whose clock is ahead by what is allowed)", 5, -4000, undefined],
   ] as const;
   test.each(differing)("%s", async (_, clockSkew, ahead, code) => {
     const own = await consoleWith(await loginAt(provider, { clockSkew }), { running: true });
@@ -370,9 +370,9 @@ describe("a wrong confirming sign-in confirms nothing", () => {
   });
 
   test.each([
-    ["of before, though it was asked anew", (seconds: number) => seconds - 60, "auth_time_stale"],
+    ["from before the request", (seconds: number) => seconds - 60, "auth_time_stale"],
     ["in milliseconds", (seconds: number) => seconds * 1000, "auth_time_ahead"],
-    ["that is no number", () => Number.NaN, "auth_time_stale"],
+    ["that is not a number", () => Number.NaN, "auth_time_stale"],
   ])("by a provider that gives an auth_time %s", async (_, changed, code) => {
     const login = await loginAt(provider);
     const broken: typeof login = {

@@ -76,7 +76,7 @@ describe("a request with a code", () => {
   });
 });
 
-describe("a request in the list", () => {
+describe("a request in the user's list", () => {
   test("is listed as waiting, approved in part, and then in the history", async () => {
     const asked = await console.askInList("bob", {
       capabilities: ["transfer_funds", "read_balance"],
@@ -128,18 +128,30 @@ describe("a request in the list", () => {
 
 describe("an invalid limit shows the form again with an error", () => {
   const wrong: readonly (readonly [string, Record<string, string | string[]>, RegExp])[] = [
-    ["no number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
+    ["a limit that is not a number", { "g-0-0-max": "1,000" }, /"1,000" is not a number/],
     [
-      "more than is asked for",
+      "a limit beyond the request",
       { "g-0-0-max": "9000" },
       /9000 goes beyond what is asked for, at most 5000/,
     ],
-    ["nothing left", { "g-0-0-min": "9000" }, /9000 goes beyond what is asked for, at most 5000/],
-    ["no value left", { "g-0-0-not": "5\n6", "g-0-0-in": "5" }, /No value would be left/],
-    ["no choice left", { "g-0-1-in": [] }, /Leave at least one of the values/],
-    ["a longer time", { lifetime: "3", unit: "hours" }, /can only be made shorter/],
-    ["no time", { lifetime: "soon" }, /whole number above 0/],
-    ["nothing granted", { "g-0-granted": [] }, /Choose at least one/],
+    [
+      "a minimum above the maximum in the request",
+      { "g-0-0-min": "9000" },
+      /9000 goes beyond what is asked for, at most 5000/,
+    ],
+    [
+      "a list of values of which none is left",
+      { "g-0-0-not": "5\n6", "g-0-0-in": "5" },
+      /No value would be left/,
+    ],
+    ["no ticked choice", { "g-0-1-in": [] }, /Leave at least one of the values/],
+    [
+      "a lifetime longer than asked for",
+      { lifetime: "3", unit: "hours" },
+      /can only be made shorter/,
+    ],
+    ["an invalid lifetime", { lifetime: "soon" }, /whole number above 0/],
+    ["no granted capability", { "g-0-granted": [] }, /Choose at least one/],
   ];
   test.each(wrong)("%s", async (_, fields, message) => {
     const asked = await console.askInList("carol", { constraints: LIMITS });

@@ -266,26 +266,46 @@ test('"check" names what is left before anything is decided, and keeps the field
 describe("a wrong folder or URL is an error at its field, and nothing is decided", () => {
   const long = "a".repeat(1001);
   test.each([
-    ["a / at the end", TO.path, "data/", /"data\/" is not a folder; write it as in \/data/],
-    ["..", TO.path, "data/../x", /is not a folder/],
-    ["a path of Windows", TO.path, "C:\\data", /is not a folder/],
-    ["too long a folder", TO.path, long, /at most 1000 characters/],
-    ["no URL", TO.url, "a.example", /"a.example" is not a URL; write it as in https/],
-    ["a scheme", TO.url, "ftp://a.example", /no limit on ftp URLs; the schemes are http/],
-    ["a query", TO.url, "https://a.example/?q=1", /no query and no fragment/],
-    ["a pattern of a host", TO.url, "https://*", /"\*" is not a host/],
-    ["a host in capitals", TO.url, "https://A.example", /"A.example" is not a host/],
-    ["a port", TO.url, "https://a.example:70000", /"70000" is not a port/],
-    ["a pattern of a path", TO.url, "https://a.example/x*", /leave out the \*/],
-    ["a folder of URLs", TO.url, "https://a.example/x/", /is not a folder of URLs/],
-    ["two paths", TO.url, "https://a.example/x\nhttps://b.example/y", /have one path/],
     [
-      "more than is written",
+      "a folder that ends in /",
+      TO.path,
+      "data/",
+      /"data\/" is not a folder; write it as in \/data/,
+    ],
+    ["a folder with ..", TO.path, "data/../x", /is not a folder/],
+    ["a Windows path", TO.path, "C:\\data", /is not a folder/],
+    ["a folder that is too long", TO.path, long, /at most 1000 characters/],
+    [
+      "text that is not a URL",
+      TO.url,
+      "a.example",
+      /"a.example" is not a URL; write it as in https/,
+    ],
+    [
+      "a URL of another scheme",
+      TO.url,
+      "ftp://a.example",
+      /no limit on ftp URLs; the schemes are http/,
+    ],
+    ["a URL with a query", TO.url, "https://a.example/?q=1", /no query and no fragment/],
+    ["a wildcard inside a host", TO.url, "https://*", /"\*" is not a host/],
+    ["a host in capitals", TO.url, "https://A.example", /"A.example" is not a host/],
+    ["a wrong port", TO.url, "https://a.example:70000", /"70000" is not a port/],
+    ["a wildcard in a path", TO.url, "https://a.example/x*", /leave out the \*/],
+    ["a folder in place of a URL", TO.url, "https://a.example/x/", /is not a folder of URLs/],
+    [
+      "URLs with different paths",
+      TO.url,
+      "https://a.example/x\nhttps://b.example/y",
+      /have one path/,
+    ],
+    [
+      "more URLs than allowed",
       TO.url,
       "https://a.example\nhttp://b.example",
       /This limit would allow https:\/\/b\.example:443 too/,
     ],
-    ["too long a URL", TO.url, `https://a.example/${long}`, /at most 1000 characters/],
+    ["a URL that is too long", TO.url, `https://a.example/${long}`, /at most 1000 characters/],
   ])("%s", async (_, field, value, message) => {
     const { id, path } = await waits();
     const page = await alice.post(path, { answer: "approve", ...SENT, [field]: value }, path);

@@ -98,16 +98,16 @@ describe("strings of other parties", () => {
     ["a script", "<script>alert(1)</script>", "&lt;script&gt;"],
     ["an attribute", '" onmouseover="alert(1)', "&quot; onmouseover"],
     ["markup of a page", "</bdi></span></dd><h1>Approved by the console</h1>", "&lt;h1&gt;"],
-    ["a change of direction", "safe \u202etxet", '<span class="escape">\\u{202e}</span>'],
+    ["a right-to-left override", "safe \u202etxet", '<span class="escape">\\u{202e}</span>'],
     ["several lines", "a\nState: approved", '<span class="escape">\\n</span>'],
-    ["nothing to see", "\u200b\u2060\u3164", '<span class="escape">\\u{3164}</span>'],
-    ["letters that look alike", "p\u0430ypal", "letters of different alphabets in one word"],
+    ["invisible characters", "\u200b\u2060\u3164", '<span class="escape">\\u{3164}</span>'],
+    ["look-alike letters", "p\u0430ypal", "letters of different alphabets in one word"],
     [
-      "the console's quotation marks",
+      "quotation marks like the console's",
       "x\u201d is what it says. \u201cx",
       '<span class="escape">\\u{201d}</span>',
     ],
-    ["marks on marks", `a${"\u0301".repeat(9)}`, '<span class="escape">\\u{301}</span>'],
+    ["stacked combining marks", `a${"\u0301".repeat(9)}`, '<span class="escape">\\u{301}</span>'],
   ] as const;
   test.each(hostile)("%s is shown as text", async (_, text, shown) => {
     const asked = await console.askInList("alice", { purpose: text, bindingMessage: text });

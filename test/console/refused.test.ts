@@ -219,14 +219,14 @@ describe("a visitor who is not signed in", () => {
 
 describe("forms from other sites", () => {
   const from = [
-    ["another site, by its origin", { Origin: "https://evil.example" }],
-    ["another site, by the browser's word", { "Sec-Fetch-Site": "cross-site" }],
+    ["from another site, by Origin", { Origin: "https://evil.example" }],
+    ["from another site, by Sec-Fetch-Site", { "Sec-Fetch-Site": "cross-site" }],
     [
-      "another port of this machine",
+      "from another port of this machine",
       { Origin: "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site" },
     ],
-    ["a page without an origin", { Origin: "null" }],
-    ["no browser at all", {}],
+    ["from a page with a null origin", { Origin: "null" }],
+    ["from a program without an Origin", {}],
   ] as const;
   test.each(from)("%s: refused, although session and token are right", async (_, headers) => {
     const asked = await console.askInList("alice");

@@ -51,55 +51,55 @@ describe("a refused chain names the failing link", () => {
   const without = (at: number, other: ChainLink): ChainLink[] => whole().with(at, other);
   test.each<[about: string, ChainLink[], DiscoveryRequirements, readonly string[]]>([
     [
-      "the last one drops a capability",
+      "that drops the capability",
       without(2, link(C, { delegates: [] })),
       { endToEnd: ["context_reuse"] },
       [`capability_undeclared 2 ${C}`],
     ],
     [
-      "the middle one denies what propagates",
+      "that denies a propagating capability",
       without(1, link(B, { capabilities: { context_reuse: false }, delegates: [C] })),
       { capabilities: ["context_reuse"] },
       [`capability_undeclared 1 ${B}`],
     ],
     [
-      "the last one does not say to whom it delegates",
+      "because the last agent lists no delegates",
       without(2, link(C, { capabilities: SHARED })),
       { endToEnd: ["context_reuse"] },
       [`chain_unknown 2 ${C}`],
     ],
     [
-      "the last one delegates on",
+      "because the last agent delegates further",
       without(2, link(C, { capabilities: SHARED, delegates: ["https://d.example"] })),
       { endToEnd: ["context_reuse"] },
       [`chain_unknown 2 ${C}`],
     ],
     [
-      "one that is not named by the one before",
+      "that the agent before does not name",
       without(0, link(A, { capabilities: SHARED, delegates: [C] })),
       {},
       [`delegate_undeclared 1 ${B}`],
     ],
     [
-      "a version that the last one does not speak",
+      "that does not speak the version",
       without(2, link(C, { version: "0.3", delegates: [] })),
       {},
       [`version_incompatible 2 ${C}`],
     ],
     [
-      "a claim that is not true",
+      "of which a claim is untrue",
       without(0, link(A, { delegates: [{ url: B, capabilities: ["pause_resume"] }] })),
       {},
       [`capability_undeclared 1 ${B}`],
     ],
     [
-      "a ring",
+      "of a cycle",
       [...whole(), link(A, { delegates: [] })],
       {},
       [`delegate_undeclared 3 ${A}`, `chain_cycle 3 ${A}`],
     ],
     [
-      "a chain of nine",
+      "as the ninth",
       Array.from({ length: 9 }, (_, at) =>
         link(`https://${at}.example`, { delegates: [`https://${at + 1}.example`] }),
       ),

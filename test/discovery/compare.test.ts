@@ -143,11 +143,11 @@ describe("one change of a card", () => {
 
 describe("a property unknown to A2A and to the contract is safe to add, change or remove", () => {
   test.each<[about: string, path: string, value: Json]>([
-    ["at the top", "/interfaces", { mcp: "https://a.example/mcp" }],
+    ["at the top level", "/interfaces", { mcp: "https://a.example/mcp" }],
     ["with a name that every object inherits", "/constructor", "x"],
-    ["of a skill", "/skills/0/inputSchema", { type: "object" }],
-    ["of an interface", "/supportedInterfaces/0/region", "eu"],
-    ["of an extension", "/capabilities/extensions/2/vendor", "acme"],
+    ["in a skill", "/skills/0/inputSchema", { type: "object" }],
+    ["in an interface", "/supportedInterfaces/0/region", "eu"],
+    ["in an extension", "/capabilities/extensions/2/vendor", "acme"],
     ["under capabilities", "/capabilities/memory", { kind: "long" }],
     ["a flag under capabilities", "/capabilities/memory", true],
   ])("%s", (_, path, value) => {
@@ -381,26 +381,26 @@ describe("the text of a change between values that look alike", () => {
   const top = (name: string, value: Json) => card({ top: { [name]: value } });
 
   test.each<[about: string, before: Json, after: Json, expected: string]>([
-    ["short arrays, as they are", ["a", "b"], ["a"], '["a","b"] is now ["a"]'],
+    ["shows short arrays whole", ["a", "b"], ["a"], '["a","b"] is now ["a"]'],
     [
-      "long arrays, by the first item that differs",
+      "shows long arrays by the first item that differs",
       Array.from({ length: 40 }, (_, at) => `item ${at}`),
       Array.from({ length: 40 }, (_, at) => (at === 7 ? "other" : `item ${at}`)),
       'at 7, "item 7" is now "other"',
     ],
     [
-      "arrays of objects, by the member that differs",
+      "shows arrays of objects by the property that differs",
       Array.from({ length: 9 }, (_, at) => ({ name: `skill ${at}`, price: at })),
       Array.from({ length: 9 }, (_, at) => ({ name: `skill ${at}`, price: at < 8 ? at : 0 })),
       'at 8, {"name":"skill 8","price":8} is now {"name":"skill 8","price":0}',
     ],
     [
-      "texts that begin alike, from where they differ",
+      "shows strings that begin alike from where they differ",
       `${"https://cdn.example/".padEnd(80, "a")}/schemas/one/of/many/v1.json`,
       `${"https://cdn.example/".padEnd(80, "a")}/schemas/one/of/many/v2.json`,
       'aaa/schemas/one/of/many/v1.json" is now ..."aaaaaaaa/schemas/one/of/many/v2.json"',
     ],
-    ["an array that is an object", [], {}, "[] is now {}"],
+    ["shows an array that became an object", [], {}, "[] is now {}"],
   ])("%s", (_, before, after, expected) => {
     const [change] = said(top("x-vendor", before), top("x-vendor", after));
     expect(change).toContain(expected);

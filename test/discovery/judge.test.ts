@@ -45,19 +45,19 @@ test("a suitable agent is accepted with the interface to use", () => {
 
 describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[]]>([
   [
-    "a capability that is not declared",
+    "an undeclared capability",
     {},
     { capabilities: ["pause_resume"] },
     ["refused", "capability_undeclared/capabilities"],
   ],
   [
-    "a capability that is denied",
+    "a denied capability",
     { params: { capabilities: { pause_resume: false } } },
     { capabilities: ["pause_resume"] },
     ["refused", "capability_undeclared/capabilities"],
   ],
   [
-    "a capability at the top",
+    "a capability declared at the top level",
     { capabilities: { pause_resume: true } },
     { capabilities: ["pause_resume"] },
     ["usable"],
@@ -129,7 +129,7 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     ["usable"],
   ],
   [
-    "a vendor's capability that is not there",
+    "a vendor's capability that is missing",
     {},
     { capabilities: ["com.acme.voice"] },
     ["refused", "capability_undeclared/capabilities"],
@@ -141,7 +141,7 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     ["refused", "card_malformed/contradiction"],
   ],
   [
-    "a grant that is not there",
+    "a grant that is missing",
     { grants: [] },
     { grants: [{ grant: "documents:read" }] },
     ["refused", "grant_missing/grants"],
@@ -153,13 +153,13 @@ describe.each<[about: string, CardParts, DiscoveryRequirements, readonly string[
     ["refused", "grant_missing/grants"],
   ],
   [
-    "an operation that is not there",
+    "an operation that the grant lacks",
     { grants: [READ] },
     { grants: [{ grant: "documents:read", operations: ["delete"] }] },
     ["refused", "grant_operation_missing/grants"],
   ],
   [
-    "a grant that stays whole",
+    "a grant that may not be attenuated",
     { grants: [{ ...READ, attenuable: false }] },
     { grants: [{ grant: "documents:read", attenuable: true }] },
     ["refused", "grant_not_attenuable/grants"],
@@ -298,7 +298,7 @@ describe("invalid requirements are a TypeError", () => {
   const grant = "documents:read";
   test.each<[about: string, object, RegExp]>([
     [
-      "an unknown member",
+      "an unknown property",
       { capability: [] },
       /requirements\.capability: unknown member; did you mean "capabilities"/,
     ],
@@ -307,16 +307,20 @@ describe("invalid requirements are a TypeError", () => {
       { capabilities: ["pause_resum"] },
       /capabilities\[0\].*did you mean "pause_resume"/,
     ],
-    ["a capability that is no text", { endToEnd: [1] }, /endToEnd\[0\]: expected a string/],
+    ["a capability that is not a string", { endToEnd: [1] }, /endToEnd\[0\]: expected a string/],
     ["an unknown binding", { binding: "JSON-RPC" }, /binding.*did you mean "JSONRPC"/],
-    ["no version", { protocolVersion: "latest" }, /protocolVersion: expected a version/],
-    ["a grant of one text", { grants: ["documents:read"] }, /grants\[0\]: expected an object/],
     [
-      "a grant's unknown member",
+      "a version that is not one",
+      { protocolVersion: "latest" },
+      /protocolVersion: expected a version/,
+    ],
+    ["a grant as a string", { grants: ["documents:read"] }, /grants\[0\]: expected an object/],
+    [
+      "an unknown property of a grant",
       { grants: [{ grant, operation: "x" }] },
       /grants\[0\]\.operation: unknown/,
     ],
-    ["a flag that is none", { allowLegacy: "yes" }, /allowLegacy: expected true or false/],
+    ["a flag that is not a boolean", { allowLegacy: "yes" }, /allowLegacy: expected true or false/],
   ])("%s", (_, requirements, message) => {
     expect(() => judgeCard(read(), requirements)).toThrow(TypeError);
     expect(() => judgeCard(read(), requirements)).toThrow(message);

@@ -214,10 +214,10 @@ describe("lint of a hostile text is bounded", () => {
       () => changed(clean, "/capabilities/extensions", Array(1000).fill(1)),
     ],
     [
-      "many unknown members",
+      "many unknown properties",
       () => Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, at])),
     ],
-    ["many skills of one id", () => changed(clean, "/skills", Array(4_000).fill(SKILL))],
+    ["many skills with one id", () => changed(clean, "/skills", Array(4_000).fill(SKILL))],
     [
       "many operations",
       () =>
@@ -373,7 +373,7 @@ describe("lint points out properties of other versions and of vendors", () => {
       ],
     ],
     [
-      "a slip of the pen",
+      "a misspelt property",
       { top: { documentationURL: "https://a.example" } },
       ['warning /documentationURL: not a member of A2A; did you mean "documentationUrl"?'],
     ],
@@ -385,19 +385,19 @@ describe("lint points out properties of other versions and of vendors", () => {
       ],
     ],
     [
-      "what 1.0 has no more",
+      "a property that 1.0 dropped",
       { capabilities: { stateTransitionHistory: false } },
       [
         "remark /capabilities/stateTransitionHistory: a member of A2A 0.1, 0.2, 0.3; A2A 1.0 has none for it",
       ],
     ],
     [
-      "security as before 1.0, which readers of 1.0 miss",
+      "security as before 1.0, which readers of 1.0 ignore",
       { top: { security: [] } },
       [`warning /security: a member of A2A 0.2, 0.3; ${LOOK} /securityRequirements`],
     ],
     [
-      "security for both",
+      "security in both forms",
       { top: { security: [], securityRequirements: [] } },
       [`remark /security: a member of A2A 0.2, 0.3, ${FOR} /securityRequirements`],
     ],
@@ -410,7 +410,7 @@ describe("lint points out properties of other versions and of vendors", () => {
       ],
     ],
     [
-      "an extended card for clients of 0.3 alone",
+      "an extended card for clients of 0.3 only",
       { top: { supportsAuthenticatedExtendedCard: true } },
       [
         `warning /supportsAuthenticatedExtendedCard: a member of A2A 0.2, 0.3; ${LOOK} /capabilities/extendedAgentCard`,
@@ -487,7 +487,7 @@ describe("lint of two interfaces at one address", () => {
     ["of two versions", { ...one, protocolVersion: "0.3" }, []],
     ["of two bindings", { ...one, protocolBinding: "HTTP+JSON" }, []],
     ["of two tenants", { ...one, tenant: "acme" }, []],
-    ["that are the same", one, ["warning reference /supportedInterfaces/1"]],
+    ["that are equal", one, ["warning reference /supportedInterfaces/1"]],
   ])("%s", async (_, second, findings) => {
     expect(await linted(card({ params: {}, interfaces: [one, second] }))).toEqual(findings);
   });

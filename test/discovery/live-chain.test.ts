@@ -76,12 +76,12 @@ test("a propagating capability that a card leaves to its delegate is required fr
 describe("the failing link is named", () => {
   test.each<[what: string, all: Record<string, JsonObject>, expected: string]>([
     [
-      "a last agent that lacks what has to hold everywhere",
+      "if the last agent lacks the end-to-end capability",
       { a: { ...CONTEXT, ...to("b") }, b: { ...CONTEXT, ...to("c") }, c: to() },
       "refused at 2/c: capability_undeclared@2/c",
     ],
     [
-      "one in the middle that denies it",
+      "if a middle agent denies it",
       {
         a: { ...CONTEXT, ...to("b") },
         b: { capabilities: { context_reuse: false }, ...to() },
@@ -89,17 +89,17 @@ describe("the failing link is named", () => {
       "refused at 1/b: capability_undeclared@1/b",
     ],
     [
-      "one that does not say to whom it delegates",
+      "if an agent lists no delegates",
       { a: { ...CONTEXT, ...to("b") }, b: CONTEXT },
       "refused at 1/b: chain_unknown@1/b",
     ],
     [
-      "one that is not there",
+      "if an agent cannot be reached",
       { a: { ...CONTEXT, ...to("b") } },
       "refused at 1/b: card_unreachable@1/b",
     ],
     [
-      "one that speaks another version",
+      "if an agent speaks another version",
       {
         a: { ...CONTEXT, ...to("b") },
         b: { ...CONTEXT, ...to(), minProtocolVersion: "0.3", maxProtocolVersion: "0.9" },
@@ -107,7 +107,7 @@ describe("the failing link is named", () => {
       "refused at 1/b: card_malformed@1/b version_incompatible@1/b",
     ],
     [
-      "a claim that the agent itself does not make",
+      "if a claim about an agent is untrue",
       {
         a: { ...CONTEXT, delegates: [{ url: "{b}", capabilities: ["pause_resume"] }] },
         b: { ...CONTEXT, ...to() },
@@ -115,7 +115,7 @@ describe("the failing link is named", () => {
       "refused at 1/b: capability_undeclared@1/b",
     ],
     [
-      "a ring",
+      "in a cycle",
       {
         a: { ...CONTEXT, ...to("b") },
         b: { ...CONTEXT, ...to("c") },
@@ -124,12 +124,12 @@ describe("the failing link is named", () => {
       "refused at 3/a: chain_cycle@3/a",
     ],
     [
-      "an agent that delegates to itself",
+      "if an agent delegates to itself",
       { a: { ...CONTEXT, ...to("a") } },
       "refused at 1/a: chain_cycle@1/a",
     ],
     [
-      "two agents that delegate to each other, behind a third",
+      "if two agents behind a third delegate to each other",
       {
         a: { ...CONTEXT, ...to("b", "c") },
         b: { ...CONTEXT, ...to("c") },
@@ -138,7 +138,7 @@ describe("the failing link is named", () => {
       "refused at 3/b: chain_cycle@3/b chain_cycle@3/c",
     ],
     [
-      "several",
+      "for each of several failures",
       { a: { ...CONTEXT, ...to("b", "c") }, b: to(), c: {} },
       "refused at 1/b: capability_undeclared@1/b capability_undeclared@1/c",
     ],
@@ -204,35 +204,47 @@ describe("delegates that a response names", () => {
   const response = (to: Json): JsonObject => ({ [DISCOVERY_URI]: { delegatedTo: to } });
 
   test.each<[what: string, metadata: Json | undefined, codes: readonly string[]]>([
-    ["nothing", undefined, []],
-    ["nothing of it", { x: 1 }, []],
-    ["a declared one", response("https://b.example/agent"), []],
-    ["its card", response("https://b.example/agent/.well-known/agent-card.json"), []],
+    ["are none in an empty response", undefined, []],
+    ["are none in a response about something else", { x: 1 }, []],
+    ["are accepted if the card lists them", response("https://b.example/agent"), []],
     [
-      "two, one of them declared",
+      "may be given by the address of their card",
+      response("https://b.example/agent/.well-known/agent-card.json"),
+      [],
+    ],
+    [
+      "are undeclared unless the card lists each",
       response(["https://b.example/agent", "https://c.example"]),
       ["delegate_undeclared"],
     ],
-    ["another path", response("https://b.example/other"), ["delegate_undeclared"]],
-    ["something that is not an address", response([{}]), ["delegate_undeclared"]],
     [
-      "behind others",
+      "are undeclared with another path",
+      response("https://b.example/other"),
+      ["delegate_undeclared"],
+    ],
+    ["are undeclared if they are not addresses", response([{}]), ["delegate_undeclared"]],
+    [
+      "are found behind 40 declared ones",
       response([...Array<string>(40).fill("https://b.example/agent"), "https://c.example"]),
       ["delegate_undeclared"],
     ],
-    ["one, many times", response(Array<string>(200).fill("https://b.example/agent")), []],
     [
-      "more than is read",
+      "are accepted if a declared one is named 200 times",
+      response(Array<string>(200).fill("https://b.example/agent")),
+      [],
+    ],
+    [
+      "are refused if more than 256 are named",
       response(Array<string>(257).fill("https://b.example/agent")),
       ["delegate_undeclared"],
     ],
     [
-      "in both spellings",
+      "are read in both spellings",
       { [DISCOVERY_URI]: { delegatedTo: [], delegated_to: "https://c.example" } },
       ["delegate_undeclared"],
     ],
     [
-      "in snake_case",
+      "are read in snake_case",
       { [DISCOVERY_URI]: { delegated_to: "https://c.example" } },
       ["delegate_undeclared"],
     ],

@@ -66,7 +66,7 @@ describe("both spellings of a card are read alike", () => {
 describe("a card that contradicts itself has a fault", () => {
   test.each<[about: string, CardParts, readonly string[]]>([
     [
-      "bounds turned round",
+      "for a range with its ends swapped",
       { top: { minProtocolVersion: "1.10", maxProtocolVersion: "1.9" } },
       [
         "range_reversed /maxProtocolVersion",
@@ -74,57 +74,57 @@ describe("a card that contradicts itself has a fault", () => {
       ].slice(0, 1),
     ],
     [
-      "a bound in two places",
+      "for a bound in two places",
       { top: { min_protocol_version: "0.3" }, params: { minProtocolVersion: "1.0" } },
       [`contradiction ${PARAMS}/minProtocolVersion`],
     ],
     [
-      "a bound in two spellings",
+      "for a bound in two spellings",
       { top: { min_protocol_version: "0.3", minProtocolVersion: "1.0" } },
       ["contradiction /min_protocol_version"],
     ],
     [
-      "a bound that is no version",
+      "for a bound that is not a version",
       { top: { max_protocol_version: "1.x" } },
       ["version_unreadable /max_protocol_version"],
     ],
     [
-      "an interface outside the range",
+      "for an interface outside the range",
       { top: { maxProtocolVersion: "0.9" } },
       ["contradiction /supportedInterfaces/0/protocolVersion"],
     ],
     [
-      "an interface of two versions",
+      "for an interface with two versions",
       { interfaces: [{ ...ONE, protocolVersion: "1.0", protocolVersions: ["1.1"] }] },
       ["contradiction /supportedInterfaces/0/protocolVersions"],
     ],
     [
-      "an interface of two version lists",
+      "for an interface with two lists of versions",
       { interfaces: [{ ...ONE, protocolVersions: ["1.0"], protocol_versions: ["1.1"] }] },
       ["contradiction /supportedInterfaces/0/protocol_versions"],
     ],
     [
-      "an interface that is not there",
+      "for an interface that is missing",
       { params: { interfaces: [{ url: "https://x.example", protocolVersions: ["1.0"] }] } },
       [`contradiction ${PARAMS}/interfaces/0`],
     ],
     [
-      "an interface without a URL",
+      "for an interface without a URL",
       { interfaces: [{ protocolBinding: "JSONRPC" }] },
       ["url /supportedInterfaces/0/url"],
     ],
     [
-      "two lists of interfaces",
+      "for two lists of interfaces",
       { top: { supported_interfaces: [] } },
       ["contradiction /supported_interfaces"],
     ],
     [
-      "a capability in two places",
+      "for a capability in two places",
       { capabilities: { pause_resume: true }, params: { capabilities: { pause_resume: false } } },
       [`contradiction ${PARAMS}/capabilities/pause_resume`],
     ],
     [
-      "push notifications in two places",
+      "for push notifications in two places",
       {
         capabilities: { pushNotifications: true },
         params: { capabilities: { push_notifications: false } },
@@ -132,38 +132,42 @@ describe("a card that contradicts itself has a fault", () => {
       [`contradiction ${PARAMS}/capabilities/push_notifications`],
     ],
     [
-      "a capability that is no flag",
+      "for a capability that is not a boolean",
       { params: { capabilities: { pause_resume: "yes" } } },
       [`kind ${PARAMS}/capabilities/pause_resume`],
     ],
     [
-      "a vendor's capability in two places",
+      "for a vendor's capability in two places",
       { capabilities: { "a.b": true }, params: { capabilities: { "a.b": false } } },
       [`contradiction ${PARAMS}/capabilities/a.b`],
     ],
     [
-      "an extension twice",
+      "for an extension twice",
       { extensions: [{ uri: "urn:x" }, { uri: "urn:x" }] },
       ["contradiction /capabilities/extensions/1"],
     ],
     [
-      "grants in two places",
+      "for grants in two places",
       { top: { capabilityGrants: [] }, grants: [GRANT] },
       ["contradiction /capabilityGrants"],
     ],
-    ["a grant twice", { grants: [GRANT, GRANT] }, [`contradiction ${PARAMS}/capabilityGrants/1`]],
     [
-      "a grant without an id",
+      "for a grant twice",
+      { grants: [GRANT, GRANT] },
+      [`contradiction ${PARAMS}/capabilityGrants/1`],
+    ],
+    [
+      "for a grant without an id",
       { grants: [{ operations: [] }] },
       [`kind ${PARAMS}/capabilityGrants/0/id`],
     ],
     [
-      "a delegate without an address",
+      "for a delegate without an address",
       { params: { delegates: [{ url: "b" }] } },
       [`url ${PARAMS}/delegates/0/url`],
     ],
     [
-      "too many extensions",
+      "for too many extensions",
       { extensions: Array.from({ length: 129 }, (_, at) => ({ uri: `urn:${at}` })) },
       ["too_many /capabilities/extensions"],
     ],
@@ -186,8 +190,12 @@ describe("a value that is not a card has a fault", () => {
     ["null", null, "kind"],
     ["an array", [], "kind"],
     ["an object without a name", {}, "kind"],
-    ["one that is too deep", deep, "too_deep"],
-    ["one whose extensions are none", { name: "a", capabilities: { extensions: {} } }, "kind"],
+    ["a card nested too deep", deep, "too_deep"],
+    [
+      "a card whose extensions are not an array",
+      { name: "a", capabilities: { extensions: {} } },
+      "kind",
+    ],
   ])("%s", (_, document, rule) => expect(readCard(document).faults).toMatchObject([{ rule }]));
 
   test("of which at most 100 are listed", () => {

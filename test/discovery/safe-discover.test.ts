@@ -123,12 +123,16 @@ describe("a document that is not a card is refused", () => {
     ["10 MB", JSON.stringify({ ...card(), x: "a".repeat(1e7) }), "card_too_large/answer_too_large"],
     ["a depth of 10,000", deep, "card_malformed/answer_malformed"],
     ["10,000 brackets that are open", "[".repeat(10_000), "card_malformed/answer_malformed"],
-    ["a name twice", `{"name":"a","name":"b"}`, "card_malformed/answer_malformed"],
-    ["a name twice, escaped", `{"name":"a","n\\u0061me":"b"}`, "card_malformed/answer_malformed"],
+    ["a property twice", `{"name":"a","name":"b"}`, "card_malformed/answer_malformed"],
+    [
+      "a property twice, once escaped",
+      `{"name":"a","n\\u0061me":"b"}`,
+      "card_malformed/answer_malformed",
+    ],
     ["a thousand extensions", JSON.stringify(card({ extensions })), "card_malformed/too_many"],
     ["an array", "[]", "card_malformed/answer_malformed"],
     ["text", "hello", "card_not_json/not_json"],
-    ["nothing", "", "card_not_json/not_json"],
+    ["an empty body", "", "card_not_json/not_json"],
   ])("%s", async (_what, text, expected) => {
     expect(await found((await agentServer(text)).url)).toBe(expected);
   });
@@ -143,9 +147,9 @@ describe("a document that is not a card is refused", () => {
 
 describe("a server that gives no card is refused", () => {
   test.each<[what: string, said: string | undefined, expected: string]>([
-    ["nothing at all", undefined, "card_timeout/timed_out"],
+    ["that never answers", undefined, "card_timeout/timed_out"],
     [
-      "half of a card",
+      "that stops within the card",
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{",
       "card_timeout/timed_out",
     ],
@@ -155,16 +159,16 @@ describe("a server that gives no card is refused", () => {
   });
 
   test.each<[what: string, status: number, headers: Record<string, string>, expected: string]>([
-    ["another page", 200, { "Content-Type": "text/html" }, "card_not_json/not_json"],
-    ["no such page", 404, {}, "card_unreachable/not_found"],
-    ["a ring", 302, { Location: PATH }, "redirect_refused/redirected"],
+    ["for an HTML page", 200, { "Content-Type": "text/html" }, "card_not_json/not_json"],
+    ["for HTTP 404", 404, {}, "card_unreachable/not_found"],
+    ["for a redirect loop", 302, { Location: PATH }, "redirect_refused/redirected"],
     [
-      "another origin",
+      "for a redirect to another origin",
       302,
       { Location: `http://localhost:1${PATH}` },
       "redirect_refused/redirected",
     ],
-    ["no change, unasked", 304, {}, "card_not_json/not_json"],
+    ["for HTTP 304 without a cached card", 304, {}, "card_not_json/not_json"],
   ])("%s", async (_what, status, headers, expected) => {
     const server = await httpServer((_request, response) =>
       response.writeHead(status, headers).end(),
@@ -262,12 +266,12 @@ describe("a cached card", () => {
   });
 
   test.each([
-    ["Cache-Control says nothing", {}, 1, 2],
-    ["it must not be", { "Cache-Control": "no-store, max-age=60" }, 1, 2],
-    ["it must be asked for", { "Cache-Control": "no-cache, max-age=60" }, 1, 2],
-    ["it is old already", { "Cache-Control": "max-age=60", Age: "60" }, 1, 2],
-    ["it says a year", { "Cache-Control": 'max-age="31536000"' }, 3599, 1],
-    ["it says a year, and an hour is over", { "Cache-Control": "max-age=31536000" }, 3601, 2],
+    ["Cache-Control is absent", {}, 1, 2],
+    ["Cache-Control forbids storing", { "Cache-Control": "no-store, max-age=60" }, 1, 2],
+    ["Cache-Control demands revalidation", { "Cache-Control": "no-cache, max-age=60" }, 1, 2],
+    ["its Age has used up max-age", { "Cache-Control": "max-age=60", Age: "60" }, 1, 2],
+    ["max-age of a year counts for an hour", { "Cache-Control": 'max-age="31536000"' }, 3599, 1],
+    ["max-age of a year is over after an hour", { "Cache-Control": "max-age=31536000" }, 3601, 2],
   ])("is fetched again where needed: %s", async (_what, headers, seconds, requests) => {
     const { server, discover, later } = await keeping(headers);
     await discover();
@@ -293,17 +297,25 @@ describe("a cached card", () => {
 
 describe("misuse of safeDiscover is a TypeError", () => {
   test.each<[what: string, call: () => Promise<unknown>, message: RegExp]>([
-    ["an option", () => safeDiscover({}, {}, JSON.parse('{"timeot":1}')), /did you mean "timeout"/],
-    ["a requirement", () => safeDiscover({}, JSON.parse('{"grant":[]}')), /did you mean "grants"/],
-    ["a time", () => safeDiscover({}, {}, { timeout: 0 }), /options.timeout/],
     [
-      "a host",
+      "for an unknown option",
+      () => safeDiscover({}, {}, JSON.parse('{"timeot":1}')),
+      /did you mean "timeout"/,
+    ],
+    [
+      "for an unknown requirement",
+      () => safeDiscover({}, JSON.parse('{"grant":[]}')),
+      /did you mean "grants"/,
+    ],
+    ["for an invalid timeout", () => safeDiscover({}, {}, { timeout: 0 }), /options.timeout/],
+    [
+      "for an invalid host",
       () => safeDiscover({}, {}, { allowHosts: ["localhost"] }),
       /options.allowHosts: .*HOST:PORT/,
     ],
-    ["a card", () => safeDiscover(JSON.parse("1"), {}), /card: must be/],
+    ["for an invalid card", () => safeDiscover(JSON.parse("1"), {}), /card: must be/],
     [
-      "a key",
+      "for an invalid key",
       () => safeDiscover({}, {}, { trustedKeys: JSON.parse("[1]") }),
       /options.trustedKeys/,
     ],
@@ -340,9 +352,13 @@ describe("one time limit covers the card, its keys and its interface's host", ()
   });
 
   test.each([
-    ["in both networks", ["8.8.8.8", "127.0.0.1"], "address_refused/interface"],
-    ["nowhere", [], "card_unreachable/interface"],
-    ["in the public one", ["8.8.8.8", "2606:4700::1111"], "usable"],
+    [
+      "to a public and a private address is refused",
+      ["8.8.8.8", "127.0.0.1"],
+      "address_refused/interface",
+    ],
+    ["to no address is refused", [], "card_unreachable/interface"],
+    ["to public addresses is accepted", ["8.8.8.8", "2606:4700::1111"], "usable"],
   ])("and an interface's host that resolves %s", async (_what, addresses, expected) => {
     const server = await agentServer(at("https://mixed.example/a2a"));
     const resolve = () =>
@@ -379,7 +395,7 @@ test("a shared cache does not let one caller reach a place that only another has
   expect(inner.requests.length).toBe(2);
 });
 
-describe("the agents behind a card must have what is required end to end", () => {
+describe("an end-to-end requirement on a card alone", () => {
   const reusing = (delegates?: readonly { readonly url: string }[]) =>
     card({
       params: {
@@ -390,9 +406,9 @@ describe("the agents behind a card must have what is required end to end", () =>
   const DELEGATES = [{ url: "https://b.example" }];
 
   test.each<[what: string, delegates: typeof DELEGATES | undefined, alone: boolean]>([
-    ["it does not say", undefined, false],
-    ["there are some", DELEGATES, false],
-    ["there are none", [], true],
+    ["is refused as unknown if the card has no list of delegates", undefined, false],
+    ["is refused as unknown if the card lists delegates", DELEGATES, false],
+    ["is met if the list of delegates is empty", [], true],
   ])("%s", async (_what, delegates, alone) => {
     const document = reusing(delegates);
     for (const name of ["context_reuse", "pause_resume"]) {

@@ -83,12 +83,12 @@ describe.each(ALGORITHMS)("a card signed with %s", (alg) => {
   });
 
   test.each<[what: string, change: (document: JsonObject) => JsonObject]>([
-    ["a text", (document) => ({ ...document, description: "does worse things" })],
+    ["of a string", (document) => ({ ...document, description: "does worse things" })],
     [
-      "a member more",
+      "by a property more",
       (document) => ({ ...document, capabilityGrants: [], iconUrl: "https://x.example" }),
     ],
-    ["a member less", ({ skills: _, ...document }) => document],
+    ["by a property less", ({ skills: _, ...document }) => document],
   ])("is refused after a change: %s", async (_what, change) => {
     const document = change(await signed(card(), pair(alg)));
     const options = { trustedKeys: [pair(alg).jwk] };
@@ -100,12 +100,12 @@ describe("a card whose signature names a trusted key, but is wrong, is refused",
   const trust = (): DiscoverOptions => ({ trustedKeys: [pair().jwk] });
 
   test.each<[what: string, header: object]>([
-    ["with no algorithm", { alg: "none", kid: "key-ES256" }],
-    ["with a secret's algorithm", { alg: "HS256", kid: "key-ES256" }],
-    ["with another key's algorithm", { alg: "EdDSA", kid: "key-ES256" }],
-    ["without an algorithm", { kid: "key-ES256" }],
+    ["because its algorithm is none", { alg: "none", kid: "key-ES256" }],
+    ["because its algorithm is HMAC", { alg: "HS256", kid: "key-ES256" }],
+    ["because its algorithm is another key's", { alg: "EdDSA", kid: "key-ES256" }],
+    ["because it names no algorithm", { kid: "key-ES256" }],
     [
-      "with an extension that must be understood",
+      "because of an unknown critical header",
       { alg: "ES256", kid: "key-ES256", crit: ["x"], x: 1 },
     ],
   ])("%s", async (_what, header) => {
@@ -250,15 +250,15 @@ describe("the official SDK and signCard", () => {
   };
 
   test.each<[what: string, document: JsonObject]>([
-    ["a vendor's members", card({ top: { "x-acme": { tier: 1 }, interfaces: { mcp: "m" } } })],
-    ["a vendor's members within others", card({ top: { skills: [{ id: "s", inputSchema: {} }] } })],
-    ["the contract's at A2A's places", card({ top: { minProtocolVersion: "1.0" } })],
+    ["properties of a vendor", card({ top: { "x-acme": { tier: 1 }, interfaces: { mcp: "m" } } })],
+    ["nested properties of a vendor", card({ top: { skills: [{ id: "s", inputSchema: {} }] } })],
+    ["the contract's properties at A2A's places", card({ top: { minProtocolVersion: "1.0" } })],
     [
       "names in snake_case",
       card({ top: { default_input_modes: ["text/plain"], defaultInputModes: null } }),
     ],
     [
-      "what is there for clients of 0.3",
+      "properties for clients of 0.3",
       card({ top: { url: "https://a.example", protocolVersion: "0.3.0", security: [{ a: [] }] } }),
     ],
   ])("the SDK verifies a card with %s, and so does discovery", async (_what, document) => {
@@ -274,7 +274,7 @@ describe("the official SDK and signCard", () => {
       /it lists no supportedInterfaces, as a card of A2A 1\.0 does/,
     ],
     [
-      "with a member of another kind",
+      "with a property of a wrong type",
       card({ top: { version: 1 } }),
       /\/version is 1, where A2A has string/,
     ],
@@ -380,7 +380,7 @@ describe("keys of signatures are fetched", () => {
   });
 });
 
-describe("misuse", () => {
+describe("wrong use of signatures", () => {
   test("a private key among the trusted keys is refused without being shown", async () => {
     const jwk = await jose.exportJWK(pair().privateKey);
     const call = safeDiscover(await signed(card(), pair()), {}, { trustedKeys: [jwk] });

@@ -74,7 +74,7 @@ async function tighten(page: Page, link: string, token: string): Promise<void> {
   await page.getByRole("status").waitFor();
 }
 
-describe.skipIf(!chromiumInstalled())("in a browser", () => {
+describe.skipIf(!chromiumInstalled())("the payments example in a browser", () => {
   test("a user tightens a request, and the bank enforces the limits", async () => {
     const payments = await start();
     const { desk, token } = payments;

@@ -14,7 +14,7 @@ function numberOf(hops: readonly number[]): number {
   return hops.reduce((number, at) => number * HOPS.length + at, 0);
 }
 
-describe(`all chains of up to three of ${HOPS.length} hops, ${INVOCATIONS.length} invocations`, () => {
+describe(`all chains of up to three of ${HOPS.length} hops, against ${INVOCATIONS.length} invocations`, () => {
   test(
     "one more hop never allows a call that was refused",
     () => {

@@ -15,7 +15,7 @@ const ACTIONS: readonly ("ring" | "moment" | "revoked" | { readonly text: number
   ...(["ring", "moment", "revoked"] as const),
 ];
 
-test(`all ${ACTIONS.length ** LENGTH} sequences of ${LENGTH} actions have the answers of a check without a cache`, {
+test(`all ${ACTIONS.length ** LENGTH} sequences of ${LENGTH} actions have the same answers as without a cache`, {
   timeout: 300_000,
 }, () => {
   const uncached = new Uncached(world);

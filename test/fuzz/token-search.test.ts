@@ -17,11 +17,11 @@ test.each<[string, Json]>([
   ["escaped quotes", repeated('{\\"s\\":')],
   ["beginnings of v2", repeated("AgIC")],
   ["beginnings of v2 with a location", bytes(2, 1, 0x80, 0x20, 2, 0x63, 0x7b)],
-  ["identifiers that end", bytes(2, 2, 0x63, 0x7b, 0, 0)],
+  ["identifiers that end a macaroon", bytes(2, 2, 0x63, 0x7b, 0, 0)],
   ["packets of v1", Buffer.from(repeated("0011location x\n")).toString("base64")],
   ["runs that are one character too short", `${repeated(`${"a".repeat(183)} `)}\\\\\\\\n`],
-  ["many short texts", Array.from({ length: 100_000 }, () => "ab")],
-  ["deep lists", JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`)],
+  ["many short strings", Array.from({ length: 100_000 }, () => "ab")],
+  ["deeply nested arrays", JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`)],
 ])("a search for tokens is bounded in time, with %s", (_, value) => {
   new TokenSearch(() => false).look(value);
   const began = process.cpuUsage();

@@ -91,13 +91,19 @@ function post(body: string, headers: Readonly<Record<string, string>> = {}): Pro
 describe("a failed request is answered in its protocol's own shape", () => {
   test.each<[string, string, Readonly<Record<string, string>>, number, string]>([
     ["no credentials", "{}", { Authorization: "" }, 401, "token_missing"],
-    ["keys out of reach", "{}", { Authorization: "Bearer unreachable" }, 503, "unavailable"],
-    ["another type", "a", { "Content-Type": "text/plain" }, 415, "content_type"],
-    ["no JSON", "{", {}, 400, "parse_error"],
-    ["a list", "[]", {}, 400, "invalid_request"],
-    ["too deep", '{"a":{"b":{"c":{}}}}', {}, 400, "too_deep"],
-    ["too large", JSON.stringify({ a: "x".repeat(64) }), {}, 413, "too_large"],
-    ["half of a surrogate pair", '{"a":"\\ud83d"}', {}, 400, "invalid_request"],
+    [
+      "unreachable authenticator",
+      "{}",
+      { Authorization: "Bearer unreachable" },
+      503,
+      "unavailable",
+    ],
+    ["another content type", "a", { "Content-Type": "text/plain" }, 415, "content_type"],
+    ["a body that is not JSON", "{", {}, 400, "parse_error"],
+    ["a JSON array", "[]", {}, 400, "invalid_request"],
+    ["JSON nested too deep", '{"a":{"b":{"c":{}}}}', {}, 400, "too_deep"],
+    ["a body that is too large", JSON.stringify({ a: "x".repeat(64) }), {}, 413, "too_large"],
+    ["a lone surrogate", '{"a":"\\ud83d"}', {}, 400, "invalid_request"],
   ])("%s", async (_, body, headers, status, reason) => {
     const { status: got, body: told } = await post(body, headers);
     expect({ status: got, told }).toMatchObject({ status, told: { own: { reason } } });

@@ -6,7 +6,7 @@ import { type Peer, peerInstalled, startPeer } from "./peers.js";
 
 describeExchange("npm-macaroon", [{ format: "v1json" }, { format: "v2json" }]);
 
-describe.skipIf(!peerInstalled("npm-macaroon"))("laxities of npm macaroon", () => {
+describe.skipIf(!peerInstalled("npm-macaroon"))("where npm macaroon is lax:", () => {
   let peer: Peer;
   beforeAll(() => {
     peer = startPeer("npm-macaroon");

@@ -16,7 +16,7 @@ describeExchange("pymacaroons", [
 
 describeInjection("pymacaroons", ["v1", "v2", "v1json", "v2json"]);
 
-describe.skipIf(!peerInstalled("pymacaroons"))("oddities of pymacaroons", () => {
+describe.skipIf(!peerInstalled("pymacaroons"))("where pymacaroons is odd:", () => {
   const init = { key: "key", identifier: "id" };
   let peer: Peer;
   beforeAll(() => {

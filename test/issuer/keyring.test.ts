@@ -22,7 +22,7 @@ function messageOf(action: () => unknown): string {
   throw new Error("nothing was thrown");
 }
 
-describe("rotating and retiring", () => {
+describe("rotating and retiring keys", () => {
   test("the new key mints, older keys verify, and the previous keyring object is unchanged", () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const first = createKeyring({ clock: () => now });
@@ -47,14 +47,14 @@ describe("rotating and retiring", () => {
     expect(JSON.stringify(second.exportJwkSet())).not.toContain(jwk?.k);
   });
 
-  test("the key that mints and an unknown one can not be retired", () => {
+  test("the minting key and an unknown key cannot be retired", () => {
     const keyring = createKeyring();
     expect(() => keyring.retire(keyring.minting.kid)).toThrow(/rotate first/);
     expect(() => keyring.retire("key_other")).toThrow(/there is no key "key_other"/);
   });
 });
 
-describe("what a keyring shows", () => {
+describe("showing a keyring", () => {
   test("JSON, text and inspection show no secret", () => {
     const keyring = createKeyring().rotate();
     const secrets = keyring.exportJwkSet().keys.map(({ k }) => k);
@@ -75,18 +75,18 @@ describe("what a keyring shows", () => {
   });
 });
 
-describe("importing", () => {
+describe("importing keys", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["another type of key", { kty: "RSA" }, /kty must be "oct"/],
     ["another algorithm", { alg: "HS512" }, /alg must be "HS256"/],
     ["no kid", { kid: "" }, /kid must be a string/],
-    ["a kid that is no text", { kid: 1 }, /kid must be a string/],
+    ["a kid that is not a string", { kid: 1 }, /kid must be a string/],
     ["a time before 1970", { iat: -1 }, /iat must be whole seconds/],
     ["a time in milliseconds", { iat: 1_767_225_600_000 }, /iat must be whole seconds/],
     ["half a second", { iat: 0.5 }, /iat must be whole seconds/],
-    ["other operations", { key_ops: ["sign"] }, /key_ops must be/],
-    ["no operations", { key_ops: "verify" }, /key_ops must be/],
-    ["an unknown member", { use: "sig" }, /keys\[0\]\.use: unknown member; there are /],
+    ["other key_ops", { key_ops: ["sign"] }, /key_ops must be/],
+    ["key_ops as a string", { key_ops: "verify" }, /key_ops must be/],
+    ["an unknown property", { use: "sig" }, /keys\[0\]\.use: unknown member; there are /],
     ["no secret", { k: 5 }, /k must be 32 bytes of base64url/],
   ])("refuses %s", (_about, change, message) => {
     const { jwk, secret } = jwkOf(change);
@@ -107,18 +107,18 @@ describe("importing", () => {
   });
 
   test.each<[string, unknown]>([
-    ["nothing", undefined],
+    ["undefined", undefined],
     ["null", null],
     ["an array", []],
     ["no keys", {}],
-    ["keys that are no list", { keys: {} }],
-    ["a key that is no object", { keys: ["k"] }],
+    ["keys that are not an array", { keys: {} }],
+    ["a key that is not an object", { keys: ["k"] }],
     ["an empty list", { keys: [] }],
   ])("refuses %s", (_about, set) => {
     expect(() => importKeyring(set)).toThrow(TypeError);
   });
 
-  test.each(LOSSY)("refuses %s wherever it stands, by its place", async (_, make) => {
+  test.each(LOSSY)("refuses %s at any place, naming the place", async (_, make) => {
     const { jwk } = jwkOf();
     const value = make();
     const places: readonly (readonly [string, unknown])[] = [

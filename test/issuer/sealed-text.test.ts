@@ -14,7 +14,7 @@ import { fixture, misuse, NOW } from "../capability/support.js";
 
 const { issuer } = fixture({ random: undefined });
 
-describe("a sealed text", () => {
+describe("a string sealed by the issuer", () => {
   test("opens for its own purpose only, and only whole", () => {
     for (const text of [
       "",

@@ -45,7 +45,7 @@ function c3(): Macaroon {
   return addFirstPartyCaveat(createMacaroon(createRootKey(utf8(third.key)), init), dischargeCaveat);
 }
 
-describe("known answers", () => {
+describe("known answers of the macaroon libraries", () => {
   test.each(A_CHAIN)("$name", ({ caveats, signature }) => {
     const macaroon = chain(caveats);
     expect(hex(macaroon.signature)).toBe(signature);

@@ -112,7 +112,7 @@ const GRAPHS: readonly Graph[] = [
   },
 ];
 
-describe("discharge graphs", () => {
+describe("a token with discharges is verified:", () => {
   test.each(GRAPHS)("$about: $expected", ({ needs, expected }) => {
     const [root = needing(ROOT), ...others] = Object.entries(needs).map(([name, needed]) =>
       needing(name, ...needed),
@@ -137,7 +137,7 @@ describe("discharge graphs", () => {
   });
 });
 
-describe("binding", () => {
+describe("binding discharges", () => {
   const root = needing(ROOT, "a");
 
   test("an unbound discharge is refused", () => {
@@ -172,8 +172,8 @@ describe("binding", () => {
   });
 });
 
-describe("caveat keys", () => {
-  test("a verification id that does not open is refused, though the signature holds", () => {
+describe("the key of a third-party caveat", () => {
+  test("that does not open is refused, although the signature holds", () => {
     const start = createMacaroon(rootKey, { identifier: ROOT });
     const signature = extendSignature(start.signature, VID, "a");
     const bytes = v2(

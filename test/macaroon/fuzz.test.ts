@@ -59,7 +59,7 @@ function joinBytes(parts: Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-describe("reading throws nothing but TokenError", () => {
+describe("reading a macaroon throws only TokenError", () => {
   test("for any bytes", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), read), RUNS);
   });

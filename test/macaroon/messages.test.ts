@@ -31,7 +31,7 @@ const SHORT = field(FIELD.signature, "short");
 const VID_FIELD = field(FIELD.vid, VID);
 const VID_PACKET = packet("vid", VID);
 
-describe("binary tokens", () => {
+describe("the message for a binary token", () => {
   test.each<[string, Uint8Array]>([
     ["the token is empty", new Uint8Array()],
     ["this is neither a v1 nor a v2 macaroon (at 0); a v2 token starts with Ag", utf8("z")],
@@ -93,7 +93,7 @@ describe("binary tokens", () => {
   });
 });
 
-describe("JSON tokens", () => {
+describe("the message for a JSON token", () => {
   const S64 = encodeBase64url(SIGNATURE);
   const whole = { v: 2, i: "i", s64: S64 };
 
@@ -139,7 +139,7 @@ describe("JSON tokens", () => {
   });
 });
 
-describe("misuse", () => {
+describe("the message for a wrong argument", () => {
   const key = createRootKey(utf8("k"));
   const bare = createMacaroon(key, { identifier: "i" });
   const check = (): boolean => true;

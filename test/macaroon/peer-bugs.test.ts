@@ -123,7 +123,7 @@ describe("faults that pymacaroons, macaroons.js and jmacaroons accept or have ar
 });
 
 describe("input that is fatal to other libraries is refused here", () => {
-  test("a megabyte of 0xff as a length hangs pymacaroons", () => {
+  test("a length of a megabyte of 0xff, which hangs pymacaroons", () => {
     const bytes = concat(2, 2, new Uint8Array(1 << 20).fill(0xff));
     const limits = { bytes: bytes.length };
     const run = (): unknown => rejection(() => macaroonsFromBytes(bytes, limits));
@@ -140,11 +140,11 @@ describe("input that is fatal to other libraries is refused here", () => {
     { about: "an empty vid", bytes: v1(packet("cid", "c"), packet("vid", "")), code: "vid_length" },
     { about: "no signature", bytes: V1_HEAD, code: "truncated" },
     { about: "a packet length of 0000", bytes: concat(V1_HEAD, "0000"), code: "packet_header" },
-  ])("$about crashes libmacaroons", ({ bytes, code }) => {
+  ])("$about, which crashes libmacaroons", ({ bytes, code }) => {
     expect(rejection(() => macaroonsFromBytes(bytes)).code).toBe(code);
   });
 
-  test("a ladder of repeated discharges takes libmacaroons exponential time", () => {
+  test("a ladder of repeated discharges, which takes libmacaroons exponential time", () => {
     const rungs = 40;
     const needTwice = (macaroon: Macaroon, next: number): Macaroon => {
       const third = { key: utf8(`key ${next}`), identifier: `rung ${next}` };

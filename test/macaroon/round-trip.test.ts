@@ -44,7 +44,7 @@ function macaroons(name: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<Macaro
     );
 }
 
-describe("writing and reading", () => {
+describe("writing and reading a macaroon", () => {
   test.each(["v1", "v2", "v2json"] as const)("%s keeps everything, for any bytes", (format) => {
     fc.assert(
       fc.property(macaroons(bytes), (macaroon) => {
@@ -115,7 +115,7 @@ describe("writing and reading", () => {
     expect(macaroonToText(macaroon)).toBe(writeMacaroons([macaroon], "v2"));
   });
 
-  test("identifiers that start with a byte order mark keep it in every form", () => {
+  test("an identifier that starts with a byte order mark keeps it in every form", () => {
     const macaroon = createMacaroon(key, { identifier: "\uFEFFid", location: "\uFEFFl" });
     for (const format of ["v1", "v2", "v1json", "v2json"] as const) {
       const read = parseMacaroon(writeMacaroons([macaroon], format));

@@ -170,7 +170,7 @@ const V1_CASES: readonly Case[] = [
 describe.each([
   { form: "v2json", good: good2, cases: V2_CASES },
   { form: "v1json", good: good1, cases: V1_CASES },
-])("$form", ({ form, good, cases }) => {
+])("strict reading of $form", ({ form, good, cases }) => {
   test("the token that the following cases spoil is accepted", () => {
     expect(readMacaroons(JSON.stringify(good)).format).toBe(form);
     expect(readMacaroons(JSON.stringify([good, good])).macaroons).toHaveLength(2);
@@ -186,7 +186,7 @@ describe.each([
     expect(readMacaroons(JSON.stringify(rest)).macaroons[0].caveats).toEqual([]);
   });
 
-  test("a discharge of the other form is refused", () => {
+  test("a discharge in the other JSON form is refused", () => {
     const other = form === "v2json" ? good1 : good2;
     expect(rejection(() => readMacaroons(JSON.stringify([good, other]))).code).toBe(
       "json_unknown_key",
@@ -204,31 +204,31 @@ const TEXT_CASES: readonly { about: string; text: string; code: string; offset?:
   { about: "an open string", text: '{"v', code: "truncated", offset: 3 },
   { about: "an open array", text: "[{}", code: "truncated", offset: 3 },
   { about: "an empty array", text: "[]", code: "empty" },
-  { about: "a list in a list", text: "[[]]", code: "json_type" },
+  { about: "an array in an array", text: "[[]]", code: "json_type" },
   { about: "nesting of 5", text: "[[[[[]]]]]", code: "too_deep" },
   { about: "deep nesting", text: "[".repeat(50_000) + "]".repeat(50_000), code: "too_deep" },
   {
-    about: "a member twice",
+    about: "a property twice",
     text: '{"v":2,"i":"a","i":"b"}',
     code: "json_duplicate_key",
     offset: 15,
   },
   {
-    about: "a member twice, once with an escape",
+    about: "a property twice, once escaped",
     text: '{"v":2,"i":"a","\\u0069":"b"}',
     code: "json_duplicate_key",
     offset: 15,
   },
   {
-    about: "a caveat's member twice",
+    about: "a caveat's property twice",
     text: '{"v":2,"c":[{"i":"a","i":"a"}]}',
     code: "json_duplicate_key",
     offset: 21,
   },
-  { about: "a member named __proto__", text: '{"v":2,"__proto__":{}}', code: "json_unknown_key" },
+  { about: "a property named __proto__", text: '{"v":2,"__proto__":{}}', code: "json_unknown_key" },
 ];
 
-describe("JSON text", () => {
+describe("strict reading of JSON text", () => {
   test.each(TEXT_CASES)("$about: $code", ({ text, code, offset }) => {
     expect(rejection(() => readMacaroons(text))).toEqual({ code, offset });
   });

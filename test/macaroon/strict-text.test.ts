@@ -17,7 +17,7 @@ const standard = good.replaceAll("-", "+").replaceAll("_", "/");
 const dash = good.indexOf("-");
 
 const CASES: readonly { about: string; text: string; code: string; offset?: number }[] = [
-  { about: "no text", text: "", code: "empty", offset: 0 },
+  { about: "an empty string", text: "", code: "empty", offset: 0 },
   { about: "white space alone", text: " ", code: "base64_whitespace", offset: 0 },
   { about: "a leading space", text: ` ${good}`, code: "base64_whitespace", offset: 0 },
   {
@@ -76,7 +76,7 @@ const CASES: readonly { about: string; text: string; code: string; offset?: numb
   },
 ];
 
-describe("base64 text", () => {
+describe("strict reading of base64", () => {
   test.each([
     { about: "URL-safe", text: good },
     { about: "URL-safe, padded", text: `${good}==` },

@@ -217,7 +217,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("v1 binary", () => {
+describe("strict reading of v1 binary", () => {
   test("the token that the following cases spoil is accepted", () => {
     expect(macaroonsFromBytes(good).format).toBe("v1");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);

@@ -216,7 +216,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("v2 binary", () => {
+describe("strict reading of v2 binary", () => {
   test("the tokens that the following cases spoil are accepted", () => {
     expect(macaroonsFromBytes(good).format).toBe("v2");
     expect(macaroonsFromBytes(concat(good, good, good)).macaroons).toHaveLength(3);

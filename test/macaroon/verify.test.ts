@@ -27,7 +27,7 @@ function untyped<T>(value: unknown): T {
   return value as T;
 }
 
-describe("checking caveats", () => {
+describe("the caller's check of caveats", () => {
   test.each([undefined, null, 0, 1, "true", {}, [], Promise.resolve(true)])(
     "a check that returns %o refuses the caveat",
     (answer) => {
@@ -81,7 +81,7 @@ describe("checking caveats", () => {
   });
 });
 
-describe("check never runs when a signature is bad", () => {
+describe("the check does not run if a signature is wrong:", () => {
   const third = { key: utf8("third"), identifier: "ask" };
   const root = addThirdPartyCaveat(two, third);
   const discharge = addFirstPartyCaveat(createMacaroon(createRootKey(third.key), third), "d");
@@ -89,12 +89,12 @@ describe("check never runs when a signature is bad", () => {
 
   test.each([
     { about: "the root's key is wrong", key: createRootKey(utf8("x")), macaroon: two },
-    { about: "the root is another's", key, macaroon: bound },
+    { about: "the root is another macaroon", key, macaroon: bound },
     { about: "a discharge is missing", key, macaroon: root },
     { about: "a discharge is unbound", key, macaroon: root, discharges: [discharge] },
     { about: "a discharge is unused", key, macaroon: two, discharges: [bound] },
     { about: "a discharge is doubled", key, macaroon: root, discharges: [bound, bound] },
-    { about: "a limit is passed", key, macaroon: two, limits: { caveats: 1 } },
+    { about: "a limit is exceeded", key, macaroon: two, limits: { caveats: 1 } },
   ])("$about", ({ about: _about, key: used, macaroon, ...options }) => {
     const check = vi.fn(() => true);
     const result = verifyMacaroon(macaroon, used, { ...options, check });
@@ -103,10 +103,10 @@ describe("check never runs when a signature is bad", () => {
   });
 });
 
-describe("caller misuse is a TypeError", () => {
+describe("a wrong argument is a TypeError:", () => {
   const check = (): boolean => true;
   const MISUSE: readonly { about: string; run: () => unknown }[] = [
-    { about: "a root key of text", run: () => createRootKey(untyped("secret")) },
+    { about: "a root key that is a string", run: () => createRootKey(untyped("secret")) },
     { about: "a root key of numbers", run: () => createRootKey(untyped([1, 2])) },
     { about: "no root key", run: () => createRootKey(untyped(undefined)) },
     { about: "an empty root key", run: () => createRootKey(new Uint8Array()) },

@@ -42,25 +42,37 @@ async function serving(server: Server): Promise<string> {
 
 describe("a wrong option or requirement is a TypeError when the middleware is made", () => {
   test.each<[string, unknown, RegExp]>([
-    ["nothing", undefined, /must be an object such as/],
-    ["no grant", { operation: "get" }, /requirement\.grant must be a grant/],
-    ["no grants", { ...GET, grant: [] }, /requirement\.grant must be a grant/],
+    ["undefined as the requirement", undefined, /must be an object such as/],
+    ["a requirement without a grant", { operation: "get" }, /requirement\.grant must be a grant/],
+    ["an empty array of grants", { ...GET, grant: [] }, /requirement\.grant must be a grant/],
     ["an empty grant", { ...GET, grant: ["files", ""] }, /requirement\.grant must be a grant/],
-    ["no operation", { grant: "files" }, /requirement\.operation must be a non-empty string/],
-    ["operations", { ...GET, operation: ["get"] }, /requirement\.operation/],
     [
-      "handles as they are",
+      "a requirement without an operation",
+      { grant: "files" },
+      /requirement\.operation must be a non-empty string/,
+    ],
+    ["a misspelt operation", { ...GET, operation: ["get"] }, /requirement\.operation/],
+    [
+      "handles in place of a function",
       { ...GET, resourceHandles: ["rh_1"] },
       /resourceHandles must be a func/,
     ],
     [
-      "arguments as they are",
+      "arguments in place of a function",
       { ...GET, arguments: {} },
       /requirement\.arguments must be a function/,
     ],
-    ["an invoker as it is", { ...GET, invoker: "a" }, /requirement\.invoker must be a function/],
-    ["another place", { ...GET, in: "cookie" }, /requirement\.in must be "authorization"/],
-    ["a slip", { ...GET, resourceHandle: () => [] }, /did you mean "resourceHandles"/],
+    [
+      "an invoker in place of a function",
+      { ...GET, invoker: "a" },
+      /requirement\.invoker must be a function/,
+    ],
+    [
+      "an unknown place for the token",
+      { ...GET, in: "cookie" },
+      /requirement\.in must be "authorization"/,
+    ],
+    ["a misspelt property", { ...GET, resourceHandle: () => [] }, /did you mean "resourceHandles"/],
   ])("%s", (_, requirement, message) => {
     // As from a program without types.
     const wrong = requirement as RouteRequirement<readonly unknown[]>;
@@ -71,9 +83,14 @@ describe("a wrong option or requirement is a TypeError when the middleware is ma
 
   test.each<[string, unknown, unknown, RegExp]>([
     ["no authority", undefined, {}, /must be an object with authorize\(token, invocation\)/],
-    ["a slip", issuer, { relm: "x" }, /options\.relm: unknown member; did you mean "realm"/],
+    [
+      "a misspelt option",
+      issuer,
+      { relm: "x" },
+      /options\.relm: unknown member; did you mean "realm"/,
+    ],
     ["a realm with quotes", issuer, { realm: 'a"' }, /realm must be printable ASCII/],
-    ["a realm of two lines", issuer, { realm: "a\r\nb: c" }, /realm must be printable ASCII/],
+    ["a realm with a line break", issuer, { realm: "a\r\nb: c" }, /realm must be printable ASCII/],
     ["an empty realm", issuer, { realm: "" }, /realm must be printable ASCII/],
   ])("%s", (_, authority, options, message) => {
     const [wrong, given] = [authority as CapabilityAuthority, options as object];

@@ -74,7 +74,7 @@ beforeAll(async () => {
   await paste(install, work);
 }, SLOW);
 
-describe("the command, installed by docs/install.md", () => {
+describe("the command, installed as docs/install.md says", () => {
   test("has its manual page, passing vectors and a working quickstart", async () => {
     expect(existsSync(join(user, "global/share/man/man1/proviso.1"))).toBe(true);
     expect(await paste("proviso vectors check", work)).toMatch(/\d{4} passed, 0 failed/);

@@ -137,7 +137,7 @@ describe("a feature whose optional package is missing", () => {
   );
 });
 
-describe("TypeScript in a CommonJS file, as docs/install.md says", () => {
+describe("TypeScript in a CommonJS file compiles as docs/install.md says", () => {
   const folder = project([]);
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   writeFileSync(
@@ -181,7 +181,7 @@ describe("TypeScript in a CommonJS file, as docs/install.md says", () => {
 
 // It installs from the registry.
 if (FULL) {
-  test("Jest imports it as docs/install.md says, and does not require it", async () => {
+  test("Jest imports the package as docs/install.md says", async () => {
     // Elsewhere: it brings a package of its own that is called like one of proviso's.
     const tools = temporaryFolder();
     writeFileSync(join(tools, "package.json"), '{ "private": true }\n');

@@ -85,7 +85,7 @@ test("npm publish refuses until the address, the changelog and the tag are right
   });
 });
 
-test("npm publish refuses packages of other versions, and one that lacks a file", async () => {
+test("npm publish refuses a package of another version, and one that lacks a file", async () => {
   const folder = copy();
   await npm(folder, ["run", "--silent", "repository", "--", ADDRESS]);
   const manifest = manifestOf(folder, "cli/");

@@ -98,15 +98,15 @@ describe("a malformed entry is refused", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["an unknown kind", { kind: "token" }, /unknown kind/],
     ["no id", { id: "" }, /id must be a string/],
-    ["an id that is no text", { id: 7 }, /id must be a string/],
-    ["a link that is no revocation id", { kind: "link" }, /not a revocation id/],
-    ["a principal without a moment", { kind: "principal" }, /"before" belongs/],
-    ["a moment without a principal", { before: AT }, /"before" belongs/],
-    ["a date", { until: "2026-01-01" }, /not a time/],
+    ["an id that is not a string", { id: 7 }, /id must be a string/],
+    ["a link that is not a revocation id", { kind: "link" }, /not a revocation id/],
+    ["a principal without before", { kind: "principal" }, /"before" belongs/],
+    ["before without a principal", { before: AT }, /"before" belongs/],
+    ["a date without a time", { until: "2026-01-01" }, /not a time/],
     ["a day that does not exist", { at: "2026-02-30T00:00:00Z" }, /not a time/],
-    ["a list of times", { until: [LATE] }, /not a time/],
+    ["an array of times", { until: [LATE] }, /not a time/],
     ["no time", { at: undefined }, /must say "at"/],
-    ["a reason that is no text", { reason: 7 }, /reason must be a string/],
+    ["a reason that is not a string", { reason: 7 }, /reason must be a string/],
   ])("%s", (_about, change, message) => {
     const list = new RevocationList();
     // As a caller without types, or a snapshot from elsewhere, may pass it.

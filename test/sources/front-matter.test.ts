@@ -80,12 +80,12 @@ describe("front matter", () => {
 
   test.each<[string, string, { readonly [field: string]: unknown }]>([
     ["no line of dashes", "title: x\n", {}],
-    ["one that does not stand first", "\n---\ntitle: x\n---\n", {}],
-    ["a longer line", "----\ntitle: x\n----\n", {}],
-    ["nothing in it", "---\n---\n", {}],
-    ["a comment in it", "---\n# title: x\n---\n", {}],
-    ["the end of the file after it", "---\ntitle: x\n---", { title: "x" }],
-    ["lines as on Windows", "---\r\ntitle: x\r\n---\r\n", { title: "x" }],
+    ["a line of dashes that is not first", "\n---\ntitle: x\n---\n", {}],
+    ["a longer line of dashes", "----\ntitle: x\n----\n", {}],
+    ["nothing between the dashes", "---\n---\n", {}],
+    ["only a comment", "---\n# title: x\n---\n", {}],
+    ["the end of the file right after it", "---\ntitle: x\n---", { title: "x" }],
+    ["Windows line ends", "---\r\ntitle: x\r\n---\r\n", { title: "x" }],
     ["spaces after the dashes", "---  \ntitle: x\n---\t\n", { title: "x" }],
     ["a byte order mark", "\ufeff---\ntitle: x\n---\n", { title: "x" }],
     [
@@ -93,7 +93,11 @@ describe("front matter", () => {
       "---\ntitle: a --- b\nnext: ---x\n---\n",
       { title: "a --- b", next: "---x" },
     ],
-    ["more dashes in the text", "---\ntitle: x\n---\ntext\n---\ntitle: y\n---\n", { title: "x" }],
+    [
+      "more dashes in the text after it",
+      "---\ntitle: x\n---\ntext\n---\ntitle: y\n---\n",
+      { title: "x" },
+    ],
     ["a character of several bytes", "---\ntitle: \u{1f600}\n---\n", { title: "\u{1f600}" }],
   ])("with %s", (_, text, fields) => {
     expect(read(bytes(text))).toEqual({ fields });
@@ -122,21 +126,21 @@ describe("front matter", () => {
 
 describe("invalid front matter gives no fields, and a reason", () => {
   test.each<[string, string, RegExp]>([
-    ["a list", "- title", /not a list of fields/],
-    ["a text", "title", /not a list of fields/],
-    ["a field twice", "title: x\nTitle: y\ntitle: z", /has "title" twice/],
-    ["an alias", "title: &x 1\nyear: *x", /an alias/],
-    ["an alias as a key", "title: &x 1\n*x : 2", /alias|key/i],
-    ["a tag of its own", "title: !secret x", /Unresolved tag: !secret/],
-    ["a tag of another YAML", "title: !!binary eA==", /Unresolved tag/],
-    ["a tag that would run code", "title: !!js/function x", /Unresolved tag/],
-    ["a list as a key", "? [a]\n: b", /keys must be strings/],
-    ["a bracket that stays open", "title: [x", /not sound YAML/],
-    ["a tab as indentation", "title:\n\tx: y", /not sound YAML/],
-    ["two documents", "title: x\n...\ntitle: y", /not one YAML document/],
-    ["a directive", "%YAML 1.1\ntitle: yes", /not sound YAML/],
+    ["because it is an array", "- title", /not a list of fields/],
+    ["because it is a string", "title", /not a list of fields/],
+    ["because of a field twice", "title: x\nTitle: y\ntitle: z", /has "title" twice/],
+    ["because of an alias", "title: &x 1\nyear: *x", /an alias/],
+    ["because of an alias as a key", "title: &x 1\n*x : 2", /alias|key/i],
+    ["because of a custom tag", "title: !secret x", /Unresolved tag: !secret/],
+    ["because of a tag of YAML 1.1", "title: !!binary eA==", /Unresolved tag/],
+    ["because of a tag that would run code", "title: !!js/function x", /Unresolved tag/],
+    ["because of an array as a key", "? [a]\n: b", /keys must be strings/],
+    ["because of an unclosed bracket", "title: [x", /not sound YAML/],
+    ["because of a tab as indentation", "title:\n\tx: y", /not sound YAML/],
+    ["because of two documents", "title: x\n...\ntitle: y", /not one YAML document/],
+    ["because of a directive", "%YAML 1.1\ntitle: yes", /not sound YAML/],
     [
-      "65 fields",
+      "because of 65 fields",
       Array.from({ length: 65 }, (_, at) => `f${at}: 1`).join("\n"),
       /more than 64 fields/,
     ],
@@ -176,37 +180,37 @@ describe("hostile front matter is refused quickly", () => {
 
   // What is nested too deep does not only throw in yaml: it can take V8, and the process, with it.
   test.each<[string, string]>([
-    ["lists in lists", `a: ${"[".repeat(65_000)}`],
-    ["lists in lists, all closed", `a: ${"[".repeat(32_000)}${"]".repeat(32_000)}`],
-    ["objects in objects", `a: ${"{a: ".repeat(16_000)}`],
-    ["dashes", "- ".repeat(32_000)],
-    ["keys of keys", "? ".repeat(32_000)],
-    ["values of values", `a${": a".repeat(21_000)}`],
-    ["anchors of dashes", "- &a ".repeat(13_000)],
+    ["with arrays in arrays", `a: ${"[".repeat(65_000)}`],
+    ["with closed arrays in arrays", `a: ${"[".repeat(32_000)}${"]".repeat(32_000)}`],
+    ["with objects in objects", `a: ${"{a: ".repeat(16_000)}`],
+    ["with nested dashes", "- ".repeat(32_000)],
+    ["with nested complex keys", "? ".repeat(32_000)],
+    ["with nested values", `a${": a".repeat(21_000)}`],
+    ["with anchors before dashes", "- &a ".repeat(13_000)],
     [
-      "ever more indentation",
+      "with growing indentation",
       Array.from({ length: 350 }, (_, at) => `${" ".repeat(at)}a:`).join("\n"),
     ],
     [
-      "keys without end",
+      "with very many keys",
       `{${Array.from({ length: 12_000 }, (_, at) => at.toString(36)).join(",")}}`,
     ],
-    ["aliases without end", `a: &a 1\nb: [${"*a,".repeat(20_000)}]`],
-    ["anchors without end", "&a ".repeat(21_000)],
-    ["tags without end", "! ".repeat(32_000)],
-    ["exclamation marks", "!".repeat(65_000)],
-    ["closing brackets", "]".repeat(65_000)],
-    ["errors in every line", "a: }\n".repeat(13_000)],
-    ["a quote that stays open", `a: "${"\\".repeat(65_000)}`],
-    ["colons", ":".repeat(65_000)],
+    ["with very many aliases", `a: &a 1\nb: [${"*a,".repeat(20_000)}]`],
+    ["with very many anchors", "&a ".repeat(21_000)],
+    ["with very many tags", "! ".repeat(32_000)],
+    ["with very many exclamation marks", "!".repeat(65_000)],
+    ["with very many closing brackets", "]".repeat(65_000)],
+    ["with an error in every line", "a: }\n".repeat(13_000)],
+    ["with an unclosed quote", `a: "${"\\".repeat(65_000)}`],
+    ["with very many colons", ":".repeat(65_000)],
   ])("%s", (_, yaml) => {
     expect(within(yaml)).toEqual({ fields: {}, problem: expect.any(String) });
   });
 
   test.each<[string, string]>([
-    ["lists that double", `a: &a [x,x]\n${doubling}`],
-    ["line ends", `a: |\n${" \n".repeat(32_000)}`],
-    ["words", `a: x${"\n  x".repeat(13_000)}`],
+    ["arrays that double", `a: &a [x,x]\n${doubling}`],
+    ["very many line ends", `a: |\n${" \n".repeat(32_000)}`],
+    ["very many words", `a: x${"\n  x".repeat(13_000)}`],
   ])("and %s are read without expanding them", (_, yaml) => {
     const before = performance.now();
     expect(within(yaml).problem).toBeUndefined();

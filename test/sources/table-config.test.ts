@@ -15,21 +15,29 @@ const REPORTS = { table: "report", name: "id", displayName: "title", fields: { y
 describe("a malformed configuration of tables is refused, naming the place", () => {
   test.each<[string, object, string]>([
     ["no database", { database: "" }, "database must be a path or an address"],
-    ["one with a NUL", { database: "a\0b" }, "database must be a path or an address"],
-    ["no rows", { maxRows: 0 }, "maxRows must be a whole number of at least 1, not 0"],
+    ["a database path with a NUL", { database: "a\0b" }, "database must be a path or an address"],
+    ["a limit of zero rows", { maxRows: 0 }, "maxRows must be a whole number of at least 1, not 0"],
     ["no collections", { collections: {} }, "collections must be an object with at least one"],
-    ["a list of them", { collections: [REPORTS] }, "collections must be an object"],
-    ["a collection with a slash", { collections: { "a/b": REPORTS } }, '"collections.a/b"'],
-    ["one without a name", { collections: { "": REPORTS } }, '"collections."'],
-    ["one with too long a name", { collections: { ["x".repeat(129)]: REPORTS } }, "1 to 128"],
-    ["one that is null", { collections: { r: null } }, "collections.r must be an object, not null"],
+    ["collections as an array", { collections: [REPORTS] }, "collections must be an object"],
+    ["a collection's name with a slash", { collections: { "a/b": REPORTS } }, '"collections.a/b"'],
+    ["an empty collection name", { collections: { "": REPORTS } }, '"collections."'],
     [
-      "an unknown member",
+      "a collection's name that is too long",
+      { collections: { ["x".repeat(129)]: REPORTS } },
+      "1 to 128",
+    ],
+    [
+      "a collection that is null",
+      { collections: { r: null } },
+      "collections.r must be an object, not null",
+    ],
+    [
+      "an unknown property",
       { collections: { r: { ...REPORTS, title: "title" } } },
       "collections.r.title: unknown member",
     ],
     [
-      "no table",
+      "a collection without a table",
       { collections: { r: { name: "id", displayName: "title", fields: {} } } },
       "collections.r.table must be the name of a table, not undefined",
     ],
@@ -44,17 +52,17 @@ describe("a malformed configuration of tables is refused, naming the place", () 
       'collections.r.fields.year must be the name of a column, not ""',
     ],
     [
-      "a column with a NUL",
+      "a column name with a NUL",
       { collections: { r: { ...REPORTS, fields: { year: "a\0" } } } },
       "collections.r.fields.year must be the name of a column",
     ],
     [
-      "a field of too long a name",
+      "a field name that is too long",
       { collections: { r: { ...REPORTS, fields: { ["x".repeat(257)]: "year" } } } },
       "collections.r.fields: a field's name must be 1 to 256 characters",
     ],
     [
-      "fields in a list",
+      "fields as an array",
       { collections: { r: { ...REPORTS, fields: ["year"] } } },
       'collections.r.fields must be an object, not ["year"]',
     ],
@@ -76,24 +84,24 @@ describe("a configuration that does not fit the database is refused, listing wha
       { table: "reports" },
       'collections.r.table: there is no table "reports"; known: "pair", "recent", "report"; did you mean "report"?',
     ],
-    ["one in other letters", { table: "REPORT" }, 'there is no table "REPORT"'],
-    ["one of SQLite's own", { table: "sqlite_schema" }, 'there is no table "sqlite_schema"'],
+    ["a table name in another case", { table: "REPORT" }, 'there is no table "REPORT"'],
+    ["one of SQLite's own tables", { table: "sqlite_schema" }, 'there is no table "sqlite_schema"'],
     [
-      "an unknown key",
+      "an unknown key column",
       { name: "ids" },
       'collections.r.name: there is no column "ids"; known: "id", "next", "slug", "title", "year"; did you mean "id"?',
     ],
     [
-      "an unknown title",
+      "an unknown title column",
       { displayName: "name" },
       'collections.r.displayName: there is no column "name"',
     ],
     [
-      "an unknown field",
+      "an unknown field column",
       { fields: { date: "dates" } },
       'collections.r.fields.date: there is no column "dates"',
     ],
-    ["the rowid", { name: "rowid" }, 'collections.r.name: there is no column "rowid"'],
+    ["the rowid as a key", { name: "rowid" }, 'collections.r.name: there is no column "rowid"'],
   ])("%s", async (_, change, message) => {
     const { file } = databaseWith(TABLES);
     const error = await resourceError(() =>
@@ -104,12 +112,12 @@ describe("a configuration that does not fit the database is refused, listing wha
   });
 
   test.each<[string, object]>([
-    ["the primary key", {}],
-    ["a unique column", { name: "title" }],
+    ["the primary key as the name", {}],
+    ["a unique column as the name", { name: "title" }],
     ["a view", { table: "recent", name: "slug", fields: { slug: "slug" } }],
-    ["a generated column", { fields: { next: "next" } }],
-    ["one column for all", { displayName: "id", fields: { id: "id", too: "id" } }],
-    ["no fields", { fields: {} }],
+    ["a generated column as a field", { fields: { next: "next" } }],
+    ["one column for everything", { displayName: "id", fields: { id: "id", too: "id" } }],
+    ["a table without fields", { fields: {} }],
   ])("but %s is accepted", async (_, change) => {
     const { file } = databaseWith(TABLES);
     const source = await sqliteSource(file, { r: { ...REPORTS, ...change } });

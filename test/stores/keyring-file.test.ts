@@ -68,7 +68,7 @@ describe("creating a keyring file", () => {
     expect(readdirSync(directory).sort()).toEqual(["keys.json", "link.json"]);
   });
 
-  test("says that the directory is missing", async () => {
+  test("in a missing directory fails, and says so", async () => {
     const path = join(temporaryFolder(), "no", "keys.json");
     const error = await storageError(() => createKeyringFile(path, createKeyring()));
     expect(error.code).toBe("key_file_unwritable");

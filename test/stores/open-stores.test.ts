@@ -108,7 +108,7 @@ describe("openStores refuses a file that is not its own, and leaves it unchanged
       "0640",
     ],
     [
-      "what is left of a database that is gone",
+      "the leftover log of a deleted database",
       (path) => writeFileSync(`${path}-wal`, "x"),
       "store_exists",
       "left of an older database",

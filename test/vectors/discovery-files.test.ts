@@ -40,7 +40,7 @@ function rulesOf(value: object): readonly number[] {
   return Array.isArray(rules) ? rules : [];
 }
 
-describe("capability-discovery.json", () => {
+describe("the vector file capability-discovery.json", () => {
   test("has at least 60 tests, and every operation", () => {
     expect(discoveryVectors.length).toBeGreaterThanOrEqual(60);
     const operations = discoveryVectors.map(({ op }) => op);
@@ -115,7 +115,7 @@ describe("answers to discovery tests", () => {
 
   test.each([
     ["a chain without a link", valid, { result: "refused", denials: [{ code: "chain_cycle" }] }],
-    ["a chain that is usable", valid, { result: "usable" }],
+    ["a usable chain in place of a verdict", valid, { result: "usable" }],
     ["a registry without rules", invalid, { result: "invalid", rules: [] }],
     ["a card without an interface", usable, { result: "usable", version: "1.0", warnings: [] }],
     [

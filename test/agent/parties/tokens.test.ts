@@ -64,8 +64,8 @@ test("an agent attenuates its token offline, and the child ends with the grant",
 });
 
 test.each([
-  ["an approved agent's token works in any hands", false],
-  ["bound by an approver, it works in the agent's alone", true],
+  ["an approved agent's token works for whoever holds it", false],
+  ["a token that the approver bound works for the agent only", true],
 ])("%s", async (_, bound) => {
   const given = await bank();
   const { agent } = await activeAgent(given);

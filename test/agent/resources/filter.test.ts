@@ -12,40 +12,40 @@ import { condition, report, scalar } from "../../sources/support.js";
 describe("a filter condition holds", () => {
   test.each<[string, FieldCondition, boolean]>([
     ["an equal number", 1, true],
-    ["the number as a text", "1", false],
-    ["the truth that a number may stand for", true, false],
+    ["the number as a string", "1", false],
+    ["true for 1", true, false],
     ["null for a number", null, false],
-    ["a list with it", { in: [7, 1] }, true],
-    ["a list with its text", { in: ["1", true, null] }, false],
-    ["an empty list", { in: [] }, false],
+    ["an array with it", { in: [7, 1] }, true],
+    ["an array with its string", { in: ["1", true, null] }, false],
+    ["an empty array", { in: [] }, false],
     ["a lower bound at it", { min: 1 }, true],
     ["a lower bound above it", { min: 1.5 }, false],
     ["an upper bound at it", { max: 1 }, true],
     ["an upper bound below it", { max: 0 }, false],
-    ["a text as a bound", { min: "0" }, false],
+    ["a string as a bound", { min: "0" }, false],
     ["a range around it", { min: 0, max: 2 }, true],
-    ["a range and a list with it", { min: 0, in: [1] }, true],
-    ["a range around it and a list without it", { min: 0, in: [2] }, false],
+    ["a range and an array with it", { min: 0, in: [1] }, true],
+    ["a range around it and an array without it", { min: 0, in: [2] }, false],
     ["no operator", {}, false],
   ])("for 1: %s", (_, limit, expected) => {
     expect(matches(report({ year: 1 }), { year: limit })).toBe(expected);
   });
 
   test.each<[string, FieldCondition, boolean]>([
-    ["dates by their text", { min: "2025-01-01", max: "2025-12-31" }, true],
-    ["a longer text after its beginning", { min: "2025-06" }, true],
+    ["dates by their string", { min: "2025-01-01", max: "2025-12-31" }, true],
+    ["a longer string after its beginning", { min: "2025-06" }, true],
     ["a bound of numbers", { min: 2025 }, false],
     ["a bound after it", { min: "2025-07" }, false],
   ])("for 2025-06-30: %s", (_, limit, expected) => {
     expect(matches(report({ date: "2025-06-30" }), { date: limit })).toBe(expected);
   });
 
-  test("for texts in the order of UTF-16, where an emoji is before a full-width tilde", () => {
+  test("for strings in UTF-16 order, where an emoji comes before a full-width tilde", () => {
     expect(matches(report({ x: "\u{1f600}" }), { x: { max: "\uff5e" } })).toBe(true);
     expect(matches(report({ x: "\uff5e" }), { x: { max: "\u{1f600}" } })).toBe(false);
   });
 
-  test("for null and booleans by equality alone", () => {
+  test("for null and booleans by equality only", () => {
     expect(matches(report({ x: null }), { x: null })).toBe(true);
     expect(matches(report({ x: false }), { x: { in: [null, false] } })).toBe(true);
     expect(matches(report({ x: true }), { x: { min: 0 } })).toBe(false);
@@ -113,7 +113,7 @@ describe("a filter is checked", () => {
     expect(denialOf({ x: 1 }, [])?.message).toBe('there is no field "x"; known: nothing');
   });
 
-  test("an unknown operator, or none, is answered with those that are known", () => {
+  test("an unknown or missing operator is answered with the known ones", () => {
     expect(denialOf({ x: { mim: 1 } })).toEqual({
       code: "unknown_operator",
       path: "filter.x",
@@ -131,11 +131,19 @@ describe("a filter is checked", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["a list for a value", [1], '"filter.x" must be a value, or an object with operators, not [1]'],
-    ["no list", { in: 1 }, '"filter.x.in" must be an array of 1 to 256 values, not 1'],
-    ["an empty list", { in: [] }, '"filter.x.in" must be an array of 1 to 256 values, not 0'],
     [
-      "a list in a list",
+      "an array for a value",
+      [1],
+      '"filter.x" must be a value, or an object with operators, not [1]',
+    ],
+    [
+      "a value that is not an array for in",
+      { in: 1 },
+      '"filter.x.in" must be an array of 1 to 256 values, not 1',
+    ],
+    ["an empty array", { in: [] }, '"filter.x.in" must be an array of 1 to 256 values, not 0'],
+    [
+      "an array in an array",
       { in: [1, [2]] },
       '"filter.x.in" must be an array of texts, numbers, booleans and null, not [2]',
     ],
@@ -146,9 +154,13 @@ describe("a filter is checked", () => {
       { min: 1, max: "2" },
       '"filter.x.max" must be of the same type as min, a number, not "2"',
     ],
-    ["a text of 1025", "x".repeat(1025), '"filter.x" must have texts of at most 1024 characters'],
     [
-      "one in a list",
+      "a string of 1,025 characters",
+      "x".repeat(1025),
+      '"filter.x" must have texts of at most 1024 characters',
+    ],
+    [
+      "a string of 1,025 characters in an array",
       { in: ["x".repeat(1025)] },
       '"filter.x" must have texts of at most 1024 characters',
     ],

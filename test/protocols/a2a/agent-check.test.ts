@@ -101,9 +101,9 @@ describe("the A2A version that a client asks for", () => {
       .map((request) => /a2a-version: (\S+)/i.exec(request)?.[1] ?? "none");
 
   test.each<[what: string, requirements: object | undefined, expected: string]>([
-    ["is its transport's own", undefined, "1.0"],
-    ["is the one that the agent is judged for", { protocolVersion: "1.1" }, "1.1"],
-    ["has no patch part", { protocolVersion: "1.2.7" }, "1.2"],
+    ["is its transport's by default", undefined, "1.0"],
+    ["is the one required of the agent", { protocolVersion: "1.1" }, "1.1"],
+    ["is sent without its patch number", { protocolVersion: "1.2.7" }, "1.2"],
   ])("%s", async (_what, requirements, expected) => {
     const agent = await agentOf(WIDE);
     const client = await agent.client();
@@ -139,25 +139,15 @@ describe("no byte of a token is sent to an agent whose card is refused for", () 
   >([
     ["a card that contradicts itself", CONTRADICTION, {}, "card_malformed"],
     [
-      "a capability that is not declared",
+      "an undeclared capability",
       {},
       { requirements: { capabilities: ["streaming_message"] } },
       "capability_undeclared",
     ],
+    ["a missing grant", {}, { requirements: { grants: [{ grant: "a:b" }] } }, "grant_missing"],
+    ["a missing signature", {}, { requirements: { requireSignature: true } }, "signature_missing"],
     [
-      "a grant that is not there",
-      {},
-      { requirements: { grants: [{ grant: "a:b" }] } },
-      "grant_missing",
-    ],
-    [
-      "a card that is not signed",
-      {},
-      { requirements: { requireSignature: true } },
-      "signature_missing",
-    ],
-    [
-      "a chain that is not known",
+      "an unknown chain",
       {},
       { requirements: { endToEnd: ["context_reuse"] } },
       "capability_undeclared",
@@ -230,20 +220,24 @@ describe("what an agent does is compared with its card:", () => {
   });
 
   test.each<[what: string, result: JsonObject, expected: string]>([
-    ["nothing", message({}), "done"],
-    ["hands on to a declared agent", message({ metadata: delegated("https://b.example") }), "done"],
+    ["an answer without metadata is accepted", message({}), "done"],
     [
-      "hands on to another",
+      "handing on to a declared agent is accepted",
+      message({ metadata: delegated("https://b.example") }),
+      "done",
+    ],
+    [
+      "handing on to another agent is reported",
       message({ metadata: delegated("https://c.example") }),
       "undeclared delegate_undeclared",
     ],
     [
-      "the same in a task",
+      "handing on in a task is reported",
       task({ metadata: delegated("https://c.example") }),
       "undeclared delegate_undeclared",
     ],
     [
-      "the same in an artifact",
+      "handing on in an artifact is reported",
       task({
         artifacts: [
           { artifactId: "a", parts: [{ text: "x" }], metadata: delegated("https://c.example") },
@@ -251,8 +245,12 @@ describe("what an agent does is compared with its card:", () => {
       }),
       "undeclared delegate_undeclared",
     ],
-    ["uses a listed extension", message({ extensions: ["urn:x:listed"] }), "done"],
-    ["uses another", message({ extensions: ["urn:x:other"] }), "undeclared capability_undeclared"],
+    ["using a listed extension is accepted", message({ extensions: ["urn:x:listed"] }), "done"],
+    [
+      "using another extension is reported",
+      message({ extensions: ["urn:x:other"] }),
+      "undeclared capability_undeclared",
+    ],
   ])("%s", async (_what, result, expected) => {
     const params = { delegates: [{ url: "https://b.example" }] };
     const agent = await agentOf({ params, extensions: [{ uri: "urn:x:listed" }] });

@@ -130,7 +130,7 @@ describe("a lone surrogate in a request", () => {
   const call = { skill: "wait", arguments: { milliseconds: 0 } };
 
   test.each<[string, Json]>([
-    ["in a text", { message: userMessage([{ text: "a HALF b" }]) }],
+    ["in a text part", { message: userMessage([{ text: "a HALF b" }]) }],
     ["in an argument", { message: userMessage([{ data: { ...call, arguments: { x: "HALF" } } }]) }],
     [
       "in an argument's name",

@@ -88,9 +88,9 @@ describe.each(BINDINGS)("over %s", (binding) => {
 
   test.each<[string, Json]>([
     ["bytes", { raw: "dGNr", mediaType: "application/x-unsupported-tck-type" }],
-    ["bytes of no media type", { raw: "dGNr" }],
-    ["bytes of a media type that is listed", { raw: "dGNr", mediaType: "text/plain" }],
-    ["a file elsewhere", { url: "https://files.example/a.txt", mediaType: "text/plain" }],
+    ["bytes without a media type", { raw: "dGNr" }],
+    ["bytes of a supported media type", { raw: "dGNr", mediaType: "text/plain" }],
+    ["a file by URL", { url: "https://files.example/a.txt", mediaType: "text/plain" }],
     ["a text of another media type", { text: "<p>", mediaType: "text/html" }],
     ["data of another media type", { data: {}, mediaType: "application/xml" }],
   ])("a message part of an unsupported kind is refused: %s", async (_, part) => {
@@ -168,10 +168,10 @@ describe.each(BINDINGS)("over %s", (binding) => {
 
   test.each<[string, Json]>([
     ["without parts", { messageId: "m", role: "ROLE_USER", parts: [] }],
-    ["without an id", { role: "ROLE_USER", parts: WORDS }],
+    ["without a message id", { role: "ROLE_USER", parts: WORDS }],
     ["without a role", { messageId: "m", parts: WORDS }],
-    ["in the agent's name", { messageId: "m", role: "ROLE_AGENT", parts: WORDS }],
-    ["of a part with nothing in it", { messageId: "m", role: "ROLE_USER", parts: [{}] }],
+    ["with the agent's role", { messageId: "m", role: "ROLE_AGENT", parts: WORDS }],
+    ["with an empty part", { messageId: "m", role: "ROLE_USER", parts: [{}] }],
   ])("a message %s is refused", async (_, message) => {
     const answer = await sendMessage(binding, message);
     expect(errorOf(answer)).toMatchObject({ status: invalid.status, code: invalid.code });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => agent.remove());
 
-describe.each(BINDINGS)("refused over %s", (binding) => {
+describe.each(BINDINGS)("a refusal over %s:", (binding) => {
   let alice: Client;
   let capability: GrantedCapability;
   let handle: string;

@@ -160,7 +160,7 @@ async function byId({ url }: Child, capabilityId: string, resourceHandle: string
   return at(body, "result");
 }
 
-test(`killed ${KILLS} times in the middle of its work, the agent loses nothing that it acknowledged`, {
+test(`killed ${KILLS} times during its work, the agent loses nothing that it acknowledged`, {
   timeout: 120_000,
 }, async () => {
   const home = temporaryFolder();

@@ -139,7 +139,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(JSON.stringify(seen)).toContain("cap_");
   });
 
-  test("lists the tasks of its capability", async () => {
+  test("lists the tasks of its capability only", async () => {
     const granted = await request(alice, reports);
     const holder = await withCapability(alice, granted.token);
     const ids: string[] = [];
@@ -151,7 +151,7 @@ describe.each(BINDINGS)("the SDK's client over %s", (binding) => {
     expect(listed.totalSize).toBe(2);
   });
 
-  test("cancels a task under way, and tells the skill", async () => {
+  test("cancels a running task, and the skill's signal aborts", async () => {
     const holder = await patient();
     const started = taskIn(await holder.sendMessage(later(20_000)));
     expect(started.status?.state).toBe(TaskState.TASK_STATE_WORKING);

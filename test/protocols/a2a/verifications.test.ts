@@ -43,7 +43,7 @@ async function called(method: string, params: JsonObject, token?: string): Promi
 
 const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["SendMessage, a skill", () => one.holder.sendMessage(callOf("wait", WAIT))],
-  ["SendMessage, in words with two calls", () => one.holder.sendMessage(messageOf(["wait"]))],
+  ["SendMessage with two calls in words", () => one.holder.sendMessage(messageOf(["wait"]))],
   [
     "SendStreamingMessage",
     () => first(one.holder.sendMessageStream(callOf("wait", { milliseconds: 1 }))),
@@ -57,9 +57,12 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
   ["GetTask", () => one.holder.getTask({ tenant: "", id: task, historyLength: undefined })],
   ["CancelTask", () => failureOf(one.holder.cancelTask({ tenant: "", id: task, metadata: {} }))],
-  ["invoke", () => called("a2a/skill/invoke", { skill: "wait", arguments: WAIT }, one.token)],
   [
-    "invoke, to be repeated",
+    "a2a/skill/invoke",
+    () => called("a2a/skill/invoke", { skill: "wait", arguments: WAIT }, one.token),
+  ],
+  [
+    "a2a/skill/invoke with a messageId",
     () =>
       called(
         "a2a/skill/invoke",
@@ -68,7 +71,7 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
       ),
   ],
   [
-    "invoke, the same token in two places",
+    "a2a/skill/invoke with the token in two places",
     () =>
       called(
         "a2a/skill/invoke",
@@ -81,7 +84,7 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
       ),
   ],
   [
-    "send, with an attenuation",
+    "a2a/task/send with an attenuation",
     () =>
       called("a2a/task/send", {
         message: userMessage(WORDS),
@@ -90,10 +93,13 @@ const ROUTES: readonly (readonly [string, () => Promise<unknown>])[] = [
       }),
   ],
   [
-    "attenuate",
+    "a2a/capabilities/attenuate",
     () => called("a2a/capabilities/attenuate", { token: one.token, constraints: { purpose: "x" } }),
   ],
-  ["introspect", () => called("a2a/capabilities/introspect", { token: one.token })],
+  [
+    "a2a/capabilities/introspect",
+    () => called("a2a/capabilities/introspect", { token: one.token }),
+  ],
 ];
 
 test.each(ROUTES)("%s verifies the token once", async (_route, act) => {

@@ -162,7 +162,11 @@ test("a wrong call of the client is a TypeError before anything is sent", async 
 test.each([
   ["garbage", "not json\n", "line_malformed"],
   ["an endless line", "a".repeat(300_000), "line_too_large"],
-  ["another's answer", '{"type":"handshake/resp","req_id":"other","ok":true}\n', "message_invalid"],
+  [
+    "another request's answer",
+    '{"type":"handshake/resp","req_id":"other","ok":true}\n',
+    "message_invalid",
+  ],
   [
     "a session without an id",
     '{"type":"handshake/resp","req_id":"c1","ok":true,"session_id":"","max_parallel":4}\n',

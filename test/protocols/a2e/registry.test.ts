@@ -107,31 +107,47 @@ describe("a message is served by the plugin", () => {
 describe("plugins are refused when the host is made", () => {
   const one = saying("one");
   test.each<[string, readonly unknown[], string]>([
-    ["no object", [null], "plugins[0] must be an object, not null"],
+    ["if one is not an object", [null], "plugins[0] must be an object, not null"],
     [
-      "an unknown type",
+      "for an unknown capability type",
       [{ ...one, type: "tool" }],
       'plugins[0].type: no such capability; did you mean "tools"?',
     ],
-    ["multi_agent", [{ ...one, type: "multi_agent" }], "plugins[0].type: multi_agent is reserved"],
-    ["an unknown member", [{ ...one, prio: 1 }], "plugins[0].prio: unknown member"],
-    ["a bad name", [{ ...one, name: "" }], "plugins[0].name: must be 1 to 64"],
-    ["a name twice", [one, one], 'plugins[1].name: "one" is taken, of type tools'],
-    ["a bad priority", [{ ...one, priority: Number.NaN }], "plugins[0].priority: must be a number"],
     [
-      "no operations",
+      "for the type multi_agent",
+      [{ ...one, type: "multi_agent" }],
+      "plugins[0].type: multi_agent is reserved",
+    ],
+    ["for an unknown property", [{ ...one, prio: 1 }], "plugins[0].prio: unknown member"],
+    ["for a malformed name", [{ ...one, name: "" }], "plugins[0].name: must be 1 to 64"],
+    ["for the same name twice", [one, one], 'plugins[1].name: "one" is taken, of type tools'],
+    [
+      "for an invalid priority",
+      [{ ...one, priority: Number.NaN }],
+      "plugins[0].priority: must be a number",
+    ],
+    [
+      "without operations",
       [{ ...one, operations: {} }],
       "plugins[0].operations: there must be at least one",
     ],
     [
-      "another's namespace",
+      "for an operation in another's namespace",
       [{ ...one, operations: { "memory/get": { run: async () => 1 } } }],
       'operations of tools begin with "tool/"',
     ],
-    ["a bad operation", [{ ...one, operations: { "tool/Call": {} } }], "must be two to four names"],
-    ["nothing to run", [{ ...one, operations: { "tool/call": {} } }], ".run: must be a function"],
     [
-      "two exclusive ones for a type",
+      "for a malformed operation",
+      [{ ...one, operations: { "tool/Call": {} } }],
+      "must be two to four names",
+    ],
+    [
+      "for an operation without a function",
+      [{ ...one, operations: { "tool/call": {} } }],
+      ".run: must be a function",
+    ],
+    [
+      "if two are exclusive for one type",
       [saying("a", { exclusive: true }), saying("b", { exclusive: true })],
       'plugins[1].exclusive: "a" has "tool/call" for itself',
     ],

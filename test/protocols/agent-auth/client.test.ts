@@ -103,12 +103,12 @@ describe("the client and a provider", () => {
   });
 
   test.each([
-    ["is no document", { version: "1.0-draft" }, "answer_malformed"],
+    ["is malformed", { version: "1.0-draft" }, "answer_malformed"],
     ["names no endpoints", { ...document, endpoints: {} }, "answer_malformed"],
     ["speaks another version", { ...document, version: "2.0" }, "answer_malformed"],
-    ["leads elsewhere", { ...document, issuer: "https://x.example" }, "origin_foreign"],
+    ["names another origin", { ...document, issuer: "https://x.example" }, "origin_foreign"],
     [
-      "sends registrations elsewhere",
+      "sends registrations to another origin",
       { ...document, endpoints: { register: "https://x.example/register" } },
       "origin_foreign",
     ],
@@ -147,11 +147,15 @@ describe("the client and a provider", () => {
   });
 
   test.each([
-    ["is there", { data: [1] }, [1]],
-    ["has come late", { status: "completed", result: [1] }, [1]],
-    ["is to come", { status: "pending", status_url: "ORIGIN/later" }, /answers later/],
-    ["has failed", { status: "failed", error: { message: "no" } }, /it failed/],
-    ["is none", {}, /has no "data"/],
+    ["is complete", { data: [1] }, [1]],
+    ["arrived late, which is accepted", { status: "completed", result: [1] }, [1]],
+    [
+      "is pending, which is an error",
+      { status: "pending", status_url: "ORIGIN/later" },
+      /answers later/,
+    ],
+    ["failed, which is an error", { status: "failed", error: { message: "no" } }, /it failed/],
+    ["is missing, which is an error", {}, /has no "data"/],
   ])("that answers with a result that %s", async (_, answer, expected) => {
     const client = await meet({
       "/.well-known/agent-configuration": {

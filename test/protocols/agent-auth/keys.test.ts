@@ -96,33 +96,33 @@ describe("a proof for a new key", () => {
     expected: string,
     proof: (home: Bank, key: Key, path: string, agent: string | undefined) => unknown,
   ][] = [
-    ["with a proof that is no text", "400 invalid_request", () => null],
-    ["with a proof that is no JWT", "401 invalid_jwt", () => "proof"],
+    ["if it is not a string", "400 invalid_request", () => null],
+    ["if it is not a JWT", "401 invalid_jwt", () => "proof"],
     [
-      "signed under another key",
+      "if it is signed with another key",
       "401 invalid_jwt",
       async (home, key, path, agent) =>
         proofOf(home, key, path, { ...of(agent), key: await newKey() }),
     ],
     [
-      "for another address",
+      "if it is for another address",
       "401 invalid_jwt",
       (home, key, _, agent) => proofOf(home, key, "/agent/status", of(agent)),
     ],
     [
-      "for another server",
+      "if it is for another server",
       "401 invalid_jwt",
       (home, key, path, agent) =>
         proofOf(home, key, path, { ...of(agent), claims: { aud: "https://other.example" } }),
     ],
     [
-      "of another party",
+      "if it names another party",
       "401 invalid_jwt",
       (home, key, path, agent) =>
         proofOf(home, key, path, { ...of(agent), claims: { iss: "x", sub: "agent_x" } }),
     ],
     [
-      "of the other kind",
+      "if it proves an agent's key in place of a host's, or the reverse",
       "401 invalid_jwt",
       (home, key, path, agent) => proofOf(home, key, path, agent === undefined ? of("x") : {}),
     ],
@@ -420,7 +420,10 @@ describe("enrolling a host without a proof of its key", () => {
   });
 
   test.each([
-    ["as many strangers wait as may", { bounds: { pendingHosts: 1, pendingHostsPerAddress: 1 } }],
+    [
+      "the limit of waiting strangers is reached",
+      { bounds: { pendingHosts: 1, pendingHostsPerAddress: 1 } },
+    ],
     ["hosts cannot register themselves", { allowHosts: false }],
   ])("is not counted as a stranger's registration, if %s", async (_, settings) => {
     const home = await bank({ settings });

@@ -182,7 +182,7 @@ describe("introspection", () => {
   });
 });
 
-describe("claiming", () => {
+describe("claiming an autonomous agent", () => {
   test("links an autonomous agent's host to a user, and ends the agent", async () => {
     const home = await bank();
     const one = await driver(home);

@@ -227,7 +227,7 @@ describe("proviso serve", () => {
 
   test.each([
     [
-      "a name that does not fit",
+      "a malformed capability name",
       { skills: SKILLS.replace('"check_balance"', '"check-balance"') },
       'agentAuth: skill "check-balance": a capability\'s name has a to z, 0 to 9 and "_" alone',
     ],
@@ -247,22 +247,22 @@ describe("proviso serve", () => {
       'agentAuth.defaults[0]: "transfer_funds" may write',
     ],
     [
-      "a default that there is not",
+      "an unknown default",
       { agentAuth: { defaults: ["check_balanse"] } },
       'agentAuth.defaults[0]: there is no capability "check_balanse"; did you mean "check_balance"?',
     ],
     [
-      "a public name that there is not",
+      "an unknown public capability",
       { agentAuth: { public: ["balance"] } },
       'agentAuth.public[0]: there is no capability "balance"',
     ],
     [
-      "a location of nothing",
+      "a location for an unknown capability",
       { agentAuth: { locations: { fly: "https://x.example" } } },
       'location of "fly": there is no such skill',
     ],
     [
-      "settings that nothing uses",
+      "settings without the protocol",
       { protocols: ["revocations"] },
       'agentAuth: has no effect: "protocols" does not name "agent-auth"',
     ],

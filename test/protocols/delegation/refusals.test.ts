@@ -24,57 +24,73 @@ const INVALID = "400 VALIDATION_ERROR";
 describe("a request to delegate is refused, each rule with its own reason:", () => {
   const bodies: readonly (readonly [what: string, body: JsonObject, expected: string])[] = [
     ["no scopes", { scopes: [] }, `${INVALID} scopes invalid_request`],
-    ["scopes that are no list", { scopes: "agents:read" }, `${INVALID} scopes invalid_request`],
-    ["scopes that are no texts", { scopes: [1] }, `${INVALID} scopes invalid_request`],
+    [
+      "scopes that are not an array",
+      { scopes: "agents:read" },
+      `${INVALID} scopes invalid_request`,
+    ],
+    ["scopes that are not strings", { scopes: [1] }, `${INVALID} scopes invalid_request`],
     ["an unknown scope", { scopes: ["agents:raed"] }, `${INVALID} scopes scope_unknown`],
-    ["an inherited name", { scopes: ["constructor"] }, `${INVALID} scopes scope_unknown`],
+    [
+      "a scope named like an inherited property",
+      { scopes: ["constructor"] },
+      `${INVALID} scopes scope_unknown`,
+    ],
     ["a scope of another grant", { scopes: ["sealed:open"] }, `${INVALID} scopes scope_not_held`],
     [
-      "a scope beyond what is held",
+      "a scope beyond the capability",
       { scopes: ["agents:delete"] },
       `${INVALID} scopes scope_not_held`,
     ],
     [
-      "a whole grant beyond what is held",
+      "a whole grant beyond the capability",
       { scopes: ["agents"] },
       `${INVALID} scopes scope_not_held`,
     ],
     [
-      "all that is held",
+      "all scopes of the capability",
       { scopes: ["agents:read", "agents:write"] },
       `${INVALID} scopes scope_not_subset`,
     ],
-    ["59 seconds", { ttlSeconds: 59 }, `${INVALID} ttlSeconds ttl_out_of_range`],
-    ["more than a day", { ttlSeconds: 86_401 }, `${INVALID} ttlSeconds ttl_out_of_range`],
-    ["a part of a second", { ttlSeconds: 60.5 }, `${INVALID} ttlSeconds ttl_out_of_range`],
-    ["seconds as a text", { ttlSeconds: "600" }, `${INVALID} ttlSeconds invalid_request`],
+    ["a lifetime of 59 seconds", { ttlSeconds: 59 }, `${INVALID} ttlSeconds ttl_out_of_range`],
     [
-      "itself",
+      "a lifetime of more than a day",
+      { ttlSeconds: 86_401 },
+      `${INVALID} ttlSeconds ttl_out_of_range`,
+    ],
+    [
+      "a lifetime with a fraction of a second",
+      { ttlSeconds: 60.5 },
+      `${INVALID} ttlSeconds ttl_out_of_range`,
+    ],
+    ["a lifetime as a string", { ttlSeconds: "600" }, `${INVALID} ttlSeconds invalid_request`],
+    [
+      "the delegator as delegatee",
       { delegateeAgentId: AGENTS.orchestrator },
       `${INVALID} delegateeAgentId delegatee_is_delegator`,
     ],
-    ["no agent", { delegateeAgentId: "" }, `${INVALID} delegateeAgentId invalid_request`],
+    ["no delegatee", { delegateeAgentId: "" }, `${INVALID} delegateeAgentId invalid_request`],
     [
-      "an agent that there is not",
+      "an unknown delegatee",
       { delegateeAgentId: "summarizer" },
       "404 AGENT_NOT_FOUND delegateeAgentId delegatee_unknown",
     ],
     [
-      "an agent of another tenant",
+      "a delegatee of another tenant",
       { delegateeAgentId: AGENTS.stranger },
       "403 FORBIDDEN delegateeAgentId tenant_mismatch",
     ],
     [
-      "an agent whose registration is not active",
+      "a delegatee whose registration is not active",
       { delegateeAgentId: "pending-agent" },
       "409 AGENT_NOT_ACTIVE delegateeAgentId delegatee_inactive",
     ],
     [
-      "an agent whose registration has expired",
+      "a delegatee whose registration has expired",
       { delegateeAgentId: "expired-agent" },
       "409 AGENT_NOT_ACTIVE delegateeAgentId delegatee_inactive",
     ],
-    ["a member that is not known", { scope: ["a"] }, `${INVALID} scope invalid_request`],
+    ["an unknown property", { scope: ["a"] }, `${INVALID} scope invalid_request`],
   ];
 
   test.each(bodies)("%s", async (_what, body, expected) => {
@@ -202,7 +218,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN - delegator_inactive",
     ],
     [
-      "the one that is picked is another party's",
+      "the capability id picked is another party's",
       async (parts) => {
         const { id } = await issued(parts);
         return delegate(parts, ACCESS.summarizer, {}, { "Proviso-Capability": id });
@@ -210,7 +226,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN Proviso-Capability capability_unknown",
     ],
     [
-      "the token that is picked is another party's",
+      "the token picked is another party's",
       async (parts) => {
         const { token } = await issued(parts);
         return delegate(parts, ACCESS.summarizer, {}, { "Proviso-Capability": token });
@@ -218,7 +234,7 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN Proviso-Capability capability_foreign",
     ],
     [
-      "the token that is picked is bound to the caller",
+      "the token picked is bound to the caller",
       async (parts) => {
         const { body } = await delegate(parts, (await issued(parts)).token);
         const header = { "Proviso-Capability": String(body["delegationToken"]) };
@@ -227,7 +243,7 @@ describe("a request to delegate is refused for its capability:", () => {
       `${INVALID} Proviso-Capability capability_bound`,
     ],
     [
-      "the token that is picked is forged",
+      "the token picked is forged",
       async (parts) => {
         const { token } = await issued(parts);
         const header = { "Proviso-Capability": forged(token) };
@@ -236,12 +252,12 @@ describe("a request to delegate is refused for its capability:", () => {
       "403 FORBIDDEN Proviso-Capability signature_mismatch",
     ],
     [
-      "two are picked",
+      "two capabilities are picked",
       (parts) => delegate(parts, ACCESS.orchestrator, {}, { "Proviso-Capability": "a, b" }),
       `${INVALID} Proviso-Capability invalid_request`,
     ],
     [
-      "one is picked beside another",
+      "an id and a token of different capabilities are picked",
       async (parts) => {
         const { id, token } = await issued(parts);
         return delegate(parts, token, {}, { "Proviso-Capability": id });

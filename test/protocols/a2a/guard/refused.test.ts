@@ -74,15 +74,15 @@ const REFUSED: readonly (readonly [
 ])[] = [
   ["no capability", "say hi", ["capability_missing"], () => ""],
   ["another grant's operation", "file this", ["operation_denied", "grant_denied"], (own) => own],
-  ["an operation that nobody knows", "shred it", ["operation_denied"], (own) => own],
+  ["an unknown operation", "shred it", ["operation_denied"], (own) => own],
   [
-    "an operation that a hop leaves out",
+    "an operation that a hop removed",
     "write this",
     ["operation_denied"],
     (own) => hop(own, { operations: ["talk"] }),
   ],
   [
-    "an argument that a rule does not allow",
+    "an argument outside a rule",
     "say secrets",
     ["constraint_violated"],
     (own) => hop(own, { constraints: { about: { not_in: ["secrets"] } } }),
@@ -105,8 +105,13 @@ const REFUSED: readonly (readonly [
       return own;
     },
   ],
-  ["another invoker's", "say hi", ["invoker_denied"], (own) => hop(own, { invokers: ["other"] })],
-  ["a token that is none", "say hi", ["token_malformed"], () => "bm9uZQ"],
+  [
+    "another invoker's token",
+    "say hi",
+    ["invoker_denied"],
+    (own) => hop(own, { invokers: ["other"] }),
+  ],
+  ["a malformed token", "say hi", ["token_malformed"], () => "bm9uZQ"],
 ];
 
 for (const binding of BINDINGS) {

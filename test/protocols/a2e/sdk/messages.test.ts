@@ -323,7 +323,7 @@ test("a value stored by proviso's own message is read by the SDK's client as an 
   }
 });
 
-test("every member of every message of the SDK reaches the plugin as an argument", async () => {
+test("every property of every SDK message reaches the plugin as an argument", async () => {
   const types = {
     ...({ skill: "skill", tool: "tools", toolkit: "toolkits", env: "env" } as const),
     ...({ proc: "proc", memory: "memory", learn: "learning", mcp: "mcp" } as const),
