@@ -18,6 +18,12 @@ import type { QueryDenial } from "./resources/resource.js";
  *   whole of a capability that was issued to it.
  * - `policy_denied`: the principal's policy does not, or no longer, allow it; with the rule `query`, the
  *   resource no longer matches the query that the capability was issued by.
+ *
+ * A gate for MCP has three more:
+ *
+ * - `tool_unknown`: the server behind the gate lists no such tool.
+ * - `tool_changed`: the server has changed its definition of the tool, and nobody has accepted the change.
+ * - `input_unknown`: a retry or an answer does not belong to what the server has asked this caller.
  */
 export type AgentDenialCode =
   | "capability_missing"
@@ -28,7 +34,10 @@ export type AgentDenialCode =
   | "handle_invalid"
   | "resource_gone"
   | "too_many_revocations"
-  | "policy_denied";
+  | "policy_denied"
+  | "tool_unknown"
+  | "tool_changed"
+  | "input_unknown";
 
 /** One reason for which an issuing agent refuses a call. */
 export interface AgentDenial extends Omit<Denial, "code"> {

@@ -1,0 +1,209 @@
+import type { AgentDenial } from "../../../agent/refusal.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import type { GateCall } from "../authority/gate-authority.js";
+import { resourceArguments } from "../authority/resource-call.js";
+import { type Edit, inexactNumberIn } from "../message/edit.js";
+import { errorAnswer, INVALID_PARAMS } from "./answers.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import type { HostRule } from "./methods.js";
+import { refusalAnswer, unknownToolAnswer } from "./refusal.js";
+import { resourceLink } from "./resource-routes.js";
+import type { ServerLink } from "./server-link.js";
+import { misspeltArgument } from "./spellings.js";
+import { objectAt, stringAt, without } from "./values.js";
+
+/** What a request would run, on which server. */
+export interface CallTarget {
+  readonly link: ServerLink;
+  readonly call: GateCall;
+  /** Changes of the request: the server's own name for a tool or a prompt. */
+  readonly edits: readonly Edit[];
+}
+
+/** A target; or the answer to a request that has none; or reasons of the gate's own to refuse it. */
+export type FoundTarget =
+  | { readonly kind: "target"; readonly target: CallTarget }
+  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "refused"; readonly call: GateCall; readonly denial: AgentDenial };
+
+type CallRule = Extract<HostRule, { by: "call" }>;
+
+/** Finds what a request is about. @throws ServerError if a server must be asked for it, and fails. */
+export async function callTarget(
+  parts: GateParts,
+  request: HostRequest,
+  rule: CallRule,
+): Promise<FoundTarget> {
+  const found = await targetOf(parts, request, rule);
+  if (found.kind !== "target") return found;
+  const number = inexactNumberIn(request.message.text, ["params", "arguments"]);
+  if (number === undefined) return found;
+  const { call } = found.target;
+  return refused(call, `the number ${number} cannot be kept as it is written; send it as a string`);
+}
+
+function targetOf(
+  parts: GateParts,
+  request: HostRequest,
+  rule: CallRule,
+): Promise<FoundTarget> | FoundTarget {
+  switch (rule.what) {
+    case "tool":
+      return toolTarget(parts, request);
+    case "prompt":
+      return promptTarget(parts, request, rule.operation);
+    case "resource":
+      return resourceTarget(parts, request, rule.operation, request.params["uri"]);
+    case "completion":
+      return completionTarget(parts, request, rule.operation);
+  }
+}
+
+async function toolTarget(parts: GateParts, request: HostRequest): Promise<FoundTarget> {
+  const { authority, servers, catalog } = parts;
+  const { params, presented, method } = request;
+  const hostName = stringAt(params, ["name"]);
+  const given = params["arguments"] === undefined ? {} : objectAt(params, ["arguments"]);
+  if (hostName === undefined) return invalid(request, "params.name must be a string");
+  if (given === undefined) return invalid(request, "params.arguments must be an object");
+  const route = servers.route(hostName);
+  if (route === undefined || !isToolName(route.name)) return unknownTool(request);
+  const { link, name } = route;
+  const operation = servers.operation(link, name);
+  const call: GateCall = { operation, arguments: given, method, server: link.name };
+  if (!authority.holds(presented, operation)) {
+    const decision = await authority.decide(presented, call);
+    if (decision.allowed || decision.denials.every(({ code }) => code === "operation_denied")) {
+      return unknownTool(request);
+    }
+    return { kind: "answer", text: refusalAnswer(request, decision.denials) };
+  }
+  const tool = await catalog.find(link, name, request);
+  if (tool === undefined) {
+    authority.refuse(presented, call, [
+      { code: "tool_unknown", rule: "name", message: "the server has no such tool" },
+    ]);
+    return unknownTool(request);
+  }
+  if (tool.isChanged) {
+    const message =
+      "the server has changed its definition of this tool since it was accepted; " +
+      "proviso mcp pins shows the change, and accepts it";
+    return { kind: "refused", call, denial: { code: "tool_changed", rule: "name", message } };
+  }
+  const misspelt = misspeltArgument(given, tool.definition.inputSchema);
+  if (misspelt !== undefined) {
+    const message = `the argument ${JSON.stringify(misspelt)} differs in case alone from another; write it as the tool's schema does`;
+    return refused(call, message);
+  }
+  const edits = name === hostName ? [] : [{ path: ["params", "name"], value: name }];
+  return { kind: "target", target: { link, call, edits } };
+}
+
+/** A name that cannot be taken for one of the other operations, or for another server's. */
+export function isToolName(name: string): boolean {
+  return name !== "" && !/[:/]/.test(name);
+}
+
+function promptTarget(
+  { servers }: GateParts,
+  request: HostRequest,
+  operation: string,
+): FoundTarget {
+  const { params, method } = request;
+  const hostName = stringAt(params, ["name"]);
+  if (hostName === undefined) return invalid(request, "params.name must be a string");
+  const route = servers.route(hostName);
+  if (route === undefined) return invalid(request, "there is no such prompt");
+  const { link, name } = route;
+  const given: JsonObject = { ...judged(params), name };
+  const call = {
+    operation: servers.operation(link, operation),
+    arguments: given,
+    method,
+    server: link.name,
+  };
+  const edits = name === hostName ? [] : [{ path: ["params", "name"], value: name }];
+  return { kind: "target", target: { link, call, edits } };
+}
+
+/**
+ * Finds the target of a request about a resource, or about several.
+ *
+ * @param uri - What the host gave for the URI.
+ */
+export async function resourceTarget(
+  parts: GateParts,
+  request: HostRequest,
+  operation: string,
+  uri: Json | undefined,
+): Promise<FoundTarget> {
+  const { servers } = parts;
+  if (typeof uri !== "string") return invalid(request, "the URI of a resource must be a string");
+  const link = await resourceLink(parts, request, uri);
+  if (link === undefined) return invalid(request, "there is no such resource");
+  const asked = {
+    operation: servers.operation(link, operation),
+    method: request.method,
+    server: link.name,
+  };
+  const read = resourceArguments(uri);
+  if (!read.ok)
+    return { kind: "refused", call: { ...asked, arguments: { uri } }, denial: read.denial };
+  return {
+    kind: "target",
+    target: { link, call: { ...asked, arguments: read.arguments }, edits: [] },
+  };
+}
+
+async function completionTarget(
+  parts: GateParts,
+  request: HostRequest,
+  operation: string,
+): Promise<FoundTarget> {
+  const { servers } = parts;
+  const { params, method } = request;
+  const hostName = stringAt(params, ["ref", "name"]);
+  const uri = stringAt(params, ["ref", "uri"]);
+  const route =
+    hostName !== undefined
+      ? servers.route(hostName)
+      : uri !== undefined
+        ? { link: await resourceLink(parts, request, uri), name: undefined }
+        : undefined;
+  if (route?.link === undefined) return invalid(request, "params.ref names no prompt or resource");
+  const { link, name } = route;
+  const call = {
+    operation: servers.operation(link, operation),
+    arguments: judged(params),
+    method,
+    server: link.name,
+  };
+  const edits =
+    name === hostName || name === undefined
+      ? []
+      : [{ path: ["params", "ref", "name"], value: name }];
+  return { kind: "target", target: { link, call, edits } };
+}
+
+/** The parameters that say what is done; the rest belongs to the protocol. */
+function judged(params: JsonObject): JsonObject {
+  return without(params, ["_meta", "inputResponses", "requestState"]);
+}
+
+function unknownTool(request: HostRequest): FoundTarget {
+  return { kind: "answer", text: unknownToolAnswer(request) };
+}
+
+function invalid(request: HostRequest, message: string): FoundTarget {
+  return { kind: "answer", text: errorAnswer(request.id, INVALID_PARAMS, message) };
+}
+
+function refused(call: GateCall, message: string): FoundTarget {
+  return {
+    kind: "refused",
+    call,
+    denial: { code: "arguments_invalid", rule: "arguments", message },
+  };
+}

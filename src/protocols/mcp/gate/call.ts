@@ -1,0 +1,113 @@
+import type { AgentDenials } from "../../../agent/refusal.js";
+import type { Edit } from "../message/edit.js";
+import type { Message } from "../message/message.js";
+import { ServerError } from "../server/connection.js";
+import { errorAnswer, INTERNAL_ERROR, serverFailure } from "./answers.js";
+import { cacheEdits } from "./cache-limits.js";
+import { type CallTarget, callTarget } from "./call-target.js";
+import { forward, restored, withToken } from "./forward.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import { judgeUrls } from "./input-requests.js";
+import type { HostRule } from "./methods.js";
+import { refusalAnswer } from "./refusal.js";
+import type { ServerLink } from "./server-link.js";
+import { listAt, objectAt, stringAt, tokenAt, valueAt } from "./values.js";
+
+const URL_ELICITATION_REQUIRED = -32042;
+
+/** Judges a request that runs or reads something, and passes it on if it is allowed. */
+export async function runCall(
+  parts: GateParts,
+  request: HostRequest,
+  rule: Extract<HostRule, { by: "call" }>,
+): Promise<void> {
+  const { authority, rounds } = parts;
+  const { presented } = request;
+  const found = await findTarget(parts, request, rule);
+  if (found === undefined) return;
+  const { link, call, edits } = found;
+  const decision = await authority.decide(presented, call);
+  if (!decision.allowed) return request.answer(refusalAnswer(request, decision.denials));
+  const denials = await rounds.refusal(parts, request, link);
+  if (denials !== undefined) {
+    authority.refuse(presented, call, denials);
+    return request.answer(refusalAnswer(request, denials));
+  }
+  await forward(request, link, {
+    edits,
+    finish: (response, id) => finishCall(parts, request, found, response, id),
+  });
+}
+
+/** Finds the target; answers the request if there is none. */
+async function findTarget(
+  parts: GateParts,
+  request: HostRequest,
+  rule: Extract<HostRule, { by: "call" }>,
+): Promise<CallTarget | undefined> {
+  try {
+    const found = await callTarget(parts, request, rule);
+    if (found.kind === "target") return found.target;
+    if (found.kind === "answer") await request.answer(found.text);
+    else {
+      const denials: AgentDenials = [found.denial];
+      parts.authority.refuse(request.presented, found.call, denials);
+      await request.answer(refusalAnswer(request, denials));
+    }
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error;
+    await request.answer(serverFailure(request.id, error));
+  }
+  return undefined;
+}
+
+/**
+ * Makes the host's answer of a server's response to a call. A response that asks for something of the host is judged
+ * first; one that creates a task binds the task to its creator.
+ */
+export async function finishCall(
+  parts: GateParts,
+  request: HostRequest,
+  { link, call }: Pick<CallTarget, "link" | "call">,
+  response: Message,
+  id: number,
+): Promise<string> {
+  const { authority, tasks, rounds } = parts;
+  const { presented } = request;
+  if (valueAt(response.value, ["error", "code"]) === URL_ELICITATION_REQUIRED) {
+    const urls = listAt(response.value, ["error", "data", "elicitations"]) ?? [];
+    const judged = await judgeUrls(parts, presented, link, urls);
+    return judged.allowed ? restored(request, response) : refusalAnswer(request, judged.denials);
+  }
+  const result = objectAt(response.value, ["result"]);
+  if (result === undefined) return restored(request, response);
+  if (result["inputRequests"] !== undefined || result["resultType"] === "input_required") {
+    const denials = await rounds.admit(parts, request, link, result);
+    return denials === undefined ? restored(request, response) : refusalAnswer(request, denials);
+  }
+  const taskId = stringAt(result, request.era === "new" ? ["taskId"] : ["task", "taskId"]);
+  if (taskId !== undefined && request.method === "tools/call") {
+    const isNew = tasks.add(taskId, { link, holder: authority.holder(presented), call });
+    if (!isNew) {
+      const message = "the server has answered with the id of a task that there is already";
+      return errorAnswer(request.id, INTERNAL_ERROR, message);
+    }
+    keepProgress(parts, request, link, id);
+  }
+  const isCacheable = request.method === "resources/read";
+  const edits: readonly Edit[] = isCacheable ? cacheEdits(parts, request, result) : [];
+  return restored(request, response, edits);
+}
+
+/** Lets the progress of a task of the old era through, which goes on after the answer. */
+function keepProgress(
+  { toHost }: GateParts,
+  { message }: HostRequest,
+  link: ServerLink,
+  id: number,
+): void {
+  const token = tokenAt(message.value, ["params", "_meta", "progressToken"]);
+  if (token === undefined) return;
+  link.keepProgress(id, (notification) => toHost(withToken(notification, token)));
+}

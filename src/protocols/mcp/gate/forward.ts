@@ -1,0 +1,97 @@
+import { type Edit, edit } from "../message/edit.js";
+import type { Message } from "../message/message.js";
+import { serverFailure } from "./answers.js";
+import type { HostRequest } from "./host-request.js";
+import { cancelledText, type ServerLink, type Waiting } from "./server-link.js";
+import { tokenAt } from "./values.js";
+
+/** The property of `_meta` by which a message presents capability tokens: a string, or an array of strings. */
+export const CAPABILITY_KEY = "dev.proviso/capability";
+
+const PROGRESS_TOKEN = ["params", "_meta", "progressToken"];
+
+export interface Forwarding {
+  /** Changes of the request besides its id, its progress token and our `_meta` key. */
+  readonly edits?: readonly Edit[] | undefined;
+  /** Makes the host's answer of the server's response; unless given, only the id changes. */
+  readonly finish?: ((response: Message, id: number) => Promise<string>) | undefined;
+  readonly notified?: Waiting["notified"];
+  readonly cancelled?: Waiting["cancelled"];
+  readonly isEndless?: boolean | undefined;
+}
+
+/**
+ * Sends a host's request to a server, and the server's answer back. Of both texts only what must change does. Fulfilled
+ * when the server has taken it.
+ */
+export async function forward(
+  request: HostRequest,
+  link: ServerLink,
+  { edits = [], finish, notified, cancelled, isEndless }: Forwarding = {},
+): Promise<void> {
+  const { message, exchange, over, era, credentials } = request;
+  if (over.aborted) return;
+  const progressToken = tokenAt(message.value, PROGRESS_TOKEN);
+  const id = link.await({
+    answered: async (response) => {
+      try {
+        const text =
+          finish === undefined ? restored(request, response) : await finish(response, id);
+        await request.answer(text);
+      } catch (error) {
+        await request.fail(error);
+      }
+    },
+    failed: (end) => request.answer(serverFailure(request.id, end)),
+    progressed: async (notification) => {
+      if (progressToken !== undefined) await exchange.send(withToken(notification, progressToken));
+    },
+    notified,
+    cancelled,
+    credentials,
+    toHost: (text) => exchange.send(text),
+    isEndless,
+  });
+  over.addEventListener("abort", () => void link.cancel(id, cancellation(over.reason, id)), {
+    once: true,
+  });
+  const text = edit(message.text, [
+    { path: ["id"], value: id },
+    ...(progressToken === undefined ? [] : [{ path: PROGRESS_TOKEN, value: id }]),
+    { path: ["params", "_meta", CAPABILITY_KEY], value: undefined },
+    ...edits,
+  ]);
+  await link.send(id, text, { headers: exchange.headers, era });
+}
+
+/** The server's response under the host's id, with further changes. */
+export function restored(
+  request: HostRequest,
+  response: Message,
+  edits: readonly Edit[] = [],
+): string {
+  return edit(response.text, [{ path: ["id"], value: request.id }, ...edits]);
+}
+
+/** The host's request without the tokens in its `_meta`. */
+export function withoutCapability({ text }: Message): string {
+  return edit(text, [{ path: ["params", "_meta", CAPABILITY_KEY], value: undefined }]);
+}
+
+/** A progress notification under another token. */
+export function withToken(notification: Message, progressToken: string | number): string {
+  return edit(notification.text, [{ path: ["params", "progressToken"], value: progressToken }]);
+}
+
+/** The host's own notification under the gate's id, or one of the gate's if the host is gone. */
+function cancellation(reason: unknown, id: number): string {
+  return isNotification(reason)
+    ? edit(reason.text, [{ path: ["params", "requestId"], value: id }])
+    : cancelledText(id, "the caller is gone");
+}
+
+function isNotification(value: unknown): value is Message {
+  return (
+    typeof value === "object" && value !== null && "kind" in value && value.kind === "notification"
+  );
+}

@@ -1,0 +1,20 @@
+import { ServerError } from "../server/connection.js";
+import { resultAnswer } from "./answers.js";
+import { forward, withoutCapability } from "./forward.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+
+/** Passes on a request that needs no authority. With several servers the gate answers, and tells those concerned. */
+export async function runFree({ servers, log }: GateParts, request: HostRequest): Promise<void> {
+  if (servers.only !== undefined) return forward(request, servers.only);
+  if (request.method === "logging/setLevel") {
+    const text = withoutCapability(request.message);
+    const links = servers.links.filter((link) => !link.hasEnded && link.mayHave("logging"));
+    for (const outcome of await Promise.allSettled(links.map((link) => link.ask(text)))) {
+      if (outcome.status === "fulfilled") continue;
+      if (!(outcome.reason instanceof ServerError)) throw outcome.reason;
+      log(outcome.reason.message);
+    }
+  }
+  await request.answer(resultAnswer(request.id, {}));
+}

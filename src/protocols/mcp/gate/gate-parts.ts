@@ -1,0 +1,18 @@
+import type { GateAuthority } from "../authority/gate-authority.js";
+import type { InputRounds } from "./input-rounds.js";
+import type { Servers } from "./servers.js";
+import type { Tasks } from "./tasks.js";
+import type { ToolCatalog } from "./tool-catalog.js";
+
+/** What the steps of a request share in one session. */
+export interface GateParts {
+  readonly authority: GateAuthority;
+  readonly servers: Servers;
+  readonly catalog: ToolCatalog;
+  readonly rounds: InputRounds;
+  readonly tasks: Tasks;
+  /** Sends the host a message that belongs to none of its requests. */
+  readonly toHost: (text: string) => Promise<void>;
+  /** Writes a line for the operator, without newline. */
+  readonly log: (line: string) => void;
+}

@@ -1,0 +1,163 @@
+import type { GateAuthority } from "../authority/gate-authority.js";
+import type { Exchange, HostSession } from "../front/exchange.js";
+import type { Message } from "../message/message.js";
+import type { Origin, ServerConnection } from "../server/connection.js";
+import type { ToolPins } from "../tools/pins.js";
+import { ClientRequests } from "./client-requests.js";
+import { withoutCapability } from "./forward.js";
+import type { GateParts } from "./gate-parts.js";
+import { HostRequests } from "./host-requests.js";
+import { InputRounds } from "./input-rounds.js";
+import { Subscriptions } from "./listening.js";
+import { hostNotificationRule, serverNotificationRule } from "./methods.js";
+import { ServerLink } from "./server-link.js";
+import { assertServerNames, Servers } from "./servers.js";
+import { Tasks } from "./tasks.js";
+import { ToolCatalog } from "./tool-catalog.js";
+import { objectAt, stringAt, tokenAt } from "./values.js";
+
+const TEN_MINUTES = 600_000;
+
+export interface GateSessionOptions {
+  /** One server without a name, or any number with names. */
+  readonly servers: readonly ServerConnection[];
+  readonly authority: GateAuthority;
+  readonly pins: ToolPins;
+  /** Writes a line for the operator, without newline. */
+  readonly log: (line: string) => void;
+  /**
+   * `true` for a session that all callers of the new era over HTTP share: their ids may be equal, and what belongs to no
+   * request goes to nobody.
+   */
+  readonly stateless?: boolean | undefined;
+  /** Milliseconds without answer or progress after which a request fails; ten minutes unless given. */
+  readonly answerWithin?: number | undefined;
+}
+
+/**
+ * Opens the gate between a host and servers.
+ *
+ * @throws TypeError if the names of the servers do not keep their tools apart.
+ */
+export function openGateSession(options: GateSessionOptions): HostSession {
+  return new Session(options);
+}
+
+class Session implements HostSession {
+  toHost: (text: string) => Promise<void> = async () => {};
+  readonly #parts: GateParts;
+  readonly #requests: HostRequests;
+  readonly #clientRequests: ClientRequests;
+  readonly #subscriptions = new Subscriptions();
+  readonly #isStateless: boolean;
+  readonly #stopListening: () => void;
+
+  constructor(options: GateSessionOptions) {
+    const {
+      servers,
+      authority,
+      pins,
+      log,
+      stateless = false,
+      answerWithin = TEN_MINUTES,
+    } = options;
+    assertServerNames(servers.map(({ name }) => name));
+    const events = {
+      requested: (link: ServerLink, request: Message, origin: Origin) =>
+        this.#clientRequests.received(link, request, origin),
+      notified: (link: ServerLink, notification: Message, origin: Origin) =>
+        this.#serverNotified(link, notification, origin),
+      log,
+    };
+    const links = servers.map((connection) => new ServerLink(connection, events, answerWithin));
+    this.#isStateless = stateless;
+    this.#parts = {
+      authority,
+      servers: new Servers(links),
+      catalog: new ToolCatalog(pins),
+      rounds: new InputRounds(),
+      tasks: new Tasks(),
+      toHost: (text) => this.toHost(text),
+      log,
+    };
+    this.#requests = new HostRequests(this.#parts, this.#subscriptions, stateless);
+    this.#clientRequests = new ClientRequests(this.#parts, () => this.#requests.ofSession);
+    this.#stopListening = authority.onChange(() => void this.#listsChanged());
+  }
+
+  receive(message: Message, exchange: Exchange): Promise<void> {
+    if (message.kind === "request") return this.#requests.receive(message, exchange);
+    if (message.kind === "response") return this.#clientRequests.answered(message);
+    return this.#hostNotified(message);
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening();
+    await Promise.all(this.#parts.servers.links.map((link) => link.close()));
+  }
+
+  async #hostNotified(notification: Message): Promise<void> {
+    const { method = "", value } = notification;
+    switch (hostNotificationRule(method)) {
+      case "cancelled":
+        this.#requests.cancel(tokenAt(value, ["params", "requestId"]), notification);
+        return;
+      case "progress":
+        return this.#clientRequests.progressed(notification);
+      case "task":
+        return this.#clientRequests.taskChanged(notification);
+      case "all": {
+        const text = withoutCapability(notification);
+        await Promise.all(this.#parts.servers.links.map((link) => link.tell(text)));
+        return;
+      }
+      case undefined:
+        this.#parts.log(`dropped a notification of the host: ${method} is not in the protocol`);
+    }
+  }
+
+  async #serverNotified(link: ServerLink, notification: Message, origin: Origin): Promise<void> {
+    const { method = "", text, value } = notification;
+    const { catalog, tasks, toHost, log } = this.#parts;
+    switch (serverNotificationRule(method)) {
+      case "cancelled": {
+        const subscription = link.waitingFor(tokenAt(value, ["params", "requestId"]));
+        if (subscription?.cancelled !== undefined) return subscription.cancelled(notification);
+        return this.#clientRequests.cancelled(link, notification);
+      }
+      case "log": {
+        const isLost = this.#isStateless && link.waitingFor(origin.forRequest) === undefined;
+        if (!isLost) await this.#clientRequests.wayToHost(link, origin)(text);
+        return;
+      }
+      case "change":
+        if (method === "notifications/tools/list_changed") catalog.forget(link);
+        if (link.hasSession) await toHost(text);
+        return;
+      case "task":
+        if (link.hasSession && tasks.of(stringAt(value, ["params", "taskId"]))?.link === link) {
+          await toHost(text);
+        }
+        return;
+      case "host":
+        if (link.hasSession) await toHost(text);
+        return;
+      case "progress":
+        return;
+      case undefined:
+        log(`dropped a notification of a server: ${method} is not in the protocol`);
+    }
+  }
+
+  /** Tells the host that what its tokens show of every list may have changed. */
+  async #listsChanged(): Promise<void> {
+    await this.#subscriptions.listsChanged();
+    for (const list of ["tools", "resources", "prompts"]) {
+      const isListed = this.#parts.servers.links.some(
+        (link) => link.hasSession && objectAt(link.capabilities, [list]) !== undefined,
+      );
+      const method = `notifications/${list}/list_changed`;
+      if (isListed) await this.toHost(JSON.stringify({ jsonrpc: "2.0", method }));
+    }
+  }
+}

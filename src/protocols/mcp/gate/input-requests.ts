@@ -1,0 +1,116 @@
+import type { AgentDenials } from "../../../agent/refusal.js";
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import type { GateCall, GateDecision, Presented } from "../authority/gate-authority.js";
+import type { GateParts } from "./gate-parts.js";
+import { serverRequestRule } from "./methods.js";
+import type { ServerLink } from "./server-link.js";
+import { objectAt, stringAt, without } from "./values.js";
+
+/** What a server has asked of the host, by the keys under which the host answers. */
+export type Inputs = ReadonlyMap<string, GateCall>;
+
+export type JudgedInputs =
+  | { readonly allowed: true; readonly inputs: Inputs }
+  | { readonly allowed: false; readonly denials: AgentDenials };
+
+type Parts = Pick<GateParts, "authority" | "servers">;
+
+/** Judges one request of a server to the host's model, person or files, which could carry data out. */
+export function judgeInput(
+  parts: Parts,
+  presented: Presented,
+  call: GateCall | undefined,
+): Promise<GateDecision> | GateDecision {
+  if (call !== undefined) return parts.authority.decide(presented, call);
+  const message = "the server asks the host for something that is not in the protocol";
+  const denials: AgentDenials = [{ code: "operation_denied", rule: "operations", message }];
+  return { allowed: false, denials };
+}
+
+/** Returns the call that a server's request to the host stands for; `undefined` if the host has no such method. */
+export function inputCall(
+  { servers }: Parts,
+  link: ServerLink,
+  method: string,
+  params: JsonObject,
+): GateCall | undefined {
+  const rule = serverRequestRule(method);
+  if (rule?.by !== "client") return undefined;
+  const operation = servers.operation(link, rule.operation);
+  return { operation, arguments: without(params, ["_meta"]), method, server: link.name };
+}
+
+/**
+ * Judges the input requests in a result, all of which must be allowed.
+ *
+ * @param known - Requests that were allowed before. The same ones, seen again while a task is polled, are not recorded
+ *   again.
+ */
+export async function judgeInputs(
+  parts: Parts,
+  presented: Presented,
+  link: ServerLink,
+  inputRequests: JsonObject,
+  known?: Inputs,
+): Promise<JudgedInputs> {
+  const inputs = new Map<string, GateCall>();
+  for (const [key, input] of Object.entries(inputRequests)) {
+    const method = stringAt(input, ["method"]) ?? "";
+    const call = inputCall(parts, link, method, objectAt(input, ["params"]) ?? {});
+    const before = known?.get(key);
+    const isKnown =
+      call !== undefined &&
+      before?.operation === call.operation &&
+      JSON.stringify(before.arguments) === JSON.stringify(call.arguments) &&
+      parts.authority.holds(presented, call.operation);
+    const decision = isKnown ? undefined : await judgeInput(parts, presented, call);
+    if (decision?.allowed === false) return decision;
+    if (call !== undefined) inputs.set(key, call);
+  }
+  return { allowed: true, inputs };
+}
+
+/** Judges the addresses in an error by which a server of the old era asks the host to open URLs. */
+export async function judgeUrls(
+  parts: Parts,
+  presented: Presented,
+  link: ServerLink,
+  elicitations: readonly Json[],
+): Promise<JudgedInputs> {
+  const requests = elicitations.map((params, at) => [
+    String(at),
+    { method: "elicitation/create", params },
+  ]);
+  return judgeInputs(parts, presented, link, Object.fromEntries(requests));
+}
+
+/**
+ * Judges the host's answers to input requests again, since they go to the server only now.
+ *
+ * @returns Reasons to refuse; `undefined` if all answers may go. An answer to what was not asked is a reason.
+ */
+export async function judgeResponses(
+  { authority }: Parts,
+  presented: Presented,
+  responses: JsonObject,
+  asked: Inputs,
+): Promise<AgentDenials | undefined> {
+  for (const key of Object.keys(responses)) {
+    const call = asked.get(key);
+    if (call === undefined) return UNKNOWN_INPUT;
+    const decision = await authority.decide(presented, call);
+    if (!decision.allowed) return decision.denials;
+  }
+  return undefined;
+}
+
+/** The reason to refuse a retry with a state, an input or arguments that do not belong to what this caller was asked. */
+export const UNKNOWN_INPUT: AgentDenials = [
+  {
+    code: "input_unknown",
+    rule: "requestState",
+    message:
+      "this retry does not continue a call of this caller: the state, the inputs and the arguments must be those " +
+      "that the server asked about; make the call again without them",
+  },
+];

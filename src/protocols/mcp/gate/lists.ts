@@ -1,0 +1,179 @@
+import type { Json, JsonObject } from "../../../bytes/json.js";
+import { narrowedSchema } from "../../../caveats/narrowed-schema.js";
+import { type Edit, edit } from "../message/edit.js";
+import type { Message } from "../message/message.js";
+import { ServerError } from "../server/connection.js";
+import { resultAnswer } from "./answers.js";
+import { cacheEdits } from "./cache-limits.js";
+import { isToolName } from "./call-target.js";
+import { forward, restored } from "./forward.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import type { HostRule, ListedMember } from "./methods.js";
+import { refusalAnswer } from "./refusal.js";
+import type { ServerLink } from "./server-link.js";
+import { ownTaskEdits } from "./task-requests.js";
+import { isDefinition, pagesOf } from "./tool-catalog.js";
+import { listAt, objectAt, stringAt } from "./values.js";
+
+type Listed = Extract<HostRule, { by: "list" }> | { readonly by: "task-list" };
+
+/**
+ * Answers a list by what the caller's tokens allow. A list of the only server is the server's own text with changes in
+ * place; the lists of several servers become one page.
+ */
+export async function runList(parts: GateParts, request: HostRequest, rule: Listed): Promise<void> {
+  const { presented } = request;
+  if (!presented.ok) return request.answer(refusalAnswer(request, presented.denials));
+  const { only } = parts.servers;
+  const links = parts.servers.links.filter((link) => isShown(parts, request, link, rule));
+  if (only === undefined) return request.answer(await merged(parts, request, links, rule));
+  if (links.length === 0)
+    return request.answer(resultAnswer(request.id, listResult(request, rule, [])));
+  const isFirst = request.params["cursor"] === undefined;
+  await forward(request, only, {
+    finish: async (response) => {
+      const result = objectAt(response.value, ["result"]);
+      if (result === undefined) return restored(request, response);
+      const edits = await listEdits(parts, request, only, rule, { response, isFirst });
+      return restored(request, response, [...edits, ...cacheEdits(parts, request, result)]);
+    },
+  });
+}
+
+function isShown(
+  { authority, servers }: GateParts,
+  { presented }: HostRequest,
+  link: ServerLink,
+  rule: Listed,
+): boolean {
+  if (rule.by === "task-list" || rule.what === "tools") return true;
+  return authority.holds(presented, servers.operation(link, rule.operation));
+}
+
+interface Page {
+  readonly response: Message;
+  /** `true` if no page precedes it. */
+  readonly isFirst: boolean;
+}
+
+/** Returns the changes of one page. */
+async function listEdits(
+  parts: GateParts,
+  request: HostRequest,
+  link: ServerLink,
+  rule: Listed,
+  page: Page,
+): Promise<readonly Edit[]> {
+  if (rule.by === "task-list") return ownTaskEdits(parts, request, page.response);
+  if (rule.what === "tools") return toolEdits(parts, request, link, page);
+  if (rule.what === "prompts") return promptEdits(parts, link, page.response);
+  return [];
+}
+
+/** Hides tools that the caller may not use or that have changed, and narrows the schemas of the others. */
+async function toolEdits(
+  parts: GateParts,
+  request: HostRequest,
+  link: ServerLink,
+  { response, isFirst }: Page,
+): Promise<readonly Edit[]> {
+  const { authority, servers, catalog, log } = parts;
+  const tools = await catalog.read(link, response);
+  const isLast = stringAt(response.value, ["result", "nextCursor"]) === undefined;
+  if (isFirst && isLast) catalog.noteAll(link, tools);
+  else await catalog.note(link, tools);
+  const changed = new Set(
+    tools.filter((tool) => tool.isChanged).map(({ definition }) => definition.name),
+  );
+  for (const name of changed)
+    log(`the definition of ${name} has changed; proviso mcp pins shows how`);
+  const hops = authority.hops(request.presented);
+  const entries = listAt(response.value, ["result", "tools"]) ?? [];
+  return entries.flatMap((entry, at): readonly Edit[] => {
+    const path = ["result", "tools", at];
+    const hidden = [{ path, value: undefined }];
+    if (!isDefinition(entry) || changed.has(entry.name) || !isToolName(entry.name)) return hidden;
+    const { name, inputSchema } = entry;
+    const operation = servers.operation(link, name);
+    if (!authority.holds(request.presented, operation)) return hidden;
+    const hostName = servers.hostName(link, name);
+    if (hostName === undefined) {
+      log(`the tool ${name} of ${link.name} has no name that fits SERVER__TOOL, and is hidden`);
+      return hidden;
+    }
+    const narrowed = narrowedSchema(inputSchema, hops, operation);
+    return [
+      ...(hostName === name ? [] : [{ path: [...path, "name"], value: hostName }]),
+      ...(narrowed === inputSchema ? [] : [{ path: [...path, "inputSchema"], value: narrowed }]),
+    ];
+  });
+}
+
+function promptEdits({ servers }: GateParts, link: ServerLink, response: Message): readonly Edit[] {
+  const prompts = listAt(response.value, ["result", "prompts"]) ?? [];
+  return prompts.flatMap((prompt, at): readonly Edit[] => {
+    const name = stringAt(prompt, ["name"]);
+    const hostName = name === undefined ? undefined : servers.hostName(link, name);
+    if (hostName === name) return [];
+    return hostName === undefined
+      ? [{ path: ["result", "prompts", at], value: undefined }]
+      : [{ path: ["result", "prompts", at, "name"], value: hostName }];
+  });
+}
+
+/** Reads the list of each server to its end, and makes one of them. A server that fails is left out. */
+async function merged(
+  parts: GateParts,
+  request: HostRequest,
+  links: readonly ServerLink[],
+  rule: Listed,
+): Promise<string> {
+  const lists = await Promise.all(links.map((link) => wholeList(parts, request, link, rule)));
+  return resultAnswer(request.id, listResult(request, rule, lists.flat()));
+}
+
+async function wholeList(
+  parts: GateParts,
+  request: HostRequest,
+  link: ServerLink,
+  rule: Listed,
+): Promise<readonly Json[]> {
+  if (link.hasEnded || !link.mayHave(CAPABILITY_OF[memberOf(rule)])) return [];
+  const entries: Json[] = [];
+  let read = 0;
+  try {
+    for await (const response of pagesOf(link, request.method, request)) {
+      const page = { response, isFirst: read++ === 0 };
+      const edits = await listEdits(parts, request, link, rule, page);
+      const edited: Json = JSON.parse(edit(response.text, edits));
+      entries.push(...(listAt(edited, ["result", memberOf(rule)]) ?? []));
+    }
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error;
+    parts.log(error.message);
+  }
+  return entries;
+}
+
+/** The property of a list's result that has its entries. */
+function memberOf(rule: Listed): "tasks" | "tools" | ListedMember {
+  return rule.by === "task-list" ? "tasks" : rule.what;
+}
+
+/** The capability that a server with such a list declares. */
+const CAPABILITY_OF = {
+  tasks: "tasks",
+  tools: "tools",
+  resources: "resources",
+  resourceTemplates: "resources",
+  prompts: "prompts",
+} as const;
+
+/** A list of the gate's own. */
+function listResult({ era }: HostRequest, rule: Listed, entries: readonly Json[]): JsonObject {
+  const list = { [memberOf(rule)]: entries };
+  return era === "new"
+    ? { resultType: "complete", ...list, ttlMs: 0, cacheScope: "private" }
+    : list;
+}

@@ -1,0 +1,26 @@
+/** A map that forgets its oldest entry when it has more than it may: whoever fills it cannot fill the memory. */
+export class OldestOut<Key, Value> {
+  readonly #entries = new Map<Key, Value>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined && this.#entries.size > this.#most) this.#entries.delete(oldest);
+  }
+
+  take(key: Key): Value | undefined {
+    const value = this.#entries.get(key);
+    this.#entries.delete(key);
+    return value;
+  }
+}

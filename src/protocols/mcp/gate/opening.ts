@@ -1,0 +1,155 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import type { Edit } from "../message/edit.js";
+import type { Message } from "../message/message.js";
+import { type ServerEnd, ServerError } from "../server/connection.js";
+import { errorAnswer, METHOD_NOT_FOUND, resultAnswer, serverFailure } from "./answers.js";
+import { forward, restored, withoutCapability } from "./forward.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import type { ServerLink } from "./server-link.js";
+import { listAt, objectAt, stringAt } from "./values.js";
+
+const GATE = { name: "proviso-mcp-gate", title: "proviso", version: "1" };
+
+/** Capabilities whose lists may change because of the gate, when something is revoked. */
+const LISTS = ["tools", "resources", "prompts"];
+
+/**
+ * Passes on `initialize` or `server/discover`. Of several servers, all of which must speak the host's era, the answers
+ * become one: the lowest version, or the versions that all know; every capability; all instructions.
+ */
+export async function runOpening({ servers, log }: GateParts, request: HostRequest): Promise<void> {
+  const { only } = servers;
+  if (only !== undefined) {
+    await forward(request, only, {
+      finish: async (response) => {
+        const edits = noteOpening(only, request, response);
+        return restored(request, response, edits);
+      },
+    });
+    return;
+  }
+  const answers = await Promise.all(servers.links.map((link) => ask(link, request)));
+  for (const answer of answers) if (answer.kind === "failed") log(answer.end.message);
+  await request.answer(merged(request, answers));
+}
+
+type Answer =
+  | { readonly kind: "result"; readonly link: ServerLink; readonly result: JsonObject }
+  | { readonly kind: "error"; readonly link: ServerLink; readonly error: JsonObject }
+  | { readonly kind: "failed"; readonly link: ServerLink; readonly end: ServerEnd };
+
+async function ask(link: ServerLink, request: HostRequest): Promise<Answer> {
+  try {
+    const response = await link.ask(withoutCapability(request.message), { era: request.era });
+    const result = objectAt(response.value, ["result"]);
+    if (result === undefined)
+      return { kind: "error", link, error: objectAt(response.value, ["error"]) ?? {} };
+    noteOpening(link, request, response);
+    return { kind: "result", link, result };
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error;
+    return { kind: "failed", link, end: error };
+  }
+}
+
+/** Remembers what a server can do. @returns Changes that announce the gate's own notifications of changed lists. */
+function noteOpening(
+  link: ServerLink,
+  { method }: HostRequest,
+  response: Message,
+): readonly Edit[] {
+  const capabilities = objectAt(response.value, ["result", "capabilities"]);
+  if (capabilities === undefined) return [];
+  link.capabilities = capabilities;
+  if (method === "initialize") link.hasSession = true;
+  return LISTS.flatMap((list): readonly Edit[] => {
+    const declared = objectAt(capabilities, [list]);
+    if (declared === undefined || declared["listChanged"] === true) return [];
+    return [{ path: ["result", "capabilities", list, "listChanged"], value: true }];
+  });
+}
+
+/** Makes one answer of those of several servers. Servers that have failed are left out. */
+function merged(request: HostRequest, answers: readonly Answer[]): string {
+  const { id, method } = request;
+  const isDiscovery = method === "server/discover";
+  const [first, ...others] = answers.flatMap((answer) =>
+    answer.kind === "result" ? [answer] : [],
+  );
+  const refusal = answers.find((answer) => answer.kind === "error");
+  // A host that learns that one server does not speak the new era falls back to the old one, for all of them.
+  if (refusal !== undefined && (isDiscovery || first === undefined)) {
+    return JSON.stringify({ jsonrpc: "2.0", id, error: refusal.error });
+  }
+  const failed = answers.find((answer) => answer.kind === "failed");
+  if (first === undefined) {
+    const nobody = { code: "server_unavailable", message: "there is no server" } as const;
+    return serverFailure(id, failed?.end ?? nobody);
+  }
+  const results = [first, ...others];
+  const capabilities = withLists(
+    results.map(({ result }) => objectAt(result, ["capabilities"]) ?? {}),
+  );
+  const instructions = results.flatMap(({ link, result }) => {
+    const text = stringAt(result, ["instructions"]);
+    return text === undefined ? [] : [`${link.name}: ${text}`];
+  });
+  const about = { capabilities, instructions: instructions.join("\n\n") || undefined };
+  if (!isDiscovery) {
+    const versions = results.map(({ result }) => stringAt(result, ["protocolVersion"]) ?? "");
+    const [protocolVersion = ""] = versions.toSorted();
+    return resultAnswer(id, defined({ protocolVersion, ...about, serverInfo: GATE }));
+  }
+  const [versions = [], ...more] = results.map(
+    ({ result }) => listAt(result, ["supportedVersions"]) ?? [],
+  );
+  const supportedVersions = versions.filter((version) =>
+    more.every((list) => list.includes(version)),
+  );
+  if (supportedVersions.length === 0) {
+    return errorAnswer(
+      id,
+      METHOD_NOT_FOUND,
+      "the servers have no version of the new era in common",
+    );
+  }
+  return resultAnswer(
+    id,
+    defined({
+      resultType: "complete",
+      supportedVersions,
+      ...about,
+      ttlMs: 0,
+      cacheScope: "private",
+      _meta: { "io.modelcontextprotocol/serverInfo": GATE },
+    }),
+  );
+}
+
+/** Everything that one of the servers can do. */
+function withLists(all: readonly JsonObject[]): JsonObject {
+  const union = all.reduce<JsonObject>(unionOf, {});
+  const lists = LISTS.flatMap((list) => {
+    const declared = objectAt(union, [list]);
+    return declared === undefined ? [] : [[list, { ...declared, listChanged: true }]];
+  });
+  return { ...union, ...Object.fromEntries(lists) };
+}
+
+function unionOf(one: JsonObject, other: JsonObject): JsonObject {
+  const added = Object.entries(other).map(([name, value]): [string, Json] => {
+    const known = one[name];
+    if (known === undefined) return [name, value];
+    if (isJsonObject(known) && isJsonObject(value)) return [name, unionOf(known, value)];
+    return [name, known === false ? value : known];
+  });
+  return { ...one, ...Object.fromEntries(added) };
+}
+
+/** Leaves out properties without a value. */
+function defined(value: { readonly [name: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])),
+  );
+}

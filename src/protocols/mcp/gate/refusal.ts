@@ -1,0 +1,47 @@
+import type { AgentDenials } from "../../../agent/refusal.js";
+import { MOST_DENIALS } from "../../../agent/refusal.js";
+import type { JsonObject } from "../../../bytes/json.js";
+import { errorAnswer, REFUSED, resultAnswer } from "./answers.js";
+import type { HostRequest } from "./host-request.js";
+
+/** The envelope of SEP-2643, for any MCP client. */
+const ENVELOPE = "io.modelcontextprotocol/authorization";
+/** Every reason, for clients that know proviso. */
+const DENIALS = "dev.proviso/denials";
+
+/**
+ * Makes the answer to a refused request. A refused tools/call is a result with `isError`, which the model reads and
+ * which does not end the session; another refused request is a JSON-RPC error with the same data.
+ */
+export function refusalAnswer(request: HostRequest, denials: AgentDenials): string {
+  const told: JsonObject = JSON.parse(JSON.stringify(denials.slice(0, MOST_DENIALS)));
+  return answer(request, sentenceOf(denials), {
+    [ENVELOPE]: envelope("undisclosed"),
+    [DENIALS]: told,
+  });
+}
+
+/** The answer to a call of a tool that is hidden or does not exist: nobody can find out which. */
+export function unknownToolAnswer(request: HostRequest): string {
+  const sentence = "There is no such tool here, or it may not be used; tools/list shows which may.";
+  return answer(request, sentence, { [ENVELOPE]: envelope("undisclosed") });
+}
+
+function envelope(remediation: "available" | "undisclosed"): JsonObject {
+  return { reason: "insufficient_authorization", remediation };
+}
+
+function answer({ id, method, era }: HostRequest, sentence: string, data: JsonObject): string {
+  if (method !== "tools/call") return errorAnswer(id, REFUSED, sentence, data);
+  const result = { content: [{ type: "text", text: sentence }], isError: true, _meta: data };
+  return resultAnswer(id, era === "new" ? { resultType: "complete", ...result } : result);
+}
+
+/** One sentence for the model: the first reason, how many more there are, and what would be allowed. */
+function sentenceOf(denials: AgentDenials): string {
+  const [{ message, nearest }] = denials;
+  const more = denials.length === 1 ? "" : ` (and ${denials.length - 1} more reasons)`;
+  const near =
+    nearest === undefined ? "" : `; the nearest allowed value is ${JSON.stringify(nearest)}`;
+  return `Refused by proviso: ${message}${near}${more}.`;
+}

@@ -1,0 +1,61 @@
+import { ServerError } from "../server/connection.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import type { ServerLink } from "./server-link.js";
+import { pagesOf } from "./tool-catalog.js";
+import { listAt, stringAt } from "./values.js";
+
+/**
+ * Finds the server of a resource. URIs stay as the servers write them, so several servers are asked which of them lists
+ * it, and otherwise which has the template with the longest beginning in common; the first in the configuration wins.
+ */
+export async function resourceLink(
+  { servers, log }: GateParts,
+  request: HostRequest,
+  uri: string,
+): Promise<ServerLink | undefined> {
+  if (servers.only !== undefined) return servers.only;
+  const links = servers.links.filter(hasResources);
+  const [first] = links;
+  if (links.length < 2) return first;
+  let best: { readonly link: ServerLink; readonly length: number } | undefined;
+  for (const link of links) {
+    try {
+      if (await listed(link, request, uri)) return link;
+      const length = await longestTemplate(link, request, uri);
+      if (length > (best?.length ?? 0)) best = { link, length };
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error;
+      log(error.message);
+    }
+  }
+  return best?.link;
+}
+
+function hasResources(link: ServerLink): boolean {
+  return !link.hasEnded && link.mayHave("resources");
+}
+
+async function listed(link: ServerLink, request: HostRequest, uri: string): Promise<boolean> {
+  for await (const page of pagesOf(link, "resources/list", request)) {
+    const resources = listAt(page.value, ["result", "resources"]) ?? [];
+    if (resources.some((resource) => stringAt(resource, ["uri"]) === uri)) return true;
+  }
+  return false;
+}
+
+/** Returns the length of the longest beginning of a template, up to its first expression, that the URI has. */
+async function longestTemplate(
+  link: ServerLink,
+  request: HostRequest,
+  uri: string,
+): Promise<number> {
+  let longest = 0;
+  for await (const page of pagesOf(link, "resources/templates/list", request)) {
+    for (const template of listAt(page.value, ["result", "resourceTemplates"]) ?? []) {
+      const [start = ""] = (stringAt(template, ["uriTemplate"]) ?? "").split("{");
+      if (uri.startsWith(start)) longest = Math.max(longest, start.length);
+    }
+  }
+  return longest;
+}

@@ -1,0 +1,245 @@
+import type { JsonObject } from "../../../bytes/json.js";
+import { edit } from "../message/edit.js";
+import { type Message, readMessage, SERVER_LIMITS } from "../message/message.js";
+import {
+  type Origin,
+  type SendContext,
+  type ServerConnection,
+  type ServerEnd,
+  ServerError,
+} from "../server/connection.js";
+import { tokenAt } from "./values.js";
+
+const SUBSCRIPTION = ["params", "_meta", "io.modelcontextprotocol/subscriptionId"];
+const MOST_TASK_PROGRESS = 1000;
+
+/** What waits for the answer to a request that the gate has sent to a server. */
+export interface Waiting {
+  /** Called with the response, whose id is the gate's. */
+  answered(response: Message): Promise<void>;
+  /** Called if no response can come any more. */
+  failed(end: ServerEnd): Promise<void>;
+  /** Called with a progress notification of the request, whose token is the gate's id. */
+  progressed?(notification: Message): Promise<void>;
+  /** Called with a notification of the subscription that the request has opened. */
+  notified?(notification: Message): Promise<void>;
+  /** Called with the server's `notifications/cancelled` of the subscription that the request has opened. */
+  cancelled?(notification: Message): Promise<void>;
+  /** The tokens that came with the host's request. */
+  readonly credentials?: readonly string[] | undefined;
+  /** Sends a message to the host beside the answer. */
+  readonly toHost?: ((text: string) => Promise<void>) | undefined;
+  /** `true` for a request that may stay open for good, such as a subscription. */
+  readonly isEndless?: boolean | undefined;
+}
+
+export interface LinkEvents {
+  /** A request of the server to the host. */
+  requested(link: ServerLink, request: Message, origin: Origin): Promise<void>;
+  /** A notification that is neither progress nor of a subscription. */
+  notified(link: ServerLink, notification: Message, origin: Origin): Promise<void>;
+  log(line: string): void;
+}
+
+interface Entry {
+  readonly waiting: Waiting;
+  readonly controller: AbortController;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** A server as the gate speaks to it: requests have ids of the gate's own, and only what waits gets an answer. */
+export class ServerLink {
+  readonly connection: ServerConnection;
+  /** What the server says that it can do; `undefined` until it was asked. */
+  capabilities: JsonObject | undefined;
+  /** `true` once the host has opened a session of the old era with it. */
+  hasSession = false;
+  readonly #events: LinkEvents;
+  readonly #answerWithin: number;
+  readonly #entries = new Map<number, Entry>();
+  readonly #taskProgress = new Map<number, (notification: Message) => Promise<void>>();
+  #lastId = 0;
+  #end: ServerEnd | undefined;
+
+  /** @param answerWithin - Milliseconds without answer or progress after which a request fails. */
+  constructor(connection: ServerConnection, events: LinkEvents, answerWithin: number) {
+    this.connection = connection;
+    this.#events = events;
+    this.#answerWithin = answerWithin;
+    connection.onMessage = (text, origin) => this.#received(text, origin);
+    connection.onEnd = (end) => void this.#ended(end);
+  }
+
+  /** Its name in messages and sentences. */
+  get name(): string | undefined {
+    return this.connection.name;
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Gives a request an id, under which its answer is waited for from now on. */
+  await(waiting: Waiting): number {
+    const id = ++this.#lastId;
+    const entry: Entry = { waiting, controller: new AbortController(), timer: undefined };
+    this.#entries.set(id, entry);
+    this.#startTimer(id, entry);
+    return id;
+  }
+
+  /** Sends a request of {@link await}. Fulfilled when the server has taken it, or it has failed. */
+  async send(id: number, text: string, context: SendContext = {}): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    if (this.#end !== undefined) return this.#fail(id, this.#end);
+    const { signal } = entry.controller;
+    try {
+      await this.connection.send(text, { ...context, signal });
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error;
+      await this.#fail(id, error);
+    }
+  }
+
+  /** Sends a notification, or an answer to a request of the server; a server that has failed gets none. */
+  async tell(text: string, context?: SendContext): Promise<void> {
+    if (this.#end !== undefined) return;
+    try {
+      await this.connection.send(text, context);
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error;
+      this.#events.log(error.message);
+    }
+  }
+
+  /** Returns whether the server has said, or not been asked, that it can do something. */
+  mayHave(capability: string): boolean {
+    return this.capabilities === undefined || Object.hasOwn(this.capabilities, capability);
+  }
+
+  /** Sends a request of the gate's own. @throws ServerError */
+  ask(text: string, context?: SendContext): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      const id = this.await({
+        answered: async (response) => resolve(response),
+        failed: async ({ code, message }) => reject(new ServerError(code, message)),
+      });
+      this.send(id, edit(text, [{ path: ["id"], value: id }]), context).catch(reject);
+    });
+  }
+
+  /** Gives up a request, and tells the server unless it has told the gate. */
+  async cancel(id: number, notification?: string): Promise<void> {
+    const entry = this.#take(id);
+    if (entry === undefined) return;
+    entry.controller.abort();
+    if (notification !== undefined) await this.tell(notification);
+  }
+
+  /** Passes on progress of a task after the request that has created it was answered. */
+  keepProgress(id: number, progressed: (notification: Message) => Promise<void>): void {
+    this.#taskProgress.set(id, progressed);
+    const [oldest] = this.#taskProgress.keys();
+    if (oldest !== undefined && this.#taskProgress.size > MOST_TASK_PROGRESS) {
+      this.#taskProgress.delete(oldest);
+    }
+  }
+
+  /** Returns what waits for a request; `undefined` if nothing does. */
+  waitingFor(id: string | number | undefined): Waiting | undefined {
+    return typeof id === "number" ? this.#entries.get(id)?.waiting : undefined;
+  }
+
+  /** Everything that waits for an answer, the oldest first. */
+  allWaiting(): readonly Waiting[] {
+    return [...this.#entries.values()].map(({ waiting }) => waiting);
+  }
+
+  /** Ends the server. */
+  async close(): Promise<void> {
+    for (const { timer } of this.#entries.values()) clearTimeout(timer);
+    this.#entries.clear();
+    await this.connection.close();
+  }
+
+  async #received(text: string, origin: Origin): Promise<void> {
+    const read = readMessage(text, SERVER_LIMITS);
+    if (!read.ok) {
+      this.#events.log(`${this.#named}: dropped an unreadable message: ${read.reason}`);
+      const message = `${this.#named} has answered with what is no message of MCP: ${read.reason}`;
+      if (read.isAnswer && typeof read.id === "number")
+        await this.#fail(read.id, { code: "server_unreadable", message });
+      return;
+    }
+    const { message } = read;
+    if (message.kind === "response") return this.#answered(message);
+    if (message.kind === "request") return this.#events.requested(this, message, origin);
+    if (message.method === "notifications/progress") return this.#progressed(message);
+    const subscription = this.waitingFor(tokenAt(message.value, SUBSCRIPTION));
+    if (subscription?.notified !== undefined) return subscription.notified(message);
+    return this.#events.notified(this, message, origin);
+  }
+
+  async #answered(response: Message): Promise<void> {
+    const entry = typeof response.id === "number" ? this.#take(response.id) : undefined;
+    if (entry === undefined) {
+      this.#events.log(`${this.#named}: dropped an answer that no request waits for`);
+      return;
+    }
+    await entry.waiting.answered(response);
+  }
+
+  async #progressed(notification: Message): Promise<void> {
+    const token = tokenAt(notification.value, ["params", "progressToken"]);
+    if (typeof token !== "number") return;
+    const entry = this.#entries.get(token);
+    if (entry !== undefined) this.#startTimer(token, entry);
+    const progressed =
+      entry === undefined
+        ? this.#taskProgress.get(token)
+        : entry.waiting.progressed?.bind(entry.waiting);
+    await progressed?.(notification);
+  }
+
+  async #ended(end: ServerEnd): Promise<void> {
+    this.#end = end;
+    for (const id of [...this.#entries.keys()]) await this.#fail(id, end);
+  }
+
+  async #fail(id: number, end: ServerEnd): Promise<void> {
+    const entry = this.#take(id);
+    await entry?.waiting.failed(end);
+  }
+
+  #take(id: number): Entry | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(id);
+    clearTimeout(entry.timer);
+    return entry;
+  }
+
+  #startTimer(id: number, entry: Entry): void {
+    clearTimeout(entry.timer);
+    if (entry.waiting.isEndless) return;
+    const seconds = this.#answerWithin / 1000;
+    const message = `${this.#named} has not answered within ${seconds} seconds`;
+    entry.timer = setTimeout(() => {
+      entry.controller.abort();
+      void this.#fail(id, { code: "server_timeout", message });
+      void this.tell(cancelledText(id, "no answer in time"));
+    }, this.#answerWithin);
+    entry.timer.unref();
+  }
+
+  get #named(): string {
+    return this.name === undefined ? "the server" : `the server ${this.name}`;
+  }
+}
+
+/** A `notifications/cancelled` of the gate's own. */
+export function cancelledText(requestId: string | number, reason: string): string {
+  const params = { requestId, reason };
+  return JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+}

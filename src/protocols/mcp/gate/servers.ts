@@ -1,0 +1,68 @@
+import type { ServerLink } from "./server-link.js";
+
+const SEPARATOR = "__";
+/** No `__` within and no `_` at an end: `SERVER__TOOL` can be read in one way only. */
+const SERVER_NAME = /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/;
+const TOOL_OF_SEVERAL = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** A tool or a prompt of one server, by the server's own name for it. */
+export interface Route {
+  readonly link: ServerLink;
+  readonly name: string;
+}
+
+/** The servers behind a gate: one without a name, or any number with names. */
+export class Servers {
+  readonly links: readonly ServerLink[];
+
+  constructor(links: readonly ServerLink[]) {
+    this.links = links;
+  }
+
+  /** The only server, if it has no name; its messages keep all names. */
+  get only(): ServerLink | undefined {
+    const [link] = this.links;
+    return link?.name === undefined ? link : undefined;
+  }
+
+  /** Returns an operation as a capability names it: `TOOL`, or `SERVER/TOOL` for a server with a name. */
+  operation(link: ServerLink, operation: string): string {
+    return link.name === undefined ? operation : `${link.name}/${operation}`;
+  }
+
+  /** Returns the name by which the host sees a tool or a prompt; `undefined` if it cannot be shown. */
+  hostName(link: ServerLink, name: string): string | undefined {
+    if (link.name === undefined) return name;
+    const hostName = `${link.name}${SEPARATOR}${name}`;
+    return TOOL_OF_SEVERAL.test(hostName) ? hostName : undefined;
+  }
+
+  /** Finds what the host calls by a name. */
+  route(hostName: string): Route | undefined {
+    const { only } = this;
+    if (only !== undefined) return { link: only, name: hostName };
+    const at = hostName.indexOf(SEPARATOR);
+    const link = this.links.find(({ name }) => at > 0 && name === hostName.slice(0, at));
+    return link && { link, name: hostName.slice(at + SEPARATOR.length) };
+  }
+}
+
+/**
+ * Throws unless the names of servers keep their tools apart.
+ *
+ * @throws TypeError naming the server.
+ */
+export function assertServerNames(names: readonly (string | undefined)[]): void {
+  if (names.length === 0) throw new TypeError("servers: there must be at least one");
+  if (names.length === 1 && names[0] === undefined) return;
+  for (const [at, name] of names.entries()) {
+    if (name === undefined)
+      throw new TypeError(`servers[${at}]: one of several servers needs a name`);
+    if (!SERVER_NAME.test(name)) {
+      throw new TypeError(
+        `servers: the name ${JSON.stringify(name)} must be letters, digits, "-" and single "_" between them`,
+      );
+    }
+    if (names.indexOf(name) !== at) throw new TypeError(`servers: there are two named ${name}`);
+  }
+}

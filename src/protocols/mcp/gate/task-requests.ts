@@ -1,0 +1,89 @@
+import type { AgentDenials } from "../../../agent/refusal.js";
+import type { JsonObject } from "../../../bytes/json.js";
+import type { Edit } from "../message/edit.js";
+import type { Message } from "../message/message.js";
+import { errorAnswer, INVALID_PARAMS } from "./answers.js";
+import { finishCall } from "./call.js";
+import { forward, restored } from "./forward.js";
+import type { GateParts } from "./gate-parts.js";
+import type { HostRequest } from "./host-request.js";
+import { judgeInputs, judgeResponses, UNKNOWN_INPUT } from "./input-requests.js";
+import { refusalAnswer } from "./refusal.js";
+import type { Task } from "./tasks.js";
+import { listAt, objectAt, stringAt } from "./values.js";
+
+/** Passes on a request about a task to the server that runs it, if the caller has created it and may still run it. */
+export async function runTaskRequest(parts: GateParts, request: HostRequest): Promise<void> {
+  const { authority, tasks } = parts;
+  const { params, presented, method } = request;
+  const task = tasks.find(stringAt(params, ["taskId"]), authority.holder(presented));
+  if (task === undefined || !presented.ok) {
+    return request.answer(errorAnswer(request.id, INVALID_PARAMS, "there is no such task"));
+  }
+  const denials = await refusalOf(parts, request, task);
+  if (denials !== undefined) return request.answer(refusalAnswer(request, denials));
+  await forward(request, task.link, {
+    isEndless: method === "tasks/result",
+    finish: (response, id) =>
+      method === "tasks/result"
+        ? finishCall(parts, request, task, response, id)
+        : finishTask(parts, request, task, response),
+  });
+}
+
+async function refusalOf(
+  parts: GateParts,
+  { presented, method, params }: HostRequest,
+  task: Task,
+): Promise<AgentDenials | undefined> {
+  const { authority } = parts;
+  if (!authority.holds(presented, task.call.operation)) {
+    const decision = await authority.decide(presented, { ...task.call, method });
+    if (!decision.allowed) return decision.denials;
+  }
+  if (method !== "tasks/update") return undefined;
+  const responses = objectAt(params, ["inputResponses"]);
+  return responses === undefined
+    ? UNKNOWN_INPUT
+    : judgeResponses(parts, presented, responses, task.inputs);
+}
+
+/** Makes the host's answer of a task's state: what the task asks of the host is judged first. */
+async function finishTask(
+  parts: GateParts,
+  request: HostRequest,
+  task: Task,
+  response: Message,
+): Promise<string> {
+  const denials = await admitInputs(parts, request, task, objectAt(response.value, ["result"]));
+  return denials === undefined ? restored(request, response) : refusalAnswer(request, denials);
+}
+
+/** Judges what a task asks of the host, and remembers it. @returns Reasons to keep the state from the host. */
+export async function admitInputs(
+  parts: GateParts,
+  { presented }: Pick<HostRequest, "presented">,
+  task: Task,
+  state: JsonObject | undefined,
+): Promise<AgentDenials | undefined> {
+  const inputRequests = objectAt(state, ["inputRequests"]);
+  if (inputRequests === undefined) return undefined;
+  const judged = await judgeInputs(parts, presented, task.link, inputRequests, task.inputs);
+  if (!judged.allowed) return judged.denials;
+  task.inputs = new Map([...task.inputs, ...judged.inputs]);
+  return undefined;
+}
+
+/** Removes the tasks of others from a list of tasks. */
+export function ownTaskEdits(
+  { authority, tasks }: GateParts,
+  { presented }: HostRequest,
+  response: Message,
+): readonly Edit[] {
+  const holder = authority.holder(presented);
+  const listed = listAt(response.value, ["result", "tasks"]) ?? [];
+  return listed.flatMap((entry, at) => {
+    const isOwn = tasks.find(stringAt(entry, ["taskId"]), holder) !== undefined;
+    return isOwn ? [] : [{ path: ["result", "tasks", at], value: undefined }];
+  });
+}

@@ -1,0 +1,41 @@
+import type { GateCall } from "../authority/gate-authority.js";
+import type { Inputs } from "./input-requests.js";
+import { OldestOut } from "./oldest-out.js";
+import type { ServerLink } from "./server-link.js";
+
+const MOST_TASKS = 10_000;
+
+/** A task that a server runs for a party. */
+export interface Task {
+  readonly link: ServerLink;
+  /** The party that has created it: the only one that may name it. */
+  readonly holder: string;
+  /** The call that has created it. */
+  readonly call: GateCall;
+  /** What the task has asked of the host and was allowed to ask. */
+  inputs: Inputs;
+}
+
+/** The tasks of servers, by their ids. */
+export class Tasks {
+  readonly #tasks = new OldestOut<string, Task>(MOST_TASKS);
+
+  /** Notes a new task. @returns `false` if the id is that of another party's, another server's or another call's task. */
+  add(id: string, task: Omit<Task, "inputs">): boolean {
+    const known = this.#tasks.get(id);
+    if (known !== undefined) return false;
+    this.#tasks.set(id, { ...task, inputs: new Map() });
+    return true;
+  }
+
+  /** Finds a party's task; another's is not found either. */
+  find(id: string | undefined, holder: string): Task | undefined {
+    const task = this.of(id);
+    return task?.holder === holder ? task : undefined;
+  }
+
+  /** Finds a task whosever it is. */
+  of(id: string | undefined): Task | undefined {
+    return id === undefined ? undefined : this.#tasks.get(id);
+  }
+}

@@ -1,0 +1,133 @@
+import type { Json } from "../../../bytes/json.js";
+import type { Message } from "../message/message.js";
+import { ServerError } from "../server/connection.js";
+import type { ToolDefinition, ToolPins } from "../tools/pins.js";
+import { CAPABILITY_KEY } from "./forward.js";
+import type { HostRequest } from "./host-request.js";
+import type { ServerLink } from "./server-link.js";
+import { listAt, objectAt, stringAt, without } from "./values.js";
+
+const MOST_PAGES = 1000;
+
+/** A tool, and whether it may be used. */
+export interface KnownTool {
+  readonly definition: ToolDefinition;
+  /** `true` if it is no longer the definition that is pinned. */
+  readonly isChanged: boolean;
+}
+
+/** The definitions of the servers' tools, each compared with its pin when it is seen. */
+export class ToolCatalog {
+  readonly #pins: ToolPins;
+  /** Tools of servers whose whole list was read, and that have announced no change since. */
+  readonly #known = new Map<ServerLink, Promise<Map<string, KnownTool>>>();
+
+  constructor(pins: ToolPins) {
+    this.#pins = pins;
+  }
+
+  /** Compares the tools in a page of a server's list with their pins. @returns Them, in their order. */
+  async read(link: ServerLink, response: Message): Promise<readonly KnownTool[]> {
+    const definitions = definitionsIn(response);
+    const changed = await this.#pins.check(link.name, definitions);
+    return definitions.map((definition) => ({
+      definition,
+      isChanged: changed.has(definition.name),
+    }));
+  }
+
+  /** Remembers tools that a host has seen in a page of a server's list. */
+  async note(link: ServerLink, tools: readonly KnownTool[]): Promise<void> {
+    const known = await this.#known.get(link);
+    for (const tool of tools) known?.set(tool.definition.name, tool);
+  }
+
+  /** Remembers the tools of a list that has one page. */
+  noteAll(link: ServerLink, tools: readonly KnownTool[]): void {
+    this.#known.set(link, Promise.resolve(byName(tools)));
+  }
+
+  /** Forgets what a server has listed: it has announced a change. */
+  forget(link: ServerLink): void {
+    this.#known.delete(link);
+  }
+
+  /**
+   * Finds a tool of a server; asks the server for its list if it is not known, so that no tool is called unseen.
+   *
+   * @throws ServerError if the server does not say which tools it has.
+   */
+  async find(link: ServerLink, name: string, request: HostRequest): Promise<KnownTool | undefined> {
+    const tools = await this.#toolsOf(link, request);
+    const tool = tools.get(name);
+    if (tool?.isChanged !== true) return tool;
+    // Someone may have accepted the change since.
+    const changed = await this.#pins.check(link.name, [tool.definition]);
+    const again = { definition: tool.definition, isChanged: changed.has(name) };
+    tools.set(name, again);
+    return again;
+  }
+
+  #toolsOf(link: ServerLink, request: HostRequest): Promise<Map<string, KnownTool>> {
+    const known = this.#known.get(link);
+    if (known !== undefined) return known;
+    const asked = this.#ask(link, request);
+    this.#known.set(link, asked);
+    asked.catch(() => {
+      if (this.#known.get(link) === asked) this.#known.delete(link);
+    });
+    return asked;
+  }
+
+  async #ask(link: ServerLink, request: HostRequest): Promise<Map<string, KnownTool>> {
+    const tools: KnownTool[] = [];
+    for await (const response of pagesOf(link, "tools/list", request)) {
+      tools.push(...(await this.read(link, response)));
+    }
+    return byName(tools);
+  }
+}
+
+function byName(tools: readonly KnownTool[]): Map<string, KnownTool> {
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
+}
+
+/**
+ * Asks a server for all pages of a list.
+ *
+ * @param request - The host's request that needs it, whose `_meta` in the new era says version and client.
+ * @throws ServerError if the server fails, or refuses.
+ */
+export async function* pagesOf(
+  link: ServerLink,
+  method: string,
+  request: HostRequest,
+): AsyncGenerator<Message> {
+  const meta = objectAt(request.params, ["_meta"]) ?? {};
+  const _meta =
+    request.era === "new" ? without(meta, ["progressToken", CAPABILITY_KEY]) : undefined;
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const params = { cursor, _meta };
+    const asked = JSON.stringify({ jsonrpc: "2.0", id: 0, method, params });
+    const response = await link.ask(asked, { era: request.era });
+    if (response.value["result"] === undefined) {
+      throw new ServerError("server_unreadable", `the server does not answer ${method}`);
+    }
+    yield response;
+    cursor = stringAt(response.value, ["result", "nextCursor"]);
+    if (cursor === undefined) return;
+  }
+  throw new ServerError("server_unreadable", `${method} has more than ${MOST_PAGES} pages`);
+}
+
+/** Returns the definitions in a page; leaves out what has no name or no object as its input schema. */
+function definitionsIn(response: Message): readonly ToolDefinition[] {
+  const entries = listAt(response.value, ["result", "tools"]) ?? [];
+  return entries.flatMap((entry) => (isDefinition(entry) ? [entry] : []));
+}
+
+/** Returns whether an entry of a list is a tool with a name and an input schema. */
+export function isDefinition(entry: Json): entry is ToolDefinition {
+  return stringAt(entry, ["name"]) !== undefined && objectAt(entry, ["inputSchema"]) !== undefined;
+}

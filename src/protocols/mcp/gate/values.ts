@@ -1,0 +1,38 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../bytes/json.js";
+import type { Path } from "../message/edit.js";
+
+/** Returns the value at a path of own properties and elements; `undefined` if there is none. */
+export function valueAt(value: Json | undefined, path: Path): Json | undefined {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = Object.entries(at).find(([name]) => name === String(key))?.[1];
+  }
+  return at;
+}
+
+export function objectAt(value: Json | undefined, path: Path): JsonObject | undefined {
+  const found = valueAt(value, path);
+  return found !== undefined && isJsonObject(found) ? found : undefined;
+}
+
+export function listAt(value: Json | undefined, path: Path): readonly Json[] | undefined {
+  const found = valueAt(value, path);
+  return Array.isArray(found) ? found : undefined;
+}
+
+export function stringAt(value: Json | undefined, path: Path): string | undefined {
+  const found = valueAt(value, path);
+  return typeof found === "string" ? found : undefined;
+}
+
+/** Returns an id or a progress token: a string or a number. */
+export function tokenAt(value: Json | undefined, path: Path): string | number | undefined {
+  const found = valueAt(value, path);
+  return typeof found === "string" || typeof found === "number" ? found : undefined;
+}
+
+/** Copies an object without some of its properties. */
+export function without(value: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}

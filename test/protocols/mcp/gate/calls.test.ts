@@ -1,0 +1,275 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/bytes/json.js";
+import { NEW_META, objectIn, openTestGate, RawServer, refusalIn, tool } from "./support.js";
+
+const DONE = { content: [{ type: "text", text: "done" }] };
+
+function filesServer(): RawServer {
+  const server = new RawServer();
+  const tools = [tool("read", "path"), tool("write", "path", "text"), tool("a:b"), tool("c/d")];
+  server.answers["tools/list"] = { tools };
+  server.answers["tools/call"] = DONE;
+  return server;
+}
+
+function call(id: number, name: string, given: JsonObject = {}): JsonObject {
+  return { id, method: "tools/call", params: { name, arguments: given } };
+}
+
+const BELOW_DATA = {
+  operations: ["read"],
+  operationConstraints: { read: { path: { path: "/data" } } },
+};
+
+test("an allowed call reaches the server as it was written, under an id of the gate's", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], { operations: ["read"] });
+  const written =
+    '{ "jsonrpc":"2.0", "id": "seven",\t"method":"tools/call","params":{"arguments":{"path":"\\u002fa"},"name":"read","extra":[1.50]}}';
+  await host.send(written);
+  expect(await host.answerTo("seven")).toEqual({ jsonrpc: "2.0", id: "seven", result: DONE });
+  expect(server.received[1]).toBe(written.replace('"seven"', "2"));
+});
+
+test("what a server answers reaches the host as it was written", async () => {
+  const server = filesServer();
+  server.answers["tools/call"] = () => undefined;
+  const { host } = await openTestGate([server], { operations: ["read"] });
+  await host.send({ jsonrpc: "2.0", ...call(5, "read") });
+  const { id } = await server.request("tools/call");
+  await server.say(`{"result":{"content":[],"n":1.0e2,"s":"\\u0041"},"id":${id},"jsonrpc":"2.0"}`);
+  await host.answerTo(5);
+  expect(host.received).toEqual([
+    '{"result":{"content":[],"n":1.0e2,"s":"\\u0041"},"id":5,"jsonrpc":"2.0"}',
+  ]);
+});
+
+test("a refused call is a tool result with the reasons, and nothing of it reaches the server", async () => {
+  const server = filesServer();
+  const { host, ledger } = await openTestGate([server], BELOW_DATA);
+  const { sentence, codes, meta } = refusalIn(
+    await host.ask(call(1, "read", { path: "/etc/passwd" })),
+  );
+  expect(sentence).toMatch(/^Refused by proviso: argument "path" must .*\/data.*\/etc\/passwd/);
+  expect(codes).toEqual(["constraint_violated"]);
+  expect(meta["io.modelcontextprotocol/authorization"]).toMatchObject({
+    reason: "insufficient_authorization",
+  });
+  expect(server.requests("tools/call")).toEqual([]);
+  await ledger.flush();
+  const [event] = await ledger.list({});
+  expect(event).toMatchObject({ decision: "refused", codes: ["constraint_violated"] });
+});
+
+test("a refusal in the new era says that it is complete", async () => {
+  const { host } = await openTestGate([filesServer()], BELOW_DATA);
+  const params = { name: "read", arguments: { path: "/etc" }, _meta: NEW_META };
+  const answer = await host.ask({ id: 1, method: "tools/call", params }, { era: "new" });
+  expect(answer["result"]).toMatchObject({ resultType: "complete", isError: true });
+});
+
+test("a hidden tool, an unknown one and one with a reserved name have the same answer", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], BELOW_DATA);
+  const answers = [];
+  for (const name of ["write", "no_such_tool", "a:b", "c/d", "resources:read", "", "read "]) {
+    const { id: _, ...answer } = await host.ask(call(answers.length, name));
+    answers.push(answer);
+  }
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(server.requests("tools/call")).toEqual([]);
+});
+
+test("a tool that does not exist is refused by the same answer where the token allows everything", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], { anyOperation: true });
+  const { sentence } = refusalIn(await host.ask(call(1, "no_such_tool")));
+  const hidden = await openTestGate([filesServer()], BELOW_DATA);
+  expect(refusalIn(await hidden.host.ask(call(1, "write"))).sentence).toBe(sentence);
+  expect(server.requests("tools/call")).toEqual([]);
+});
+
+test("a token in _meta is judged beside the gate's own, and does not reach the server", async () => {
+  const server = filesServer();
+  const { host, mint } = await openTestGate([server], { operations: ["read", "write"] });
+  const narrow = mint(BELOW_DATA);
+  const meta = { keep: 1, "dev.proviso/capability": narrow };
+  const asked = (id: number, path: string, capability: unknown = narrow) => ({
+    id,
+    method: "tools/call",
+    params: {
+      name: "read",
+      arguments: { path },
+      _meta: { ...meta, "dev.proviso/capability": capability as string },
+    },
+  });
+  expect(await host.ask(asked(1, "/data/x"))).toMatchObject({ result: DONE });
+  expect(server.received.join()).not.toContain(narrow);
+  expect(objectIn(await server.request("tools/call"), "params")["_meta"]).toEqual({ keep: 1 });
+  expect(refusalIn(await host.ask(asked(2, "/etc"))).codes).toEqual(["constraint_violated"]);
+  const second = mint({ operations: ["write"] });
+  expect(refusalIn(await host.ask(asked(3, "/data/x", [narrow, second]))).codes).toEqual([]);
+  expect(refusalIn(await host.ask(asked(4, "/data/x", "no-token"))).codes).toEqual([
+    "token_malformed",
+  ]);
+  expect(await host.ask(asked(5, "/data/x", 7))).toMatchObject({ error: { code: -32602 } });
+});
+
+test("without any token every call is refused, and says so", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server]);
+  expect(refusalIn(await host.ask(call(1, "read"))).codes).toEqual(["capability_missing"]);
+  expect(await host.ask({ id: 2, method: "tools/list" })).toMatchObject({
+    error: { code: -31403, data: { "dev.proviso/denials": [{ code: "capability_missing" }] } },
+  });
+  expect(server.received).toEqual([]);
+});
+
+test.each([
+  ["1e999", "1e999"],
+  ["9007199254740993", "9007199254740993"],
+  ["0.1000000000000000055", "0.1000000000000000055"],
+])("an argument that a double does not hold as written, %s, is refused", async (number, shown) => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], { operations: ["read"] });
+  await host.send(
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"n":[${number}]}}}`,
+  );
+  const { sentence, codes } = refusalIn(await host.answerTo(1));
+  expect(codes).toEqual(["arguments_invalid"]);
+  expect(sentence).toContain(shown);
+  expect(server.requests("tools/call")).toEqual([]);
+});
+
+test.each([
+  ["an argument", { name: "read", arguments: { Path: "/etc/passwd" } }],
+  [
+    "an argument with an unusual letter",
+    { name: "read", arguments: { pat\u0068: "/data", "\u017fize": "1" } },
+  ],
+  [
+    "an argument beside its twin",
+    { name: "read", arguments: { o: { path: "/data", PATH: "/etc" } } },
+  ],
+])("two spellings of %s are refused, since servers may read either", async (_, params) => {
+  const server = filesServer();
+  server.answers["tools/list"] = { tools: [tool("read", "path", "size")] };
+  const { host } = await openTestGate([server], { operations: ["read"] });
+  const { codes } = refusalIn(await host.ask({ id: 1, method: "tools/call", params }));
+  expect(codes).toEqual(["arguments_invalid"]);
+  expect(server.requests("tools/call")).toEqual([]);
+});
+
+test("a misspelt parameter of the protocol is refused, since servers may read it", async () => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], { operations: ["read"] });
+  const misspelt: readonly JsonObject[] = [
+    { name: "read", Arguments: { path: "/etc/passwd" } },
+    { Name: "write", other: "read" },
+  ];
+  for (const params of misspelt) {
+    const answer = await host.ask({ id: JSON.stringify(params), method: "tools/call", params });
+    expect(answer).toMatchObject({ error: { code: -32602 } });
+  }
+  expect(server.received).toEqual([]);
+});
+
+test("a call that is written as a notification is dropped", async () => {
+  const server = filesServer();
+  const { host, log } = await openTestGate([server], { operations: ["read"] });
+  await host.send({ jsonrpc: "2.0", method: "tools/call", params: { name: "read" } });
+  await host.ask(call(1, "read"));
+  expect(server.requests("tools/call")).toHaveLength(1);
+  expect(log).toContain("dropped a notification of the host: tools/call is not in the protocol");
+});
+
+test.each([
+  ["old", "server/discover"],
+  ["old", "subscriptions/listen"],
+  ["old", "tasks/update"],
+  ["new", "initialize"],
+  ["new", "ping"],
+  ["new", "logging/setLevel"],
+  ["new", "resources/subscribe"],
+  ["new", "tasks/result"],
+  ["new", "tasks/list"],
+  ["old", "sampling/createMessage"],
+  ["old", "elicitation/create"],
+  ["new", "roots/list"],
+  ["old", "tools/CALL"],
+  ["old", "__proto__"],
+  ["new", "constructor"],
+  ["new", "rpc.discover"],
+] as const)("the %s era has no request %s of a host", async (era, method) => {
+  const server = filesServer();
+  const { host } = await openTestGate([server], { anyOperation: true });
+  const answer = await host.ask({ id: 1, method, params: { _meta: NEW_META } }, { era });
+  expect(answer).toMatchObject({ error: { code: -32601 } });
+  expect(server.received).toEqual([]);
+});
+
+test("a tool that the server has redefined is refused until someone accepts the change", async () => {
+  const server = filesServer();
+  const changed = new Set(["read"]);
+  const { host, log } = await openTestGate([server], { anyOperation: true }, { changed });
+  const { sentence, codes } = refusalIn(await host.ask(call(1, "read", { path: "/data" })));
+  expect(codes).toEqual(["tool_changed"]);
+  expect(sentence).toContain("proviso mcp pins");
+  const list = await host.ask({ id: 2, method: "tools/list" });
+  expect(list).toMatchObject({ result: { tools: [{ name: "write" }] } });
+  expect(log.join()).toContain("read has changed");
+  changed.clear();
+  expect(await host.ask(call(3, "read", { path: "/data" }))).toMatchObject({ result: DONE });
+});
+
+test("a call before any list makes the gate read the whole list first", async () => {
+  const server = filesServer();
+  const pages: Readonly<Record<string, JsonObject>> = {
+    first: { tools: [tool("write")], nextCursor: "second" },
+    second: { tools: [tool("read", "path")] },
+  };
+  server.answers["tools/list"] = (request) =>
+    pages[String(objectIn(request, "params")["cursor"] ?? "first")];
+  const { host } = await openTestGate([server], { operations: ["read"] });
+  expect(await host.ask(call(1, "read"))).toMatchObject({ result: DONE });
+  await host.ask(call(2, "read"));
+  expect(server.requests("tools/list")).toHaveLength(2);
+  await server.say({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+  await host.ask(call(3, "read"));
+  expect(server.requests("tools/list")).toHaveLength(4);
+});
+
+test("resources and prompts are judged by their own operations", async () => {
+  const server = filesServer();
+  server.answers["resources/read"] = { contents: [] };
+  server.answers["prompts/get"] = { messages: [] };
+  server.answers["completion/complete"] = { completion: { values: [] } };
+  const { host } = await openTestGate([server], {
+    operations: ["resources:read", "prompts:get"],
+    operationConstraints: {
+      "resources:read": { path: { path: "/data" } },
+      "prompts:get": { name: "greet", "/arguments/who": "Ann" },
+    },
+  });
+  const read = (id: number, uri: string) =>
+    host.ask({ id, method: "resources/read", params: { uri } });
+  expect(await read(1, "file:///data/x")).toMatchObject({ result: { contents: [] } });
+  expect(await read(2, "file:///data/../etc/passwd")).toMatchObject({
+    error: { code: -31403, data: { "dev.proviso/denials": [{ code: "arguments_invalid" }] } },
+  });
+  expect(await read(3, "file:///data-evil/x")).toMatchObject({ error: { code: -31403 } });
+  expect(await read(4, "db://data")).toMatchObject({ error: { code: -31403 } });
+  const get = (id: number, name: string, who: string) =>
+    host.ask({ id, method: "prompts/get", params: { name, arguments: { who } } });
+  expect(await get(5, "greet", "Ann")).toMatchObject({ result: { messages: [] } });
+  expect(await get(6, "greet", "Bob")).toMatchObject({ error: { code: -31403 } });
+  expect(await get(7, "other", "Ann")).toMatchObject({ error: { code: -31403 } });
+  const ref = { type: "ref/prompt", name: "greet" };
+  const argument = { name: "who", value: "A" };
+  expect(
+    await host.ask({ id: 8, method: "completion/complete", params: { ref, argument } }),
+  ).toMatchObject({ error: { code: -31403 } });
+  expect(server.requests("resources/read")).toHaveLength(1);
+  expect(server.requests("prompts/get")).toHaveLength(1);
+  expect(server.requests("completion/complete")).toEqual([]);
+});

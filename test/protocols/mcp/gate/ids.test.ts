@@ -1,0 +1,172 @@
+import { expect, test } from "vitest";
+import { NEW_META, objectIn, openTestGate, RawServer, tool } from "./support.js";
+
+const READ = { operations: ["read"] };
+
+/** A server whose calls stay open until the test answers. */
+function slowServer(): RawServer {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("read")] };
+  return server;
+}
+
+function read(id: string | number, _meta = {}) {
+  return { jsonrpc: "2.0", id, method: "tools/call", params: { name: "read", _meta } };
+}
+
+test("answers find their requests, in any order and with ids of both kinds", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  for (const id of [1, "1", 2]) await host.send(read(id));
+  await server.request("tools/call");
+  const ids = server.requests("tools/call").map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+  for (const [at, id] of ids.entries()) {
+    await server.say({ jsonrpc: "2.0", id: id ?? null, result: { content: [], at } });
+  }
+  expect(await host.answerTo("1")).toMatchObject({ id: "1", result: { at: 1 } });
+  expect(await host.answerTo(1)).toMatchObject({ id: 1, result: { at: 0 } });
+});
+
+test("a second request with an id that is still open is refused, and the first one is answered", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.send(read(1));
+  await server.request("tools/call");
+  await host.send(read(1));
+  expect(await host.answerTo(null)).toMatchObject({ error: { code: -32600 } });
+  const { id = null } = await server.request("tools/call");
+  await server.say({ jsonrpc: "2.0", id, result: { content: [] } });
+  expect(await host.answerTo(1)).toMatchObject({ result: { content: [] } });
+  expect(server.requests("tools/call")).toHaveLength(1);
+});
+
+test("callers who share a session may use the same ids", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ, { stateless: true });
+  await host.send(read(1, NEW_META), { era: "new" });
+  await host.send(read(1, NEW_META), { era: "new" });
+  await server.request("tools/call");
+  for (const { id = null } of server.requests("tools/call")) {
+    await server.say({
+      jsonrpc: "2.0",
+      id,
+      result: { resultType: "complete", content: [], of: id },
+    });
+  }
+  expect(host.messages.map(({ id }) => id)).toEqual([1, 1]);
+});
+
+test.each([
+  ["an answer to nothing", { jsonrpc: "2.0", id: 999, result: { content: ["evil"] } }],
+  ["an answer to the host's id", { jsonrpc: "2.0", id: "host", result: { content: ["evil"] } }],
+  ["a second answer", { jsonrpc: "2.0", id: 2, result: { content: ["evil"] } }],
+  ["an answer as text", { jsonrpc: "2.0", id: "2", result: { content: ["evil"] } }],
+])("%s is dropped", async (_, evil) => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.send(read("host"));
+  await server.request("tools/call");
+  if (evil.id !== 2) await server.say(evil);
+  await server.say({ jsonrpc: "2.0", id: 2, result: { content: [] } });
+  await server.say(evil);
+  expect(await host.answerTo("host")).toMatchObject({ result: { content: [] } });
+  expect(host.received.join()).not.toContain("evil");
+});
+
+test.each([
+  ["a batch", '[{"jsonrpc":"2.0","id":2,"result":{"content":["evil"]}}]'],
+  [
+    "a property twice",
+    '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":["evil"]}}',
+  ],
+  ["no JSON", "evil"],
+])("%s from a server is dropped", async (_, evil) => {
+  const server = slowServer();
+  const { host, log } = await openTestGate([server], READ);
+  await host.send(read(1));
+  await server.request("tools/call");
+  await server.say(evil);
+  expect(host.received.join()).not.toContain("evil");
+  expect(log.join()).toContain("unreadable");
+});
+
+test("progress goes to the request that asked for it, under the host's token", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.send(read(1, { progressToken: "mine" }));
+  await host.send(read(2));
+  await server.request("tools/call");
+  const [first = {}] = server.requests("tools/call");
+  const { progressToken = null } = objectIn(objectIn(first, "params"), "_meta");
+  expect(progressToken).not.toBe("mine");
+  const progress = (token: typeof progressToken) =>
+    server.say({
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: token, progress: 1 },
+    });
+  await progress(progressToken);
+  await progress("mine");
+  await progress(12345);
+  expect(host.messages).toEqual([
+    {
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: "mine", progress: 1 },
+    },
+  ]);
+});
+
+test("a cancelled request is cancelled at the server, and not answered any more", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.send(read("a"));
+  const { id = null } = await server.request("tools/call");
+  const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled" };
+  await host.send({ ...cancelled, params: { requestId: "b", reason: "unknown" } });
+  await host.send({ ...cancelled, params: { requestId: "a", reason: "enough" } });
+  expect(await server.request("notifications/cancelled")).toEqual({
+    ...cancelled,
+    params: { requestId: id, reason: "enough" },
+  });
+  expect(server.requests("notifications/cancelled")).toHaveLength(1);
+  await server.say({ jsonrpc: "2.0", id, result: { content: [] } });
+  expect(host.received).toEqual([]);
+});
+
+test("in the new era a caller who is gone cancels its request", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  const caller = new AbortController();
+  await host.send(read(1, NEW_META), { era: "new", signal: caller.signal });
+  const { id = null } = await server.request("tools/call");
+  caller.abort();
+  expect(await server.request("notifications/cancelled")).toMatchObject({
+    params: { requestId: id },
+  });
+});
+
+test("a server that does not answer in time ends the request with a code", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ, { answerWithin: 200 });
+  expect(await host.ask(read(1))).toMatchObject({
+    error: { code: -31504, data: { code: "server_timeout" } },
+  });
+  expect(await server.request("notifications/cancelled")).toBeDefined();
+});
+
+test("a server that ends ends its requests with a code, and later ones too", async () => {
+  const server = slowServer();
+  const { host } = await openTestGate([server], READ);
+  await host.send(read(1));
+  await server.request("tools/call");
+  server.end({ code: "server_ended", message: "the server has ended with exit code 3" });
+  const ended = {
+    code: -31503,
+    message: expect.stringContaining("exit code 3"),
+    data: { code: "server_ended" },
+  };
+  expect(await host.answerTo(1)).toMatchObject({ error: ended });
+  expect(await host.ask(read(2))).toMatchObject({ error: ended });
+});

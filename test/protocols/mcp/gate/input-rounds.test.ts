@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../src/bytes/json.js";
+import { NEW_META, openTestGate, RawServer, refusalIn, tool } from "./support.js";
+
+const CONFIRM = {
+  method: "elicitation/create",
+  params: { mode: "form", message: "really?", requestedSchema: { type: "object", properties: {} } },
+};
+const SAMPLE = { method: "sampling/createMessage", params: { messages: [], maxTokens: 9 } };
+const ACCEPTED = { confirm: { action: "accept" } };
+const PAY = { operations: ["pay", "client:elicitation"] };
+
+/** A server that asks before it pays, and pays when it is answered. */
+function bank(
+  asked: JsonObject = { inputRequests: { confirm: CONFIRM }, requestState: "s1" },
+): RawServer {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("pay", "amount"), tool("other")] };
+  const paid: JsonObject = {
+    resultType: "complete",
+    content: [{ type: "text", text: "paid" }],
+  };
+  const question: JsonObject = { resultType: "input_required", ...asked };
+  server.answers["tools/call"] = (request) =>
+    JSON.stringify(request).includes("inputResponses") ? paid : question;
+  return server;
+}
+
+function pay(id: number, params: JsonObject = {}, token?: string): JsonObject {
+  const _meta = token === undefined ? NEW_META : { ...NEW_META, "dev.proviso/capability": token };
+  return {
+    id,
+    method: "tools/call",
+    params: { name: "pay", arguments: { amount: "10" }, ...params, _meta },
+  };
+}
+
+const NEW = { era: "new" } as const;
+
+test("a call that needs an answer of the host goes through in two rounds", async () => {
+  const server = bank();
+  const { host } = await openTestGate([server], PAY);
+  const asked = await host.ask(pay(1), NEW);
+  expect(asked).toMatchObject({
+    result: { requestState: "s1", inputRequests: { confirm: CONFIRM } },
+  });
+  const retry = pay(2, { inputResponses: ACCEPTED, requestState: "s1" });
+  expect(await host.ask(retry, NEW)).toMatchObject({ result: { content: [{ text: "paid" }] } });
+});
+
+test("a result that asks for what no token allows does not reach the host", async () => {
+  const server = bank({ inputRequests: { confirm: CONFIRM, steal: SAMPLE }, requestState: "s1" });
+  const { host } = await openTestGate([server], PAY);
+  expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
+  const retry = pay(2, { inputResponses: ACCEPTED, requestState: "s1" });
+  expect(refusalIn(await host.ask(retry, NEW)).codes).toEqual(["input_unknown"]);
+  expect(server.requests("tools/call")).toHaveLength(1);
+});
+
+test("a result that asks for something unknown does not reach the host, whatever the tokens allow", async () => {
+  const server = bank({
+    inputRequests: { x: { method: "files/read", params: {} } },
+    requestState: "s",
+  });
+  const { host } = await openTestGate([server], { anyOperation: true });
+  expect(refusalIn(await host.ask(pay(1), NEW)).codes).toEqual(["operation_denied"]);
+});
+
+test.each<[string, JsonObject]>([
+  ["another state", { inputResponses: ACCEPTED, requestState: "s2" }],
+  ["no state", { inputResponses: ACCEPTED }],
+  [
+    "other arguments",
+    { inputResponses: ACCEPTED, requestState: "s1", arguments: { amount: "9999" } },
+  ],
+  ["another tool", { inputResponses: ACCEPTED, requestState: "s1", name: "other" }],
+  [
+    "an answer to what was not asked",
+    { inputResponses: { ...ACCEPTED, more: {} }, requestState: "s1" },
+  ],
+  ["answers that are no object", { inputResponses: [], requestState: "s1" }],
+  ["a state that is no string", { inputResponses: ACCEPTED, requestState: 1 }],
+])("a retry with %s is refused", async (_, params) => {
+  const server = bank();
+  const { host } = await openTestGate([server], {
+    operations: ["pay", "other", "client:elicitation"],
+  });
+  await host.ask(pay(1), NEW);
+  expect(refusalIn(await host.ask(pay(2, params), NEW)).codes).toEqual(["input_unknown"]);
+  expect(server.requests("tools/call")).toHaveLength(1);
+});
+
+test("another holder's state is refused", async () => {
+  const server = bank();
+  const { host, mint } = await openTestGate([server]);
+  const [mine, theirs] = [mint(PAY), mint(PAY)];
+  await host.ask(pay(1, {}, mine), NEW);
+  const params = { inputResponses: ACCEPTED, requestState: "s1" };
+  expect(refusalIn(await host.ask(pay(2, params, theirs), NEW)).codes).toEqual(["input_unknown"]);
+  expect(await host.ask(pay(3, params, mine), NEW)).toMatchObject({
+    result: { content: [{ text: "paid" }] },
+  });
+});
+
+test("a retry is judged in full again, its inputs too", async () => {
+  const server = bank();
+  const { host, issuer, revocations, mint } = await openTestGate([server], PAY);
+  const token = mint(PAY);
+  await host.ask(pay(1, {}, token), NEW);
+  const revocation = issuer.revocationOf(token);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  const params = { inputResponses: ACCEPTED, requestState: "s1" };
+  expect(refusalIn(await host.ask(pay(2, params, token), NEW)).codes).toEqual(["revoked"]);
+});
+
+test("a server without a state of its own is answered by the call that it asked about", async () => {
+  const server = bank({ inputRequests: { confirm: CONFIRM } });
+  const { host } = await openTestGate([server], PAY);
+  const retry = { inputResponses: ACCEPTED };
+  expect(refusalIn(await host.ask(pay(1, retry), NEW)).codes).toEqual(["input_unknown"]);
+  await host.ask(pay(2), NEW);
+  const other = { ...retry, arguments: { amount: "11" } };
+  expect(refusalIn(await host.ask(pay(3, other), NEW)).codes).toEqual(["input_unknown"]);
+  expect(await host.ask(pay(4, retry), NEW)).toMatchObject({
+    result: { content: [{ text: "paid" }] },
+  });
+});

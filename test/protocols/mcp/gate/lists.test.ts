@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "../../../../src/bytes/json.js";
+import { NEW_META, objectIn, openTestGate, RawServer, tool } from "./support.js";
+
+const NEW = { era: "new" } as const;
+
+function namesIn(answer: JsonObject, member = "tools"): readonly unknown[] {
+  const entries = objectIn(answer, "result")[member];
+  return Array.isArray(entries) ? entries.map(({ name }) => name) : [];
+}
+
+function server(tools: readonly JsonObject[], rest: JsonObject = {}): RawServer {
+  const raw = new RawServer();
+  raw.answers["tools/list"] = { tools, ...rest };
+  return raw;
+}
+
+test("a list shows the tools whose operation the token has, whatever their arguments", async () => {
+  const tools = [tool("read", "path"), tool("write", "path"), tool("a:b"), tool("c/d")];
+  const { host } = await openTestGate([server(tools)], {
+    operations: ["read", "c/d", "a:b"],
+    operationConstraints: { read: { path: { path: "/data" } } },
+    arguments: { read: ["path"] },
+  });
+  const answer = await host.ask({ id: 1, method: "tools/list" });
+  expect(namesIn(answer)).toEqual(["read"]);
+});
+
+test("the schema of a shown tool says what the token allows, and keeps what the server wrote", async () => {
+  const inputSchema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      region: { type: "string", "x-mcp-header": "Region" },
+      amount: { $ref: "#/$defs/amount" },
+    },
+    $defs: { amount: { type: "number" } },
+  };
+  const annotations = { readOnlyHint: false };
+  const outputSchema = { type: "object" };
+  const pay = { name: "pay", inputSchema, annotations, outputSchema, _meta: { a: 1 } };
+  const { host } = await openTestGate([server([pay])], {
+    operations: ["pay"],
+    operationConstraints: { pay: { region: "eu", amount: { max: 10 } } },
+  });
+  const answer = await host.ask({ id: 1, method: "tools/list" });
+  const [shown] = Object.values(objectIn(answer, "result")["tools"] ?? {});
+  expect(shown).toMatchObject({ name: "pay", annotations, outputSchema, _meta: { a: 1 } });
+  const schema = isJsonObject(shown) ? objectIn(shown, "inputSchema") : {};
+  expect(schema).toMatchObject({ $schema: inputSchema.$schema, $defs: inputSchema.$defs });
+  expect(objectIn(schema, "properties")["region"]).toMatchObject({
+    "x-mcp-header": "Region",
+    const: "eu",
+  });
+  expect(schema["required"]).toEqual(expect.arrayContaining(["region", "amount"]));
+});
+
+test("an unlimited token gets a list byte for byte", async () => {
+  const raw = new RawServer();
+  const { host } = await openTestGate([raw], { anyOperation: true });
+  await host.send({ jsonrpc: "2.0", id: "x", method: "tools/list" });
+  const { id } = await raw.request("tools/list");
+  const text = `{"result": {"tools":[ {"name":"a","inputSchema":{"type":"object","n":1.0}} ]} ,"id":${id},"jsonrpc":"2.0"}`;
+  await raw.say(text);
+  await host.answerTo("x");
+  expect(host.received).toEqual([text.replace(`"id":${id}`, '"id":"x"')]);
+});
+
+test("a list may be cached for its party alone, and no longer than the token lives", async () => {
+  const cached = { resultType: "complete", ttlMs: 86_400_000, cacheScope: "public" };
+  const raw = server([tool("read")], cached);
+  raw.answers["resources/list"] = { ...cached, resources: [], ttlMs: 5 };
+  const { host, mint } = await openTestGate([raw]);
+  const token = mint({ operations: ["read", "resources:read"], expires: "10m" });
+  const params = { _meta: { ...NEW_META, "dev.proviso/capability": token } };
+  const { ttlMs, cacheScope } = objectIn(
+    await host.ask({ id: 1, method: "tools/list", params }, NEW),
+    "result",
+  );
+  expect(cacheScope).toBe("private");
+  expect(ttlMs).toBeGreaterThan(500_000);
+  expect(ttlMs).toBeLessThanOrEqual(600_000);
+  expect(await host.ask({ id: 2, method: "resources/list", params }, NEW)).toMatchObject({
+    result: { ttlMs: 5, cacheScope: "private" },
+  });
+});
+
+test.each([
+  ["resources/list", "resources", "resources:read"],
+  ["resources/templates/list", "resourceTemplates", "resources:read"],
+  ["prompts/list", "prompts", "prompts:get"],
+])(
+  "%s is empty without its operation, and the server's with it",
+  async (method, member, operation) => {
+    const raw = new RawServer();
+    raw.answers[method] = { [member]: [{ name: "one" }], nextCursor: "2" };
+    const { host, mint } = await openTestGate([raw]);
+    const ask = (id: number, token: string, era: "old" | "new" = "old") =>
+      host.ask({ id, method, params: { _meta: { "dev.proviso/capability": token } } }, { era });
+    const without = await ask(1, mint({ operations: ["read"] }));
+    expect(without["result"]).toEqual({ [member]: [] });
+    expect((await ask(2, mint({ operations: ["read"] }), "new"))["result"]).toEqual({
+      resultType: "complete",
+      [member]: [],
+      ttlMs: 0,
+      cacheScope: "private",
+    });
+    expect(raw.received).toEqual([]);
+    expect(await ask(3, mint({ operations: [operation] }))).toMatchObject({
+      result: { [member]: [{ name: "one" }], nextCursor: "2" },
+    });
+  },
+);
+
+test("a host of the old era hears that lists have changed when its token is revoked", async () => {
+  const raw = server([tool("read")]);
+  raw.answers["initialize"] = {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: {}, logging: {} },
+  };
+  const { host, revocations, issuer, ownToken } = await openTestGate([raw], {
+    operations: ["read"],
+  });
+  const opened = await host.ask({ id: 1, method: "initialize", params: {} });
+  expect(objectIn(objectIn(opened, "result"), "capabilities")).toEqual({
+    tools: { listChanged: true },
+    logging: {},
+  });
+  const revocation = issuer.revocationOf(ownToken);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  await host.heard("notifications/tools/list_changed");
+  expect(host.messages.filter(({ method }) => method !== undefined)).toHaveLength(1);
+  expect(await host.ask({ id: 2, method: "tools/list" })).toMatchObject({
+    result: { tools: [] },
+  });
+});
+
+test("a subscription of the new era hears that lists have changed when a token is revoked", async () => {
+  const raw = server([tool("read")]);
+  const { host, revocations, issuer, ownToken } = await openTestGate([raw], {
+    operations: ["read"],
+  });
+  const params = { notifications: { toolsListChanged: true }, _meta: NEW_META };
+  await host.send({ jsonrpc: "2.0", id: "listen:0", method: "subscriptions/listen", params }, NEW);
+  const { id = null } = await raw.request("subscriptions/listen");
+  const meta = { "io.modelcontextprotocol/subscriptionId": id };
+  const acknowledged = "notifications/subscriptions/acknowledged";
+  await raw.say({
+    jsonrpc: "2.0",
+    method: acknowledged,
+    params: { _meta: meta, notifications: {} },
+  });
+  const ours = { _meta: { "io.modelcontextprotocol/subscriptionId": "listen:0" } };
+  expect(await host.heard(acknowledged)).toMatchObject({
+    params: { ...ours, notifications: { toolsListChanged: true } },
+  });
+  const revocation = issuer.revocationOf(ownToken);
+  if (!revocation.ok) throw new Error("no entry");
+  await revocations.add(revocation.entry);
+  expect(await host.heard("notifications/tools/list_changed")).toEqual({
+    jsonrpc: "2.0",
+    method: "notifications/tools/list_changed",
+    params: ours,
+  });
+});

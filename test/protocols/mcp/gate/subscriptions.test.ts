@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../../src/bytes/json.js";
+import { NEW_META, openTestGate, RawServer, tool } from "./support.js";
+
+const NEW = { era: "new" } as const;
+const KEY = "io.modelcontextprotocol/subscriptionId";
+
+function listen(id: number | string, notifications: JsonObject, token?: string): JsonObject {
+  const _meta = token === undefined ? NEW_META : { ...NEW_META, "dev.proviso/capability": token };
+  return { jsonrpc: "2.0", id, method: "subscriptions/listen", params: { notifications, _meta } };
+}
+
+function heard(method: string, subscription: Json, params: JsonObject = {}): JsonObject {
+  return { jsonrpc: "2.0", method, params: { ...params, _meta: { [KEY]: subscription } } };
+}
+
+test("a subscription's messages come under the host's id, and those of no subscription not at all", async () => {
+  const server = new RawServer();
+  const { host } = await openTestGate([server], { operations: ["resources:subscribe"] });
+  await host.send(
+    listen("mine", { resourceSubscriptions: ["db://a"], resourcesListChanged: true }),
+    NEW,
+  );
+  const { id = null } = await server.request("subscriptions/listen");
+  const updated = "notifications/resources/updated";
+  await server.say(heard("notifications/subscriptions/acknowledged", id, { notifications: {} }));
+  await server.say(heard(updated, id, { uri: "db://a" }));
+  await server.say(heard(updated, "mine", { uri: "db://evil" }));
+  await server.say(heard(updated, 999, { uri: "db://evil" }));
+  await server.say(heard("notifications/message", id, { data: "evil" }));
+  expect(await host.heard(updated)).toEqual(heard(updated, "mine", { uri: "db://a" }));
+  expect(host.received.join()).not.toContain("evil");
+  await server.say({
+    jsonrpc: "2.0",
+    id,
+    result: { resultType: "complete", _meta: { [KEY]: id } },
+  });
+  expect(await host.answerTo("mine")).toMatchObject({ result: { _meta: { [KEY]: "mine" } } });
+});
+
+test("each resource of a subscription is judged", async () => {
+  const server = new RawServer();
+  const { host } = await openTestGate([server], {
+    operations: ["resources:subscribe"],
+    operationConstraints: { "resources:subscribe": { path: { path: "/data" } } },
+  });
+  const refused = { error: { code: -31403 } };
+  expect(
+    await host.ask(listen(1, { resourceSubscriptions: ["file:///data/a", "file:///etc/b"] }), NEW),
+  ).toMatchObject(refused);
+  expect(await host.ask(listen(2, { resourceSubscriptions: [7] }), NEW)).toMatchObject({
+    error: { code: -32602 },
+  });
+  expect(
+    await host.ask(listen(3, { resourceSubscriptions: ["file:///data/%2e%2e/etc"] }), NEW),
+  ).toMatchObject(refused);
+  expect(server.received).toEqual([]);
+  await host.send(listen(4, { resourceSubscriptions: ["file:///data/a"] }), NEW);
+  expect(await server.request("subscriptions/listen")).toBeDefined();
+});
+
+test("a subscription to a task is its creator's alone, and what the task asks is judged", async () => {
+  const server = new RawServer();
+  server.answers["tools/list"] = { tools: [tool("run")] };
+  server.answers["tools/call"] = { resultType: "task", taskId: "t1", status: "working" };
+  const { host, mint } = await openTestGate([server]);
+  const [mine, theirs] = [mint({ operations: ["run"] }), mint({ operations: ["run"] })];
+  const _meta = { ...NEW_META, "dev.proviso/capability": mine };
+  await host.ask({ id: 1, method: "tools/call", params: { name: "run", _meta } }, NEW);
+  expect(await host.ask(listen(2, { taskIds: ["t1"] }, theirs), NEW)).toMatchObject({
+    error: { code: -32602 },
+  });
+  await host.send(listen(3, { taskIds: ["t1"] }, mine), NEW);
+  const { id = null } = await server.request("subscriptions/listen");
+  const steal = { method: "sampling/createMessage", params: { messages: ["evil"] } };
+  const state = { taskId: "t1", status: "input_required" };
+  await server.say(heard("notifications/tasks", id, { ...state, inputRequests: { steal } }));
+  await server.say(heard("notifications/tasks", id, { taskId: "t2", status: "evil" }));
+  await server.say(heard("notifications/tasks", id, { taskId: "t1", status: "completed" }));
+  expect(await host.heard("notifications/tasks")).toMatchObject({
+    params: { status: "completed" },
+  });
+  expect(host.received.join()).not.toContain("evil");
+});
+
+test("the host ends a subscription by cancelling it, the server by telling the host", async () => {
+  const server = new RawServer();
+  const { host } = await openTestGate([server], { anyOperation: true });
+  for (const id of ["a", "b"]) await host.send(listen(id, { toolsListChanged: true }), NEW);
+  await server.request("subscriptions/listen");
+  const [first, second] = server.requests("subscriptions/listen").map(({ id = null }) => id);
+  const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled" };
+  await host.send({ ...cancelled, params: { requestId: "a" } });
+  expect(await server.request("notifications/cancelled")).toMatchObject({
+    params: { requestId: first },
+  });
+  await server.say({ ...cancelled, params: { requestId: second ?? null } });
+  expect(await host.heard("notifications/cancelled")).toEqual({
+    ...cancelled,
+    params: { requestId: "b" },
+  });
+});

@@ -1,0 +1,225 @@
+import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+import { isJsonObject, type Json, type JsonObject } from "../../../../src/bytes/json.js";
+import type { MintRequest } from "../../../../src/capability/mint.js";
+import { createIssuer, createKeyring, type Issuer } from "../../../../src/issuer/index.js";
+import { createTokenAuthority } from "../../../../src/protocols/mcp/authority/token-authority.js";
+import type { Exchange, HostSession } from "../../../../src/protocols/mcp/front/exchange.js";
+import { openGateSession } from "../../../../src/protocols/mcp/gate/gate-session.js";
+import { readMessage } from "../../../../src/protocols/mcp/message/message.js";
+import type {
+  ServerConnection,
+  ServerEnd,
+} from "../../../../src/protocols/mcp/server/connection.js";
+import {
+  createStores,
+  type LedgerStore,
+  openLedger,
+  openRevocations,
+  type RevocationStore,
+} from "../../../../src/stores/index.js";
+import { temporaryFolder } from "../../../support/temporary-folder.js";
+
+/** A server that says what a test makes it say, as raw text, and remembers what it was sent. */
+export class RawServer implements ServerConnection {
+  readonly name: string | undefined;
+  readonly received: string[] = [];
+  onMessage: ServerConnection["onMessage"] = async () => {};
+  onEnd: ServerConnection["onEnd"] = () => {};
+  /** Results by method: the server answers these by itself. */
+  readonly answers: Record<string, Json | ((request: JsonObject) => Json | undefined)> = {};
+
+  constructor(name?: string) {
+    this.name = name;
+  }
+
+  async send(text: string): Promise<void> {
+    this.received.push(text);
+    const message = parsed(text);
+    const answer = this.answers[String(message["method"])];
+    if (answer === undefined || message["id"] === undefined) return;
+    const result = typeof answer === "function" ? answer(message) : answer;
+    if (result !== undefined) void this.say({ jsonrpc: "2.0", id: message["id"], result });
+  }
+
+  /** Sends the gate a message, or any text. */
+  async say(message: JsonObject | string, origin: { forRequest?: number } = {}): Promise<void> {
+    await this.onMessage(typeof message === "string" ? message : JSON.stringify(message), origin);
+  }
+
+  end(end: ServerEnd): void {
+    this.onEnd(end);
+  }
+
+  async close(): Promise<void> {}
+
+  /** The messages with a method that it was sent. */
+  requests(method: string): readonly JsonObject[] {
+    return this.received.map(parsed).filter((message) => message["method"] === method);
+  }
+
+  /** Waits for the message with a method that it is sent next, or was sent last. */
+  async request(method: string): Promise<JsonObject> {
+    await vi.waitFor(() => {
+      if (this.requests(method).length === 0) throw new Error(`no ${method} yet`);
+    });
+    return this.requests(method).at(-1) ?? {};
+  }
+}
+
+/** A host that sends raw text, and remembers what it was sent. */
+export class RawHost {
+  readonly received: string[] = [];
+  readonly #gate: HostSession;
+
+  constructor(gate: HostSession) {
+    this.#gate = gate;
+    gate.toHost = async (text) => void this.received.push(text);
+  }
+
+  /** Sends a message as a front does; an unreadable one is refused there. */
+  async send(
+    message: JsonObject | string,
+    given: Partial<Pick<Exchange, "credentials" | "era" | "signal">> = {},
+  ): Promise<void> {
+    const read = readMessage(typeof message === "string" ? message : JSON.stringify(message));
+    if (!read.ok) throw new Error(`the front refuses this: ${read.reason}`);
+    await this.#gate.receive(read.message, {
+      credentials: given.credentials ?? [],
+      era: given.era ?? "old",
+      signal: given.signal ?? new AbortController().signal,
+      send: async (text) => void this.received.push(text),
+    });
+  }
+
+  /** Sends a request, and waits for its answer. */
+  async ask(message: JsonObject, given: Parameters<RawHost["send"]>[1] = {}): Promise<JsonObject> {
+    await this.send({ jsonrpc: "2.0", ...message }, given);
+    return this.answerTo(message["id"]);
+  }
+
+  async answerTo(id: Json | undefined): Promise<JsonObject> {
+    return this.#first((one) => one["id"] === id && one["method"] === undefined);
+  }
+
+  /** Waits for a message with a method. */
+  async heard(method: string): Promise<JsonObject> {
+    return this.#first((one) => one["method"] === method);
+  }
+
+  #first(fits: (message: JsonObject) => boolean): Promise<JsonObject> {
+    return vi.waitFor(() => {
+      const found = this.messages.find(fits);
+      if (found === undefined) throw new Error(`not yet, only ${this.received.join()}`);
+      return found;
+    });
+  }
+
+  get messages(): readonly JsonObject[] {
+    return this.received.map(parsed);
+  }
+}
+
+export interface TestGate {
+  readonly gate: HostSession;
+  readonly host: RawHost;
+  readonly issuer: Issuer;
+  readonly ledger: LedgerStore;
+  readonly revocations: RevocationStore;
+  readonly log: readonly string[];
+  /** The gate's own token; empty if it has none. */
+  readonly ownToken: string;
+  /** Mints a token for the grant `mcp`. */
+  mint(request: Omit<MintRequest, "grant">): string;
+}
+
+/** Opens a gate with a real issuer and ledger, whose own token allows what is given; none if nothing is. */
+export async function openTestGate(
+  servers: readonly ServerConnection[],
+  allowed?: Omit<MintRequest, "grant">,
+  options: {
+    readonly stateless?: boolean;
+    readonly answerWithin?: number;
+    readonly changed?: Set<string>;
+  } = {},
+): Promise<TestGate> {
+  const database = await createStores(join(temporaryFolder(), "proviso.db"));
+  const revocations = await openRevocations(database);
+  const ledger = openLedger(database);
+  const issuer = createIssuer({ name: "gate", keys: createKeyring(), revocations });
+  const mint = (request: Omit<MintRequest, "grant">): string =>
+    issuer.mint({ grant: "mcp", ...request }).token;
+  const own = allowed === undefined ? [] : [mint(allowed)];
+  const authority = createTokenAuthority({
+    issuer,
+    revocations,
+    ledger,
+    grant: "mcp",
+    ownTokens: () => own,
+    recordValues: ["path"],
+  });
+  const log: string[] = [];
+  const { changed = new Set<string>() } = options;
+  const pins = { check: async () => changed };
+  const gate = openGateSession({
+    servers,
+    authority,
+    pins,
+    log: (line) => log.push(line),
+    ...options,
+  });
+  const host = new RawHost(gate);
+  onTestFinished(async () => {
+    await gate.close();
+    await authority.close();
+    await ledger.close();
+    await database.close();
+  });
+  return { gate, host, issuer, ledger, revocations, log, ownToken: own[0] ?? "", mint };
+}
+
+/** The `_meta` of a request of the new era. */
+export const NEW_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+export function parsed(text: string): JsonObject {
+  const value: Json = JSON.parse(text);
+  if (!isJsonObject(value)) throw new Error(`no object: ${text}`);
+  return value;
+}
+
+/** A definition of a tool with string arguments. */
+export function tool(name: string, ...properties: readonly string[]): JsonObject {
+  const schemas = properties.map((property) => [property, { type: "string" }]);
+  return {
+    name,
+    description: `does ${name}`,
+    inputSchema: { type: "object", properties: Object.fromEntries(schemas) },
+  };
+}
+
+/** The parts of a refused tools/call. */
+export function refusalIn(answer: JsonObject): {
+  sentence: string;
+  codes: readonly string[];
+  meta: JsonObject;
+} {
+  const result = objectIn(answer, "result");
+  if (result["isError"] !== true) throw new Error(`not refused: ${JSON.stringify(answer)}`);
+  const meta = objectIn(result, "_meta");
+  const content = result["content"];
+  const [first] = Array.isArray(content) ? content : [];
+  const denials = meta["dev.proviso/denials"];
+  const codes = Array.isArray(denials) ? denials.map((denial) => String(denial.code)) : [];
+  return { sentence: String(first?.text), codes, meta };
+}
+
+export function objectIn(value: JsonObject, name: string): JsonObject {
+  const inner = value[name];
+  if (inner === undefined || !isJsonObject(inner)) {
+    throw new Error(`no object ${name} in ${JSON.stringify(value)}`);
+  }
+  return inner;
+}
