@@ -18,7 +18,7 @@ import { allowsUrl, isPort, isUrlFolder, URL_SCHEMES } from "./url-form.js";
 import { isHostEntry } from "./url-host.js";
 
 /** Most UTF-16 code units of a string that `operationConstraints` judges. */
-const MAX_JUDGED_UNITS = 4096;
+export const MAX_JUDGED_UNITS = 4096;
 
 /** Most elements of an array that `operationConstraints` judges. */
 export const MAX_JUDGED_ELEMENTS = 256;

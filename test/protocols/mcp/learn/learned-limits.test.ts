@@ -1,0 +1,180 @@
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../../../../src/bytes/json.js";
+import type { ArgumentConstraint } from "../../../../src/caveats/hop.js";
+import { encodeHop } from "../../../../src/caveats/write-hop.js";
+import { learnLimits } from "../../../../src/protocols/mcp/learn/learned-limits.js";
+
+/** Learns from calls of one tool with these arguments. */
+function learn(...given: readonly JsonObject[]) {
+  return learnLimits(given.map((one) => ({ operation: "tool", arguments: one })));
+}
+
+/** Returns the limit on an argument that had these values; `undefined` if any value is allowed. */
+function limitOf(values: readonly Json[], name = "x"): ArgumentConstraint | undefined {
+  const { hop } = learn(...values.map((value) => ({ [name]: value })));
+  expect(hop).toBeDefined();
+  return hop?.operationConstraints?.["tool"]?.[name];
+}
+
+describe("operations and their arguments", () => {
+  test("are those that were seen, each with the closed list of its arguments", () => {
+    const { hop, calls } = learnLimits([
+      { operation: "read", arguments: { path: "/srv/a/b" } },
+      { operation: "list", arguments: {} },
+      { operation: "read", arguments: { path: "/srv/a/b", tail: 3 } },
+    ]);
+    expect(hop).toEqual({
+      operations: ["read", "list"],
+      arguments: { read: ["path", "tail"], list: [] },
+      operationConstraints: {
+        read: { path: "/srv/a/b", tail: { in: [3], optional: true } },
+      },
+    });
+    expect([...calls]).toEqual([
+      ["read", 2],
+      ["list", 1],
+    ]);
+  });
+
+  test("are none if there was no call", () => {
+    expect(learn()).toEqual({ hop: undefined, calls: new Map(), open: [], leftOut: [] });
+  });
+
+  test("are left out if no token can name them", () => {
+    const { hop, leftOut } = learnLimits([
+      { operation: "*", arguments: {} },
+      { operation: "odd", arguments: { "\ud800": 1 } },
+    ]);
+    expect(hop).toBeUndefined();
+    expect(leftOut.map(({ operation }) => operation)).toEqual(["*", "odd"]);
+  });
+});
+
+describe("values", () => {
+  test("that are few are named", () => {
+    expect(limitOf(["a", "a"])).toBe("a");
+    expect(limitOf(["a", "b", "c"])).toEqual({ in: ["a", "b", "c"] });
+    expect(limitOf([true, false])).toEqual({ in: [true, false] });
+    expect(limitOf([null, 1])).toEqual({ in: [null, 1] });
+  });
+
+  test("that are many strings, or texts, may be any", () => {
+    expect(limitOf(["a", "b", "c", "d"])).toBeUndefined();
+    expect(limitOf(["two\nlines"])).toBeUndefined();
+    expect(limitOf(["x".repeat(200)])).toBeUndefined();
+    const { open } = learn({ text: "two\nlines", n: 1 });
+    expect(open).toEqual([{ operation: "tool", argument: "text" }]);
+  });
+
+  test("that are numbers lie between the least and the greatest", () => {
+    expect(limitOf([5, -2.5, 3])).toEqual({ min: -2.5, max: 5 });
+    expect(limitOf([7, 7])).toBe(7);
+    expect(limitOf([-0])).toBe(0);
+  });
+
+  test("inside an object are limited by JSON Pointers", () => {
+    const { hop } = learn({ to: { iban: "DE02", note: "a" } }, { to: { iban: "FR14" } }, {});
+    expect(hop?.operationConstraints).toEqual({
+      tool: {
+        "/to/iban": { in: ["DE02", "FR14"], optional: true },
+        "/to/note": { in: ["a"], optional: true },
+      },
+    });
+  });
+
+  test("that are arrays are limited by their length and their elements", () => {
+    expect(limitOf([["a", "b"], []])).toEqual({
+      items: { min: 0, max: 2 },
+      each: { in: ["a", "b"] },
+    });
+    expect(limitOf([[1], [9, 4]])).toEqual({ items: { min: 1, max: 2 }, each: { min: 1, max: 9 } });
+    expect(limitOf([[{ old: "a" }]])).toEqual({ items: { min: 1, max: 1 } });
+    expect(limitOf([[]])).toEqual({ items: { min: 0, max: 0 } });
+    expect(limitOf([new Array(300).fill(1)])).toBeUndefined();
+  });
+
+  test("of several kinds may be any, unless they name a place", () => {
+    expect(limitOf([{ a: 1 }, "b", "c", "d"])).toBeUndefined();
+    const { hop, leftOut } = learn({ x: { file: "/etc/passwd" } }, { x: "b" });
+    expect(hop).toBeUndefined();
+    expect(leftOut[0]).toMatchObject({ operation: "tool", argument: "x" });
+    expect(leftOut[0]?.reason).toContain('"/etc/passwd"');
+  });
+});
+
+describe("paths", () => {
+  test("are limited by the folder that they have in common", () => {
+    expect(limitOf(["/home/me/a", "/home/me/b/c"])).toEqual({ path: "/home/me" });
+    expect(limitOf(["/home/me/a", "/home/me/ab"])).toEqual({ path: "/home/me" });
+    expect(limitOf(["/home/me", "/home/me/b"])).toEqual({ path: "/home/me" });
+    expect(limitOf(["src/a", "src/b"], "path")).toEqual({ path: "src" });
+    expect(limitOf([["/srv/x/a"], ["/srv/x/b"]])).toMatchObject({ each: { path: "/srv/x" } });
+  });
+
+  test("are named if there is one, or no narrow folder has them all", () => {
+    expect(limitOf(["/home/me/a"])).toBe("/home/me/a");
+    expect(limitOf(["/home/a", "/home/b"])).toEqual({ in: ["/home/a", "/home/b"] });
+    expect(limitOf(["/a/b/c", "/d/e/f"])).toEqual({ in: ["/a/b/c", "/d/e/f"] });
+    expect(limitOf(["/srv/x/", "/srv/x/a"])).toEqual({ in: ["/srv/x/", "/srv/x/a"] });
+    expect(limitOf(["a.txt", "b.txt"], "file")).toEqual({ in: ["a.txt", "b.txt"] });
+  });
+
+  test("leave an operation out if they are many and have no narrow folder", () => {
+    const paths = Array.from({ length: 100 }, (_, at) => ({ path: `/home/user${at}` }));
+    const { hop, leftOut } = learn(...paths);
+    expect(hop).toBeUndefined();
+    expect(leftOut).toMatchObject([{ operation: "tool", argument: "path" }]);
+    const seen = paths.map((one) => ({ operation: "tool", arguments: one }));
+    expect(learnLimits(seen, { allowBroad: true }).hop?.operationConstraints).toEqual({
+      tool: { path: { path: "/home" } },
+    });
+  });
+
+  test("are known by the name of the argument too, in any spelling", () => {
+    const many = Array.from({ length: 100 }, (_, at) => `file ${at}`);
+    for (const name of ["path", "filePath", "target_dir", "base-url", "files"]) {
+      const { leftOut } = learn(...many.map((value) => ({ [name]: value })));
+      expect(leftOut, name).toMatchObject([{ argument: name }]);
+    }
+    expect(limitOf(many, "profile")).toBeUndefined();
+  });
+});
+
+describe("URLs", () => {
+  test("are limited by their hosts and the folder that they have in common", () => {
+    expect(
+      limitOf(["https://api.example.com/v1/users?q=1", "https://api.example.com/v1/teams/"]),
+    ).toEqual({ url: { schemes: ["https"], hosts: ["api.example.com"], path: "/v1" } });
+    expect(limitOf(["https://a.example/x", "http://b.example:8080/y"])).toEqual({
+      url: {
+        schemes: ["https", "http"],
+        hosts: ["a.example", "b.example"],
+        ports: ["443", "8080"],
+      },
+    });
+  });
+
+  test("are named if there is one, or one is not in the strict form", () => {
+    expect(limitOf(["https://a.example/x?q=1"])).toBe("https://a.example/x?q=1");
+    expect(limitOf(["https://a.example", "https://a.example/b"])).toEqual({
+      in: ["https://a.example", "https://a.example/b"],
+    });
+    expect(limitOf(["demo://a/1", "demo://a/2"], "uri")).toEqual({
+      in: ["demo://a/1", "demo://a/2"],
+    });
+  });
+});
+
+test("A recording of many tools still fits into a token", () => {
+  const calls = Array.from({ length: 4000 }, (_, at) => ({
+    operation: `tool_${at % 40}`,
+    arguments: {
+      path: `/x${at % 31}/a`,
+      word: `w${at % 3}`,
+      mode: "a rather long name for a mode",
+    },
+  }));
+  const { hop, leftOut } = learnLimits(calls);
+  expect(hop === undefined ? 0 : encodeHop(hop).length).toBeLessThan(7_680);
+  expect(leftOut.length + (hop?.operations?.length ?? 0)).toBe(40);
+});
