@@ -61,7 +61,8 @@ export async function restrictionsFrom(
     } else if (kind === "moment") {
       hop[key] = await timeFrom(option.long ?? key, String(value), moments);
     } else if (key === "operations" && Array.isArray(value)) {
-      hop[key] = value.flatMap((one: string) => one.split(",").map((name) => name.trim()));
+      const { readNames } = await import("./name-list.js");
+      hop[key] = readNames(flagOf(key), value);
     } else hop[key] = value;
   }
   return hop;

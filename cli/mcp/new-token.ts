@@ -82,7 +82,7 @@ export function gateIssuer(
 }
 
 /** Makes the home if there is none. @returns Whether it did. */
-async function makeHome(files: HomeFiles): Promise<boolean> {
+export async function makeHome(files: HomeFiles): Promise<boolean> {
   try {
     readHome(files);
     return false;

@@ -14,7 +14,7 @@ interface Options extends NewTokenOptions {
   readonly grant: string;
   readonly principal?: string;
   readonly anyOp?: boolean;
-  readonly op?: readonly string[];
+  readonly request?: string;
 }
 
 /** Adds `proviso mcp token`. */
@@ -29,6 +29,11 @@ export function defineToken(mcp: Command, context: Context): void {
     .option("--grant <grant>", "the grant of the gate", toText, GATE_GRANT)
     .option("--principal <user>", "the user on whose behalf", toText)
     .option("--any-op", "allow every tool and everything else, now and in future")
+    .option(
+      "--request <file>",
+      "a file with these options, such as proviso mcp learn writes",
+      toText,
+    )
     .option("-o, --output <file>", "the file; mcp.token in the home unless given", toText);
   addRestrictions(command, {
     help: {
@@ -39,13 +44,13 @@ export function defineToken(mcp: Command, context: Context): void {
   addExamples(command, [
     "proviso mcp token --op read_text_file,list_directory --arg '*:path under /data'",
     "proviso mcp token --output ./files.token --op read_text_file --op resources:read --arg 'read_text_file:path under /data' --expires 7d",
+    "proviso mcp token --request ./files.request --output ./files.token",
     "proviso mcp token --any-op --json",
   ]);
 }
 
 async function run(context: Context, options: Options): Promise<void> {
-  const { grant, principal, anyOp } = options;
-  const restrictions = await restrictionsFrom(options);
+  const { grant, principal, anyOp, restrictions } = await requestFrom(context, options);
   if (restrictions.operations === undefined && anyOp !== true) {
     throw usageError(
       "no tool is named",
@@ -59,6 +64,20 @@ async function run(context: Context, options: Options): Promise<void> {
   const made = { file, home: home.folder, madeHome };
   const document = { ...made, id, grant, principal, issued, expires, revocationId, hop };
   printAnswer(context, options, document, lines(context, written));
+}
+
+/** Reads what the token is to allow: the flags, or the file that `--request` names. */
+async function requestFrom(context: Context, options: Options) {
+  const { grant, principal, anyOp, request } = options;
+  const restrictions = await restrictionsFrom(options);
+  if (request === undefined) return { grant, principal, anyOp, restrictions };
+  if (Object.keys(restrictions).length > 0 || principal !== undefined || anyOp !== undefined) {
+    const hint = `write them into ${printable(request)}, one on each line`;
+    throw usageError("--request has all that the token allows, and other limits are given", hint);
+  }
+  const { readRequest } = await import("./request-file.js");
+  const read = await readRequest(context, request);
+  return { ...read, grant: read.grant ?? grant };
 }
 
 function lines(context: Context, { minted, file, home, madeHome }: NewToken): string[] {

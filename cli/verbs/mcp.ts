@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "../context.js";
+import { defineLearn } from "../mcp/learn.js";
 import { defineToken } from "../mcp/token.js";
 import { addExamples } from "../verb.js";
 
@@ -11,8 +12,10 @@ export function define(program: Command, context: Context): void {
     .description(
       "The gate for MCP: a host starts it in the place of a server, and it passes on what a token allows.",
     );
+  defineLearn(mcp, context);
   defineToken(mcp, context);
   addExamples(mcp, [
+    "proviso mcp learn --name files -- npx -y @modelcontextprotocol/server-filesystem /data",
     "proviso mcp token --op read_text_file --arg 'read_text_file:path under /data'",
   ]);
 }

@@ -21,6 +21,8 @@ export interface RecordedCall {
   /** As the gate names it: `read_file`, `resources:read`. */
   readonly operation: string;
   readonly arguments: JsonObject;
+  /** The arguments whose values are looked at; all unless given. Those of one operation are the same in all calls. */
+  readonly limited?: readonly string[] | undefined;
 }
 
 /** The part of a hop that allows what was seen. */
@@ -78,11 +80,11 @@ export function learnLimits(
   calls: Iterable<RecordedCall>,
   { allowBroad = false }: { readonly allowBroad?: boolean | undefined } = {},
 ): LearnedLimits {
-  const byOperation = new Map<string, JsonObject[]>();
-  for (const { operation, arguments: given } of calls) {
-    const known = byOperation.get(operation);
-    if (known === undefined) byOperation.set(operation, [given]);
-    else known.push(given);
+  const byOperation = new Map<string, [RecordedCall, ...RecordedCall[]]>();
+  for (const call of calls) {
+    const known = byOperation.get(call.operation);
+    if (known === undefined) byOperation.set(call.operation, [call]);
+    else known.push(call);
   }
   let learned: LearnedLimits = { hop: undefined, calls: new Map(), open: [], leftOut: [] };
   for (const detail of DETAILS) {
@@ -93,7 +95,7 @@ export function learnLimits(
 }
 
 function learnedWith(
-  byOperation: ReadonlyMap<string, readonly JsonObject[]>,
+  byOperation: ReadonlyMap<string, readonly [RecordedCall, ...RecordedCall[]]>,
   detail: Detail,
 ): LearnedLimits {
   const calls = new Map<string, number>();
@@ -101,7 +103,8 @@ function learnedWith(
   const lists = new Map<string, readonly string[]>();
   const open: OpenArgument[] = [];
   const leftOut: LeftOut[] = [];
-  for (const [operation, given] of byOperation) {
+  for (const [operation, recorded] of byOperation) {
+    const given = recorded.map((call) => call.arguments);
     const names = [...new Set(given.flatMap((one) => Object.keys(one)))];
     const problem = namesProblem(operation, names);
     if (problem !== undefined) {
@@ -109,7 +112,7 @@ function learnedWith(
       continue;
     }
     const own = new OperationLimits(detail);
-    own.addMembers([], given, false);
+    own.addCalls(given, recorded[0].limited);
     const broad = own.broad[0];
     if (broad !== undefined) {
       leftOut.push({ operation, ...broad });
@@ -153,12 +156,32 @@ class OperationLimits {
     this.#detail = detail;
   }
 
+  /** @param limited - The arguments that are looked at; all unless given. */
+  addCalls(given: readonly JsonObject[], limited: readonly string[] | undefined): void {
+    if (limited === undefined) {
+      this.#addMembers([], given, false);
+      return;
+    }
+    const isLimited = (name: string): boolean => limited.includes(name);
+    const seen = new Set(given.flatMap((one) => Object.keys(one)));
+    this.#addMembers(
+      [],
+      given.map((one) =>
+        Object.fromEntries(Object.entries(one).filter(([name]) => isLimited(name))),
+      ),
+      false,
+    );
+    this.open.push(
+      ...[...seen].filter((name) => !isLimited(name)).map((name) => argumentName([name])),
+    );
+  }
+
   /**
    * Adds the members of some objects, which all stand at the same place of their calls.
    *
    * @param isOptional - True if a call has no object there.
    */
-  addMembers(path: readonly string[], objects: readonly JsonObject[], isOptional: boolean): void {
+  #addMembers(path: readonly string[], objects: readonly JsonObject[], isOptional: boolean): void {
     const members = new Map<string, Json[]>();
     for (const object of objects) {
       for (const [name, value] of Object.entries(object)) {
@@ -177,7 +200,7 @@ class OperationLimits {
     if (values.every(isJsonObject)) {
       const names = [...new Set(values.flatMap((value) => Object.keys(value)))];
       if (names.length > 0 && names.length <= MAX_MEMBERS && names.every(isWellFormed)) {
-        this.addMembers(path, values, isOptional);
+        this.#addMembers(path, values, isOptional);
         return;
       }
       this.#take(path, unlimited(values, name, this.#detail), isOptional);

@@ -1,0 +1,105 @@
+import type {
+  ArgumentConstraint,
+  ElementOperators,
+  Hop,
+  ItemsLimit,
+  UrlLimit,
+} from "../src/caveats/hop.js";
+import type { Scalar } from "../src/caveats/scalar.js";
+import { escapedJson, quoted } from "./output.js";
+
+// Neither "*" nor a last ":", which --arg takes for a pattern and for an operator of other languages.
+const BARE = /^[A-Za-z0-9_./@+-]+$/;
+
+/** Writes limits on arguments as expressions of `--arg`, which `readLimits` reads as the same limits. */
+export function limitExpressions(
+  constraints: NonNullable<Hop["operationConstraints"]>,
+): readonly string[] {
+  return Object.entries(constraints).flatMap(([operation, limits]) =>
+    Object.entries(limits).flatMap(([argument, limit]) =>
+      endsOf(limit).map(([mark, end]) => `${word(operation)}:${mark}${word(argument)}${end}`),
+    ),
+  );
+}
+
+/** Writes a closed list of arguments as an expression of `--only-args`. */
+export function closedListExpression(operation: string, names: readonly string[]): string {
+  return `${word(operation)}:${names.map(word).join(",")}`;
+}
+
+/** Writes names with commas between, as `--op` reads them. */
+export function nameList(names: readonly string[]): string {
+  return names.map(word).join(",");
+}
+
+/** Writes each part of a limit as what stands before and behind the name of the argument. */
+function endsOf(limit: ArgumentConstraint): readonly (readonly [mark: "" | "?", end: string])[] {
+  if (limit === null || typeof limit !== "object") return [["", `=${scalar(limit)}`]];
+  if (limit.absent === true) return [["", " absent"]];
+  const ends = operatorEnds(limit);
+  const each = limit.each === undefined ? [] : operatorEnds(limit.each);
+  const mark = limit.optional === true ? "?" : "";
+  return [...ends, ...each.map((end) => ` each${end}`)].map((end) => [mark, end]);
+}
+
+function operatorEnds({
+  min,
+  max,
+  in: listed,
+  not_in,
+  path,
+  prefix,
+  url,
+  items,
+}: ElementOperators): readonly string[] {
+  const ends: string[] = [];
+  if (min !== undefined) ends.push(`>=${scalar(min)}`);
+  if (max !== undefined) ends.push(`<=${scalar(max)}`);
+  if (listed !== undefined) ends.push(` in ${listed.map(scalar).join(",")}`);
+  if (not_in !== undefined) ends.push(` not in ${not_in.map(scalar).join(",")}`);
+  if (path !== undefined) ends.push(` under ${word(path)}`);
+  if (prefix !== undefined) ends.push(` begins with ${word(prefix)}`);
+  if (url !== undefined) ends.push(urlEnd(url));
+  if (items !== undefined) ends.push(...itemEnds(items));
+  return ends;
+}
+
+function itemEnds({ min, max }: ItemsLimit): readonly string[] {
+  if (min === max) return [` items=${min}`];
+  return [
+    ...(min === undefined ? [] : [` items>=${min}`]),
+    ...(max === undefined ? [] : [` items<=${max}`]),
+  ];
+}
+
+/** Writes every combination of the parts, since a list of URLs stands for all combinations of theirs. */
+function urlEnd({ schemes, hosts, ports, path = "" }: UrlLimit): string {
+  const folder = path === "/" ? "" : path;
+  const urls = schemes.flatMap((scheme) =>
+    hosts.flatMap((host) => {
+      const name = host.startsWith(".") ? `*${host}` : host;
+      return (ports ?? [undefined]).map(
+        (port) => `${scheme}://${name}${port === undefined ? "" : `:${port}`}${folder}`,
+      );
+    }),
+  );
+  return ` at ${urls.map((one) => (one.includes(",") ? quoted(one) : one)).join(",")}`;
+}
+
+function scalar(value: Scalar): string {
+  return typeof value === "string" ? word(value) : escapedJson(value);
+}
+
+/** Writes a string as it is where that is read as this very string, else in quotes. */
+function word(text: string): string {
+  return BARE.test(text) && !isJson(text) ? text : quoted(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

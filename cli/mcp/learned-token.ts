@@ -1,0 +1,202 @@
+import { existsSync, readFileSync, renameSync } from "node:fs";
+import {
+  type LearnedLimits,
+  type LeftOut,
+  learnLimits,
+  type RecordedCall,
+} from "../../src/protocols/mcp/learn/learned-limits.js";
+import { callsOfLine } from "../../src/protocols/mcp/learn/recorded-calls.js";
+import { readRecording } from "../../src/protocols/mcp/learn/recording.js";
+import { putPrivateFile } from "../../src/storage/new-file.js";
+import { errorCode, isErrno } from "../../src/system/error-code.js";
+import type { Context } from "../context.js";
+import { CliError, EXIT, environmentError } from "../exit.js";
+import type { HomeChoice } from "../home.js";
+import { seenFromNow } from "../moment.js";
+import { printable } from "../output.js";
+import { restrictionsFrom } from "../restrictions.js";
+import { configurationLines, hostConfiguration } from "./host-configuration.js";
+import { type NewToken, writeNewToken } from "./new-token.js";
+import { requestText } from "./request-file.js";
+
+export interface LearnOptions extends HomeChoice {
+  readonly grant: string;
+  readonly expires?: string;
+  readonly allowBroad?: boolean;
+}
+
+/** The files of a server; absolute paths. */
+export interface Places {
+  /** The name of the server in a host's configuration. */
+  readonly name: string;
+  readonly recording: string;
+  readonly token: string;
+  readonly request: string;
+}
+
+/** What a recording has. */
+interface Seen {
+  readonly calls: readonly RecordedCall[];
+  /** The number of messages that a gate refuses, whatever the token, by the reason. */
+  readonly refused: ReadonlyMap<string, number>;
+  /** The number of lines of the file that are not of a recording. */
+  readonly unreadable: number;
+}
+
+/**
+ * Learns from a recording, and writes the token and the request.
+ *
+ * @param words - The server's command; empty if it is not known.
+ * @throws CliError if the recording cannot be read, or nothing that it has can be allowed.
+ */
+export async function learnToken(
+  context: Context,
+  words: readonly string[],
+  options: LearnOptions,
+  places: Places,
+): Promise<{ readonly document: object; readonly lines: readonly string[] }> {
+  const seen = await readSeen(places.recording);
+  const learned = learnLimits(seen.calls, { allowBroad: options.allowBroad });
+  if (learned.hop === undefined) throw nothingLearned(places, learned, seen);
+  const { grant, expires } = options;
+  const lifetime = await restrictionsFrom({ expires });
+  const written = await writeNewToken(
+    context,
+    { ...options, output: places.token },
+    { grant, ...lifetime, ...learned.hop },
+  );
+  const before = writeRequest(options, places, learned, written);
+  const { id, issued, expires: end, hop } = written.minted;
+  const configuration = hostConfiguration(words, options, places.name, written);
+  const document = {
+    name: places.name,
+    recording: places.recording,
+    file: places.token,
+    request: places.request,
+    home: written.home.folder,
+    calls: Object.fromEntries(learned.calls),
+    open: learned.open,
+    leftOut: learned.leftOut,
+    refused: Object.fromEntries(seen.refused),
+    id,
+    grant,
+    issued,
+    expires: end,
+    hop,
+    configuration,
+  };
+  const lines = [
+    ...seenLines(places, learned, seen),
+    `Wrote ${printable(places.token)}: ${id} expires ${seenFromNow(end, Date.now())}`,
+    `Wrote ${printable(places.request)}: what it allows, in words for you to edit`,
+    ...(before === undefined ? [] : [`  the file that was there before is ${printable(before)}`]),
+    ...configurationLines(configuration, options, written),
+  ];
+  return { document, lines };
+}
+
+async function readSeen(recording: string): Promise<Seen> {
+  const calls: RecordedCall[] = [];
+  const refused = new Map<string, number>();
+  let unreadable = 0;
+  let lines = 0;
+  try {
+    for await (const line of readRecording(recording)) {
+      lines++;
+      if (line === undefined) {
+        unreadable++;
+        continue;
+      }
+      const found = callsOfLine(line);
+      if (found.ok) calls.push(...found.calls);
+      else refused.set(found.reason, (refused.get(found.reason) ?? 0) + 1);
+    }
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    const message = `could not read ${printable(recording)}: ${errorCode(error)}`;
+    const hint = "proviso mcp learn -- COMMAND records a session; --recording names the file";
+    throw environmentError("unreadable_file", message, hint);
+  }
+  if (lines === 0 || unreadable < lines) return { calls, refused, unreadable };
+  const message = `${printable(recording)} is not a recording of a session`;
+  throw environmentError("unreadable_file", message, "proviso mcp learn -- COMMAND makes one");
+}
+
+function nothingLearned(places: Places, learned: LearnedLimits, seen: Seen): CliError {
+  const [first] = learned.leftOut;
+  const why =
+    first === undefined
+      ? "there is no call in it"
+      : `nothing in it can be allowed: ${leftOutText(first)}`;
+  return new CliError({
+    code: "nothing_learned",
+    message: `no token was made of ${printable(places.recording)}: ${why}`,
+    exitCode: EXIT.environment,
+    hint:
+      first === undefined
+        ? "use the server through its host, then end the session"
+        : "--allow-broad allows it; or write limits of your own: proviso mcp token --help",
+    details: { leftOut: learned.leftOut, refused: Object.fromEntries(seen.refused) },
+  });
+}
+
+/** Writes the request. @returns The new name of a file that was there before and differs. */
+function writeRequest(
+  { grant, expires }: LearnOptions,
+  places: Places,
+  learned: LearnedLimits,
+  { home }: NewToken,
+): string | undefined {
+  const path = places.request;
+  const heading = [
+    `What ${places.name} was seen to do, from ${places.recording}. Each line is an option of`,
+    "proviso mcp token. Change them, and write the token anew; a running gate takes it at once:",
+    `  proviso mcp token --home ${home.folder} --request ${path} --output ${places.token}`,
+  ].map(printable);
+  const text = requestText(learned, { grant, expires, heading });
+  try {
+    const before = keepBefore(path, text);
+    putPrivateFile(path, text, renameSync);
+    return before;
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    const message = `could not write ${printable(path)}: ${errorCode(error)}`;
+    throw environmentError("output_failed", message, "check the folder, and its permissions");
+  }
+}
+
+/** Keeps a file that a person may have edited: gives it another name if it differs. */
+function keepBefore(path: string, text: string): string | undefined {
+  if (!existsSync(path) || readFileSync(path, "utf8") === text) return undefined;
+  const before = `${path}.before`;
+  renameSync(path, before);
+  return before;
+}
+
+function seenLines(places: Places, { calls, leftOut }: LearnedLimits, seen: Seen): string[] {
+  const refused = [...seen.refused].map(
+    ([reason, count]) => `${timesText(count)}: ${printable(reason)}`,
+  );
+  return [
+    `Learned from ${printable(places.recording)}, which has all that was said; delete it when you need it no longer:`,
+    ...[...calls].map(([operation, count]) => `  ${printable(operation)}, ${timesText(count)}`),
+    ...indented("Seen, but not allowed:", leftOut.map(leftOutText)),
+    ...indented("Seen, but refused by a gate, whatever the token:", refused),
+    ...(seen.unreadable === 0
+      ? []
+      : [`Passed over lines that are not of a recording: ${seen.unreadable}`]),
+  ];
+}
+
+function leftOutText({ operation, argument, reason }: LeftOut): string {
+  const subject = argument === undefined ? operation : `${operation}, argument ${argument}`;
+  return printable(`${subject}: ${reason}`);
+}
+
+function indented(heading: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`)];
+}
+
+function timesText(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}

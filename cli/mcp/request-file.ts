@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import type { HopInit } from "../../src/caveats/hop.js";
+import type { LearnedLimits } from "../../src/protocols/mcp/learn/learned-limits.js";
+import { errorCode } from "../../src/system/error-code.js";
+import { absolutePath, type Context } from "../context.js";
+import { environmentError, usageError } from "../exit.js";
+import { closedListExpression, limitExpressions, nameList } from "../limit-words.js";
+import { printable, quoted } from "../output.js";
+import { addRestrictions, restrictionsFrom } from "../restrictions.js";
+import { refuseRepeats, toText } from "../verb.js";
+
+// A request: what a token should allow, in the words of the command, for a person to edit. Each line is an option of
+// `proviso mcp token` with its value, without the quotes that a shell needs; lines that begin with # are comments.
+
+/** The request that a file has. */
+export interface TokenRequest {
+  readonly grant?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly anyOp?: boolean | undefined;
+  readonly restrictions: HopInit;
+}
+
+interface RequestOptions {
+  readonly grant?: string;
+  readonly principal?: string;
+  readonly anyOp?: boolean;
+}
+
+/** The beginning of a request. */
+interface RequestHead {
+  readonly grant: string;
+  readonly expires: string | undefined;
+  /** Lines of the comment at the top. */
+  readonly heading: readonly string[];
+}
+
+/** Writes learned limits as a request. */
+export function requestText(
+  { hop, calls, open, leftOut }: LearnedLimits,
+  { grant, expires, heading }: RequestHead,
+): string {
+  const lines = [...heading.map(comment), "", `--grant ${grant}`];
+  if (expires !== undefined) lines.push(`--expires ${expires}`);
+  for (const [operation, count] of calls) {
+    const constraints = hop?.operationConstraints?.[operation];
+    const names = hop?.arguments?.[operation] ?? [];
+    const free = open.filter((one) => one.operation === operation);
+    lines.push(
+      "",
+      comment(`${printable(operation)}: ${count === 1 ? "one call" : `${count} calls`}`),
+      `--op ${nameList([operation])}`,
+      `--only-args ${closedListExpression(operation, names)}`,
+      ...(constraints === undefined
+        ? []
+        : limitExpressions({ [operation]: constraints }).map((one) => `--arg ${one}`)),
+      ...free.map(({ argument }) => comment(`${printable(argument)} may have any value`)),
+    );
+  }
+  if (leftOut.length > 0) lines.push("", comment("Seen, but not allowed:"));
+  for (const { operation, argument, reason } of leftOut) {
+    const subject = argument === undefined ? operation : `${operation}, argument ${argument}`;
+    lines.push(comment(`  ${printable(subject)}: ${printable(reason)}`));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function comment(text: string): string {
+  return `# ${text}`;
+}
+
+/**
+ * Reads a request from a file.
+ *
+ * @throws CliError that names the file and, where it can, the line.
+ */
+export async function readRequest(context: Context, file: string): Promise<TokenRequest> {
+  const command = new Command("request")
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: () => {} })
+    .helpOption(false)
+    .option("--grant <grant>", "", toText)
+    .option("--principal <user>", "", toText)
+    .option("--any-op");
+  addRestrictions(command);
+  refuseRepeats(command);
+  const words: string[] = [];
+  for (const [at, line] of readLines(context, file).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const [, flag = "", value = ""] = /^\s*(\S+)\s*(.*?)\s*$/.exec(line) ?? [];
+    const option = command.options.find(({ long }) => long === flag);
+    if (option === undefined) {
+      const known = command.options.map(({ long }) => long).join(", ");
+      const message = `${printable(file)}, line ${at + 1}: ${quoted(flag)} is not an option of a request`;
+      throw usageError(message, `each line begins with one of ${known}, or with #`);
+    }
+    words.push(value === "" && !option.required ? flag : `${flag}=${value}`);
+  }
+  try {
+    command.parse(words, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const message = `${printable(file)}: ${error.message.replace(/^error: /, "")}`;
+    throw usageError(
+      message,
+      "each line is an option with its value, without the quotes of a shell",
+    );
+  }
+  const { grant, principal, anyOp } = command.opts<RequestOptions>();
+  return { grant, principal, anyOp, restrictions: await restrictionsFrom(command.opts()) };
+}
+
+function readLines(context: Context, file: string): readonly string[] {
+  try {
+    return readFileSync(absolutePath(context, file), "utf8")
+      .replace(/^\ufeff/, "")
+      .split(/\r?\n/);
+  } catch (error) {
+    const message = `could not read ${printable(file)}: ${errorCode(error)}`;
+    throw environmentError(
+      "input_unreadable",
+      message,
+      "check the name of the file, and its permissions",
+    );
+  }
+}

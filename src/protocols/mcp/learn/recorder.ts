@@ -1,0 +1,113 @@
+import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { LineSplitter } from "../../../bytes/line-splitter.js";
+import { type ChildEnd, PipedChild } from "../../../system/piped-child.js";
+import { edit } from "../message/edit.js";
+import { HOST_LIMITS, readMessage } from "../message/message.js";
+import type { RecordedLine } from "./recording.js";
+
+/** The property of a message's `_meta` by which a host sends tokens to a gate. */
+const CAPABILITY_KEY = "dev.proviso/capability";
+
+export interface RecorderOptions {
+  /** The server's program, started without a shell. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** All variables of the server. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Where the host reads and writes. */
+  readonly host: Duplex;
+  /** Called with each line of both sides, before it is passed on. */
+  readonly record: (line: RecordedLine) => void;
+  /** Strings that stand in no recorded line, such as tokens. */
+  readonly secrets: readonly string[];
+  /** Ends the session when it is aborted. */
+  readonly stop: AbortSignal;
+}
+
+/** A session that is being recorded. */
+export interface RecordedSession {
+  /** Fulfilled when the host has ended the session, or the server has. */
+  readonly over: Promise<void>;
+  /** Ends the server. */
+  close(): Promise<ChildEnd>;
+}
+
+/**
+ * Starts a server and passes every byte between it and the host on, unchanged and as it comes.
+ *
+ * @throws Error of the system, such as `ENOENT`, if the server does not start.
+ */
+export async function recordSession({
+  command,
+  args,
+  env,
+  host,
+  record,
+  secrets,
+  stop,
+}: RecorderOptions): Promise<RecordedSession> {
+  const child = await PipedChild.start({ command, args, env, stderr: "inherit" });
+  const ending = new AbortController();
+  const { signal } = ending;
+  const note = (from: RecordedLine["from"], bytes: Uint8Array): void => {
+    const text = withoutAll(Buffer.from(bytes).toString("utf8"), secrets);
+    record({ time: new Date().toISOString(), from, text: withoutCapability(text) });
+  };
+  const fromHost = pipeline(
+    host,
+    (chunks) => noted(chunks, (line) => note("host", line)),
+    child.stdin,
+    {
+      signal,
+    },
+  );
+  const fromServer = pipeline(
+    child.stdout,
+    (chunks) => noted(chunks, (line) => note("server", line)),
+    host,
+    { end: false },
+  );
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    else stop.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const quiet = (side: Promise<void>): Promise<void> => side.catch(() => {});
+  const over = Promise.race([quiet(fromHost), quiet(fromServer), stopped]);
+  return {
+    over,
+    async close() {
+      await child.end();
+      await quiet(fromServer);
+      ending.abort();
+      await quiet(fromHost);
+      return child.ended;
+    },
+  };
+}
+
+/** Passes bytes on, and calls back with each line when it is complete. A line that no gate would take is left out. */
+async function* noted(
+  chunks: AsyncIterable<Uint8Array>,
+  note: (line: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  const splitter = new LineSplitter(HOST_LIMITS.bytes);
+  for await (const chunk of chunks) {
+    for (const line of splitter.split(chunk)) if (line.kind === "line") note(line.bytes);
+    yield chunk;
+  }
+  const rest = splitter.rest();
+  if (rest?.kind === "line") note(rest.bytes);
+}
+
+/** Removes the token that a host sends with a message. What cannot be read is withheld, in case it has one. */
+function withoutCapability(text: string): string {
+  if (!text.includes(CAPABILITY_KEY)) return text;
+  const read = readMessage(text);
+  const path = ["params", "_meta", CAPABILITY_KEY];
+  return read.ok ? edit(text, [{ path, value: undefined }]) : "";
+}
+
+function withoutAll(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, "[withheld]"), text);
+}

@@ -1,0 +1,79 @@
+import {
+  closeSync,
+  createReadStream,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { isJsonObject, type Json } from "../../../bytes/json.js";
+import { LineSplitter } from "../../../bytes/line-splitter.js";
+import { decodeUtf8 } from "../../../bytes/utf8.js";
+
+/** One line of a session. A recording is a file of them, each a JSON object on a line of its own. */
+export interface RecordedLine {
+  /** As `Date.toISOString` writes it. */
+  readonly time: string;
+  readonly from: "host" | "server";
+  /** The line as it was, without its line feed. */
+  readonly text: string;
+}
+
+/** A message of 4 MiB, each byte of which is written as an escape. */
+const MAX_LINE = 6 * 4 * 1024 * 1024;
+const LINE_FEED = 0x0a;
+
+/** A recording that is being written: a file of mode 0600, to which each line is appended at once. */
+export class RecordingFile {
+  readonly #fd: number;
+
+  /** Opens a file, or makes it. What it has stays. @throws Error of the system */
+  constructor(path: string) {
+    this.#fd = openSync(path, "a+", 0o600);
+    if (process.platform !== "win32") fchmodSync(this.#fd, 0o600);
+    const { size } = fstatSync(this.#fd);
+    const last = Buffer.alloc(1);
+    // Half a line is left where the program was killed.
+    if (size > 0 && readSync(this.#fd, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED) {
+      writeSync(this.#fd, "\n");
+    }
+  }
+
+  /** @throws Error of the system, such as `ENOSPC` */
+  append(line: RecordedLine): void {
+    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+    let written = 0;
+    while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** Yields the lines of a recording; `undefined` for each line of the file that is none. @throws Error of the system */
+export async function* readRecording(path: string): AsyncGenerator<RecordedLine | undefined> {
+  const splitter = new LineSplitter(MAX_LINE);
+  const chunks: AsyncIterable<Buffer> = createReadStream(path);
+  for await (const chunk of chunks) {
+    for (const line of splitter.split(chunk)) {
+      yield line.kind === "line" ? recordedLine(line.bytes) : undefined;
+    }
+  }
+  const rest = splitter.rest();
+  if (rest !== undefined) yield rest.kind === "line" ? recordedLine(rest.bytes) : undefined;
+}
+
+function recordedLine(bytes: Uint8Array): RecordedLine | undefined {
+  let value: Json;
+  try {
+    value = JSON.parse(decodeUtf8(bytes) ?? "");
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value)) return undefined;
+  const { time, from, text } = value;
+  if (typeof time !== "string" || typeof text !== "string") return undefined;
+  return from === "host" || from === "server" ? { time, from, text } : undefined;
+}

@@ -1,0 +1,290 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { MAIN } from "../../support/built.js";
+import { connectClient, publishedServer } from "../../support/mcp-servers.js";
+import { Bench, type Document } from "../run.js";
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+
+/** Writes a recording of lines that a host has sent. */
+function record(name: string, ...messages: readonly object[]): void {
+  const lines = messages.map((message, id) =>
+    JSON.stringify({
+      time: "2026-01-01T00:00:00.000Z",
+      from: "host",
+      text: JSON.stringify({ jsonrpc: "2.0", id, ...message }),
+    }),
+  );
+  bench.write(name, `${lines.join("\n")}\n`);
+}
+
+function call(name: string, given: object): object {
+  return { method: "tools/call", params: { name, arguments: given } };
+}
+
+const read = (path: string): object => call("read", { path });
+
+/** Runs `proviso mcp learn` with a recording, and returns its document. */
+function learn(name: string, ...args: readonly string[]): Promise<Document> {
+  return bench.json("mcp", "learn", "--recording", name, ...args);
+}
+
+/** Returns whether a token allows a call, by `proviso verify`. */
+async function allows(token: string, operation: string, given: object): Promise<boolean> {
+  const named = Object.entries(given).flatMap(([name, value]) => [
+    "--arg",
+    `${name}=${JSON.stringify(value)}`,
+  ]);
+  const verify = ["verify", `@${token}`, "--grant", "mcp", "--op", operation, ...named];
+  return (await bench.json(...verify))["allowed"];
+}
+
+describe("proviso mcp learn between a client and a real server", () => {
+  test("passes everything on, and writes a token and a request for what it saw", async () => {
+    const folder = join(bench.folder, "me", "docs");
+    mkdirSync(folder, { recursive: true });
+    bench.write("me/docs/a.txt", "one\ntwo\n");
+    bench.write("me/docs/b.txt", "three\n");
+    const server = publishedServer("@modelcontextprotocol/server-filesystem", bench.folder);
+    const session = async (words: readonly string[], env = {}) => {
+      const { client, stderr } = await connectClient(words, { env, cwd: bench.folder });
+      const answers = [
+        await client.listTools(),
+        await client.callTool({
+          name: "read_text_file",
+          arguments: { path: join(folder, "a.txt"), head: 1 },
+        }),
+        await client.callTool({
+          name: "read_text_file",
+          arguments: { path: join(folder, "b.txt") },
+        }),
+        await client.callTool({ name: "list_directory", arguments: { path: folder } }),
+      ];
+      await client.close();
+      return { answers, stderr: stderr() };
+    };
+    const direct = await session(server);
+    const secret = "a-password-of-a-database";
+    const env = { PROVISO_HOME: bench.home, PROVISO_DATABASE_PASSWORD: secret };
+    const learned = await session(
+      [process.execPath, MAIN, "mcp", "learn", "--name", "files", "--", ...server],
+      env,
+    );
+    expect(learned.answers).toEqual(direct.answers);
+    expect(learned.stderr).toContain(`Made a home at ${bench.home}`);
+    expect(learned.stderr).toContain("read_text_file, 2 times");
+    const block = /^\{\n[\s\S]*^\}$/m.exec(learned.stderr)?.[0] ?? "";
+    expect(JSON.parse(block)).toEqual({
+      mcpServers: {
+        files: {
+          command: "proviso",
+          args: [
+            "mcp",
+            "gate",
+            "--home",
+            bench.home,
+            "--token",
+            `@${bench.home}/files.token`,
+            "--",
+            ...server,
+          ],
+        },
+      },
+    });
+    for (const end of ["recording", "token", "request"]) {
+      expect(statSync(join(bench.home, `files.${end}`)).mode & 0o777, end).toBe(0o600);
+    }
+    const token = "home/files.token";
+    expect(await allows(token, "read_text_file", { path: join(folder, "a.txt"), head: 1 })).toBe(
+      true,
+    );
+    expect(await allows(token, "read_text_file", { path: join(folder, "c", "d.txt") })).toBe(true);
+    expect(await allows(token, "read_text_file", { path: join(bench.folder, "me", "x") })).toBe(
+      false,
+    );
+    expect(await allows(token, "read_text_file", { path: join(folder, "a.txt"), tail: 1 })).toBe(
+      false,
+    );
+    expect(await allows(token, "write_file", { path: join(folder, "a.txt") })).toBe(false);
+  });
+
+  test("keeps the variables of proviso and tokens from the server and from the recording", async () => {
+    const server = publishedServer("@modelcontextprotocol/server-everything", "stdio");
+    const env = {
+      PROVISO_HOME: bench.home,
+      PROVISO_PASSWORD: "swordfish-9",
+      OWN: "for the server",
+    };
+    const { client } = await connectClient(
+      [process.execPath, MAIN, "mcp", "learn", "--name", "all", "--", ...server],
+      { env, cwd: bench.folder },
+    );
+    const answer = await client.callTool({
+      name: "get-env",
+      arguments: {},
+      _meta: { "dev.proviso/capability": "the-token", other: "kept" },
+    });
+    await client.callTool({ name: "echo", arguments: { message: "swordfish-9" } });
+    await client.close();
+    const seen = JSON.stringify(answer);
+    expect(seen).toContain("for the server");
+    expect(seen).not.toContain("PROVISO_");
+    const recording = bench.read("home/all.recording");
+    expect(recording).toContain("kept");
+    expect(recording).not.toContain("the-token");
+    expect(recording).not.toContain("swordfish-9");
+  });
+
+  test("says which program does not start", async () => {
+    const { status, stderr } = await bench.run(["mcp", "learn", "--", "no-such-program"]);
+    expect(stderr).toContain("no-such-program does not start: ENOENT");
+    expect(status).toBe(6);
+  });
+});
+
+describe("proviso mcp learn with a recording", () => {
+  test("writes the request in the words of the command, from which the same token can be written", async () => {
+    record("r", read("/srv/me/a"), read("/srv/me/b"), call("note, it", { n: 3, to: { a: "x y" } }));
+    const { status, hop, request, file } = await learn("r", "--name", "files", "--expires", "2h");
+    expect(status).toBe(0);
+    const text = bench.read("home/files.request");
+    expect(text).toContain("\n--grant mcp\n--expires 2h\n");
+    expect(text).toContain("\n--op read\n--only-args read:path\n--arg read:path under /srv/me\n");
+    expect(text).toContain('\n--op "note, it"\n');
+    const again = await bench.json("mcp", "token", "--request", request, "--output", "again");
+    const { nonce, expires, ...limits } = hop;
+    expect(again["hop"]).toMatchObject(limits);
+    expect(file).toBe(bench.path("home/files.token"));
+  });
+
+  test("takes an edited request, and refuses one with a mistake by its line", async () => {
+    record("r", read("/srv/me/a"));
+    await learn("r", "--name", "files");
+    const text = bench.read("home/files.request").replace("path=/srv/me/a", "path under /srv/me");
+    bench.write("home/files.request", text);
+    const made = await bench.json("mcp", "token", "--request", "home/files.request", "-o", "t");
+    expect(made).toMatchObject({
+      status: 0,
+      hop: { operationConstraints: { read: { path: { path: "/srv/me" } } } },
+    });
+    bench.write("bad", "--op read\n\n# fine\n--argh read:path\n");
+    const bad = await bench.run(["mcp", "token", "--request", "bad"]);
+    expect(bad.stderr).toContain('bad, line 4: "--argh" is not an option of a request');
+    expect(bad.status).toBe(2);
+    const both = await bench.run(["mcp", "token", "--request", "bad", "--op", "read"]);
+    expect(both.stderr).toContain("--request has all that the token allows");
+    bench.write("twice", "--op read\n--expires 1h\n--expires 2h\n");
+    expect((await bench.run(["mcp", "token", "--request", "twice"])).stderr).toContain(
+      "--expires is given twice",
+    );
+    expect((await bench.run(["mcp", "token", "--request", "none"])).stderr).toContain(
+      "could not read none: ENOENT",
+    );
+  });
+
+  test("keeps a request that a person has edited, under another name", async () => {
+    record("r", read("/srv/me/a"));
+    await learn("r", "--name", "files");
+    bench.write("home/files.request", "# mine\n");
+    const { stderr, stdout } = await bench.run([
+      "mcp",
+      "learn",
+      "--recording",
+      "r",
+      "--name",
+      "files",
+    ]);
+    expect(stderr).toBe("");
+    expect(stdout).toContain("files.request.before");
+    expect(bench.read("home/files.request.before")).toBe("# mine\n");
+    expect(bench.read("home/files.request")).toContain("--op read");
+  });
+
+  test("leaves out what no narrow limit allows, and says so, unless broad limits are allowed", async () => {
+    const many = Array.from({ length: 100 }, (_, at) => read(`/home/user${at}`));
+    record("r", ...many, call("ping", {}));
+    const { status, leftOut, hop } = await learn("r", "--name", "n");
+    expect(status).toBe(0);
+    expect(hop.operations).toEqual(["ping"]);
+    expect(leftOut).toMatchObject([{ operation: "read", argument: "path" }]);
+    expect(bench.read("home/n.request")).toContain(
+      "# Seen, but not allowed:\n#   read, argument path: no narrow",
+    );
+    const broad = await learn("r", "--name", "n", "--allow-broad");
+    expect(broad["hop"]["operationConstraints"]["read"]["path"]).toEqual({ path: "/home" });
+  });
+
+  test("reads what else a host and a server do: resources, prompts, sampling", async () => {
+    const line = (from: string, message: object): string =>
+      JSON.stringify({
+        time: "",
+        from,
+        text: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
+      });
+    bench.write(
+      "r",
+      [
+        line("host", { method: "resources/read", params: { uri: "file:///srv/me/a" } }),
+        line("host", { method: "resources/read", params: { uri: "file:///srv/me/b" } }),
+        line("host", { method: "prompts/get", params: { name: "p", arguments: { city: "Ulm" } } }),
+        line("server", {
+          method: "sampling/createMessage",
+          params: { messages: [{ content: "/etc" }], maxTokens: 5 },
+        }),
+        line("server", {
+          result: {
+            resultType: "input_required",
+            inputRequests: {
+              k: {
+                method: "elicitation/create",
+                params: { mode: "url", url: "https://a.example/x" },
+              },
+            },
+          },
+        }),
+        line("host", { method: "resources/read", params: { uri: "file:///srv/me/../b" } }),
+        JSON.stringify({ time: "", from: "server", text: "Starting the server..." }),
+        '{"time":"","from":"host","text":"half',
+      ].join("\n"),
+    );
+    const { hop, refused } = await learn("r", "--name", "n");
+    expect(hop).toMatchObject({
+      operations: ["client:elicitation", "client:sampling", "prompts:get", "resources:read"],
+      arguments: {
+        "client:sampling": ["maxTokens", "messages"],
+        "prompts:get": ["arguments", "name"],
+      },
+      operationConstraints: {
+        "client:elicitation": { url: "https://a.example/x" },
+        "prompts:get": { "/arguments/city": "Ulm", name: "p" },
+        "resources:read": { path: { path: "/srv/me" } },
+      },
+    });
+    expect(hop.operationConstraints).not.toHaveProperty(["client:sampling"]);
+    expect(Object.keys(refused)).toEqual([expect.stringContaining("cannot be judged")]);
+    const { stdout } = await bench.run(["mcp", "learn", "--recording", "r", "--name", "n"]);
+    expect(stdout).toContain("Passed over lines that are not of a recording: 1");
+  });
+
+  test("makes nothing of a recording without a call, of another file, and of none", async () => {
+    record("r", { method: "ping" });
+    expect(await bench.run(["mcp", "learn", "--recording", "r"])).toMatchObject({
+      status: 6,
+      stdout: "",
+      stderr: expect.stringContaining("there is no call in it"),
+    });
+    bench.write("other", "hello\nworld\n");
+    expect((await bench.run(["mcp", "learn", "--recording", "other"])).stderr).toContain(
+      "other is not a recording of a session",
+    );
+    const none = await bench.run(["mcp", "learn", "--recording", "none"]);
+    expect(none.stderr).toContain("none: ENOENT");
+    expect(none.status).toBe(6);
+    expect(existsSync(bench.home)).toBe(false);
+    expect((await bench.run(["mcp", "learn", "--name", "../x"])).stderr).toContain("--name");
+  });
+});
